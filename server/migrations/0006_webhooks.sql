@@ -1,0 +1,84 @@
+-- Who wants to hear of what: kept by the webhooks, read whenever something happened.
+create table signal_subscribers (
+  project_id bigint not null references projects,
+  endpoint_id bigint not null,
+  event_types text[] not null,
+  api_version text not null,
+  primary key (project_id, endpoint_id)
+);
+
+-- What happened, for outsiders. Written in the transaction that made it true, and only when somebody subscribes.
+create table signals (
+  id text primary key,
+  project_id bigint not null references projects,
+  type text not null,
+  occurred_at timestamptz(3) not null,
+  data jsonb not null,
+  is_test boolean not null default false,
+  -- The endpoints that were active and subscribed at that moment.
+  endpoint_ids bigint[] not null,
+  created_at timestamptz(3) not null,
+  dispatched_at timestamptz(3)
+);
+create index signals_to_dispatch on signals (created_at, id) where dispatched_at is null;
+create index signals_by_age on signals (created_at);
+
+create table webhook_endpoints (
+  id bigint generated always as identity primary key,
+  project_id bigint not null references projects,
+  name text not null,
+  url text not null,
+  status text not null check (status in ('active', 'inactive', 'disabled')),
+  event_types text[] not null,
+  description text,
+  api_version text not null,
+  consecutive_failures int not null default 0,
+  first_failure_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null
+);
+create index webhook_endpoints_by_project on webhook_endpoints (project_id, id);
+
+create table webhook_secrets (
+  id bigint generated always as identity primary key,
+  project_id bigint not null,
+  endpoint_id bigint not null references webhook_endpoints on delete cascade,
+  sealed text not null,
+  created_at timestamptz(3) not null,
+  -- Null is the current one; a rotated one signs along until then.
+  expires_at timestamptz(3)
+);
+create index webhook_secrets_by_endpoint on webhook_secrets (endpoint_id);
+
+create table webhook_deliveries (
+  id bigint generated always as identity primary key,
+  project_id bigint not null,
+  endpoint_id bigint not null references webhook_endpoints on delete cascade,
+  event_id text not null,
+  event_type text not null,
+  status text not null check (status in ('pending', 'succeeded', 'failed', 'cancelled')),
+  attempts int not null default 0,
+  -- How many of the attempts belong to the retry schedule; a resend starts it anew.
+  schedule_step int not null default 0,
+  last_status_code int,
+  last_error text,
+  next_attempt_at timestamptz(3),
+  lease_until timestamptz(3),
+  created_at timestamptz(3) not null,
+  unique (endpoint_id, event_id)
+);
+create index webhook_deliveries_due on webhook_deliveries (next_attempt_at, id) where status = 'pending';
+create index webhook_deliveries_by_endpoint on webhook_deliveries (project_id, endpoint_id, id);
+create index webhook_deliveries_by_age on webhook_deliveries (created_at);
+
+create table webhook_attempts (
+  id bigint generated always as identity primary key,
+  project_id bigint not null,
+  delivery_id bigint not null references webhook_deliveries on delete cascade,
+  attempted_at timestamptz(3) not null,
+  elapsed_ms int not null,
+  status_code int,
+  error text,
+  response_body text
+);
+create index webhook_attempts_by_delivery on webhook_attempts (delivery_id);

@@ -1,0 +1,109 @@
+/** The composition root: opens everything in order, and closes it in reverse. */
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { bootstrap, type Credentials, withDevelopmentSecrets, writeCredentials } from './bootstrap.ts'
+import { systemClock } from './infra/clock.ts'
+import type { Config } from './infra/config.ts'
+import type { Ctx } from './infra/ctx.ts'
+import { type Database, openDatabase } from './infra/db.ts'
+import { loadOrCreateAuthority } from './infra/dev-authority.ts'
+import { startEmbeddedPostgres } from './infra/embedded-postgres.ts'
+import { addOperations } from './infra/http/operations.ts'
+import { createHttpServer } from './infra/http/server.ts'
+import { startJobs } from './infra/jobs.ts'
+import { createLog, type Log } from './infra/log.ts'
+import { createMetrics } from './infra/metrics.ts'
+import { migrate } from './infra/migrate.ts'
+import { createSafeFetch } from './infra/safe-fetch.ts'
+import { createSecrets } from './infra/secrets.ts'
+import { createAppender } from './infra/stream.ts'
+import type { Clock } from './lib/clock.ts'
+import { egressPolicy } from './lib/egress.ts'
+import { VERSION } from './lib/versions.ts'
+import { authenticator } from './authenticator.ts'
+import { preparePartitions } from './modules/events/index.ts'
+import { allRoutes } from './routes.ts'
+import { allJobs, queueDepths } from './workers.ts'
+
+export type Role = 'all' | 'api' | 'worker'
+
+export type App = AsyncDisposable & {
+  /** Where the API listens; absent for a worker. */
+  url?: string
+  /** Only on the very first start. */
+  credentials?: Credentials & { path: string }
+  databaseUrl: string
+}
+
+const API_CONNECTIONS = 20
+const WORKER_CONNECTIONS = 10
+
+/** Starts the roles of one process. Resolves when it is ready to serve. */
+export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
+  const config = await withDevelopmentSecrets(given)
+  const log = createLog(config.LOG_LEVEL)
+  await using opening = new AsyncDisposableStack()
+  const url = await database(config, log, opening)
+  await migrate(url, log)
+  const ctx = await open(config, clock, log, url, opening)
+  const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
+  const first = await bootstrap(ctx)
+  const credentials = first && { ...first, path: await writeCredentials(config.DATA_DIR, first) }
+  await preparePartitions(ctx)
+  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs()))
+  const listening = role === 'worker' ? null : await listen(ctx, () => jobs?.wake('people'), opening)
+  const closing = opening.move()
+  return {
+    ...(listening && { url: listening }),
+    ...(credentials && { credentials }),
+    databaseUrl: url,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** The database of the configuration, migrated, for one command. */
+export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
+  const config = await withDevelopmentSecrets(given)
+  const log = createLog(config.LOG_LEVEL)
+  await using opening = new AsyncDisposableStack()
+  const url = await database(config, log, opening)
+  await migrate(url, log)
+  const ctx = await open(config, systemClock, log, url, opening)
+  const closing = opening.move()
+  return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+async function database(config: Config, log: Log, opening: AsyncDisposableStack): Promise<string> {
+  if (config.DATABASE_URL) return config.DATABASE_URL
+  const postgres = opening.use(await startEmbeddedPostgres({ dataDir: resolve(config.DATA_DIR), log }))
+  return postgres.url
+}
+
+async function open(config: Config, clock: Clock, log: Log, url: string, opening: AsyncDisposableStack): Promise<Ctx & { db: Database }> {
+  const metrics = createMetrics(VERSION)
+  const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
+  const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: `Carillon-Webhooks/${VERSION}` }))
+  const base = { config, clock, log, metrics, fetch, secrets: createSecrets(config.SECRETS_KEY) }
+  const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
+  return { ...base, db }
+}
+
+const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, connectionsMax: number, log: Log): Database =>
+  openDatabase({ url, connectionsMax, name, metrics, onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost') })
+
+async function listen(ctx: Ctx & { db: Database }, appended: () => void, opening: AsyncDisposableStack): Promise<string> {
+  const { config } = ctx
+  let baseUrl = config.BASE_URL ?? ''
+  const app = createHttpServer({ ctx, routes: allRoutes(createAppender(ctx.db, appended)), authenticator, baseUrl: () => baseUrl })
+  const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
+  await app.listen({ host: config.HOST, port: config.PORT })
+  opening.defer(async () => {
+    draining()
+    await app.close()
+  })
+  const { port } = app.server.address() as AddressInfo
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
+  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
+  baseUrl ||= url
+  return url
+}

@@ -1,0 +1,95 @@
+/**
+ * The first start: an organisation, a project "Default" in sandbox mode and three keys, so that anyone can begin (D-KEY-6);
+ * and, in the development profile, the secrets that production asks the operator for.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from './infra/config.ts'
+import { type Ctx, inTx } from './infra/ctx.ts'
+import type { OrganisationId, ProjectId } from './lib/ids.ts'
+import { LATEST_VERSION } from './lib/versions.ts'
+import { generateKey, saveKey } from './modules/keys/index.ts'
+import { findFirstProject, insertOrganisation, lockBootstrap, makeProject } from './modules/projects/index.ts'
+import { createDefaultSubscriptions } from './modules/subscriptions/index.ts'
+
+export type Credentials = { organisation_key: string; secret_key: string; publishable_key: string }
+
+const KEYS = [
+  { setting: 'BOOTSTRAP_ORG_KEY', field: 'organisation_key', prefix: 'ok_', scope: 'organisation', role: 'owner' },
+  { setting: 'BOOTSTRAP_SECRET_KEY', field: 'secret_key', prefix: 'sk_', scope: 'secret', role: 'admin' },
+  { setting: 'BOOTSTRAP_PUBLIC_KEY', field: 'publishable_key', prefix: 'pk_', scope: 'public', role: 'admin' },
+] as const
+
+/** Makes what a first start needs. Returns the credentials only then; keys of the configuration are added at every boot. */
+export async function bootstrap(ctx: Ctx): Promise<Credentials | null> {
+  return inTx(ctx, async (ctx) => {
+    await lockBootstrap(ctx)
+    const first = await findFirstProject(ctx)
+    if (first) {
+      await addConfiguredKeys(ctx, first.organization_id, first.id)
+      return null
+    }
+    const organisationId = await insertOrganisation(ctx, 'Default', LATEST_VERSION)
+    const project = await makeProject(ctx, organisationId, { name: 'Default', locale: 'en', timezone: 'UTC' }, createDefaultSubscriptions)
+    return addKeys(ctx, organisationId, project.id)
+  })
+}
+
+async function addKeys(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId): Promise<Credentials> {
+  const credentials: Partial<Credentials> = {}
+  for (const key of KEYS) {
+    const value = ctx.config[key.setting] ?? generateKey(key.prefix, ctx.secrets.random)
+    await addKey(ctx, key, value, organisationId, projectId)
+    credentials[key.field] = value
+  }
+  return credentials as Credentials
+}
+
+async function addConfiguredKeys(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId): Promise<void> {
+  for (const key of KEYS) {
+    const value = ctx.config[key.setting]
+    if (value) await addKey(ctx, key, value, organisationId, projectId)
+  }
+}
+
+const addKey = (ctx: Ctx, { scope, role }: (typeof KEYS)[number], value: string, organisationId: OrganisationId, projectId: ProjectId) =>
+  saveKey(ctx, value, {
+    organisationId,
+    projectId: scope === 'organisation' ? null : projectId,
+    scope,
+    role,
+    name: 'First key',
+    description: null,
+    isSystemKey: false,
+  })
+
+/** Keeps the first credentials where only the owner can read them. */
+export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<string> {
+  await mkdir(dataDir, { recursive: true })
+  const path = join(dataDir, 'credentials.json')
+  await writeFile(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+  return path
+}
+
+/** The configuration with generated secrets where the development profile has none; they stay in `DATA_DIR`. */
+export async function withDevelopmentSecrets(config: Config): Promise<Config> {
+  if (config.production || (config.SECRETS_KEY.length > 0 && config.SESSION_JWT_KEYS.length > 0)) return config
+  const generated = await developmentSecrets(config.DATA_DIR)
+  return Object.freeze({
+    ...config,
+    SECRETS_KEY: config.SECRETS_KEY.length > 0 ? config.SECRETS_KEY : [generated.sealing],
+    SESSION_JWT_KEYS: config.SESSION_JWT_KEYS.length > 0 ? config.SESSION_JWT_KEYS : [generated.signing],
+  })
+}
+
+async function developmentSecrets(dataDir: string): Promise<{ sealing: string; signing: string }> {
+  await mkdir(dataDir, { recursive: true })
+  const path = join(dataDir, 'secrets.json')
+  const fresh = { sealing: `dev:${randomBytes(32).toString('base64')}`, signing: `dev:${randomBytes(32).toString('base64url')}` }
+  // Whoever comes first writes the file; everybody reads what is in it.
+  await writeFile(path, JSON.stringify(fresh), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return JSON.parse(await readFile(path, 'utf8'))
+}

@@ -1,0 +1,10 @@
+/** A command of the command line. Throws `CommandError` for what the person at the keyboard can put right. */
+export type Command = {
+  usage: string
+  summary: string
+  run(args: string[], env: Record<string, string | undefined>): Promise<void>
+}
+
+export class CommandError extends Error {
+  readonly expected = true
+}

@@ -1,0 +1,64 @@
+import { access, constants, statfs } from 'node:fs/promises'
+import { ConfigError, readConfig } from '../infra/config.ts'
+import { describeDatabase } from '../infra/describe-database.ts'
+import { backlog } from '../infra/stream.ts'
+import type { Command } from './command.ts'
+import { withCtx } from './with-ctx.ts'
+
+const LITTLE_SPACE_BYTES = 1_073_741_824
+
+type Finding = { ok: boolean; text: string }
+
+/** Looks at everything a start needs and says what is wrong, all at once. */
+export const doctor: Command = {
+  usage: 'doctor',
+  summary: 'Check Node, configuration, data directory, database and backlog.',
+  async run(_, env) {
+    const findings = [nodeVersion(), ...(await configuration(env))]
+    for (const { ok, text } of findings) process.stdout.write(`${ok ? 'ok     ' : 'PROBLEM'}  ${text}\n`)
+    if (findings.some(({ ok }) => !ok)) process.exitCode = 1
+  },
+}
+
+function nodeVersion(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return { ok: major > 24 || (major === 24 && minor >= 12), text: `Node ${process.versions.node} (24.12 or newer is needed)` }
+}
+
+async function configuration(env: Record<string, string | undefined>): Promise<Finding[]> {
+  try {
+    const config = readConfig(env)
+    return [{ ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` }, await dataDirectory(config.DATA_DIR), ...(await database(env))]
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return [{ ok: false, text: error.message }]
+  }
+}
+
+async function dataDirectory(path: string): Promise<Finding> {
+  try {
+    await access(path, constants.W_OK)
+    const { bavail, bsize } = await statfs(path)
+    const free = bavail * bsize
+    return { ok: free > LITTLE_SPACE_BYTES, text: `DATA_DIR ${path} is writable, ${Math.round(free / LITTLE_SPACE_BYTES)} GiB free` }
+  } catch {
+    return { ok: false, text: `DATA_DIR ${path} does not exist or cannot be written. \`npm start\` makes it.` }
+  }
+}
+
+async function database(env: Record<string, string | undefined>): Promise<Finding[]> {
+  try {
+    return await withCtx(env, async (ctx) => {
+      const { version, durable } = await describeDatabase(ctx)
+      const waiting = await backlog(ctx)
+      return [
+        { ok: true, text: `PostgreSQL ${version}, schema up to date` },
+        { ok: durable, text: durable ? 'Commits reach the disk (fsync, full_page_writes and synchronous_commit are on)' : 'A crash can lose acknowledged requests: switch fsync, full_page_writes and synchronous_commit on' },
+        { ok: true, text: `${waiting?.waiting ?? 0} accepted requests wait` },
+        { ok: (waiting?.parked ?? 0) === 0, text: `${waiting?.parked ?? 0} items are parked (table parked_items says why)` },
+      ]
+    })
+  } catch (error) {
+    return [{ ok: false, text: `The database cannot be used: ${(error as Error).message}` }]
+  }
+}

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util'
+import type { OrganisationId, ProjectId } from '../lib/ids.ts'
+import { ORGANISATION_ROLES, ROLES } from '../lib/roles.ts'
+import { generateKey, saveKey } from '../modules/keys/index.ts'
+import { findFirstProject, findProject } from '../modules/projects/index.ts'
+import { type Command, CommandError } from './command.ts'
+import { withCtx } from './with-ctx.ts'
+
+const options = {
+  scope: { type: 'string', default: 'secret' },
+  role: { type: 'string' },
+  project: { type: 'string' },
+  name: { type: 'string', default: 'Made on the command line' },
+} as const
+
+/** Makes a key without needing one. */
+export const keys: Command = {
+  usage: 'keys create [--scope secret|public|organisation] [--role r]',
+  summary: 'Make an API key and print it. --project ID chooses the project, --name labels it.',
+  async run([action, ...args], env) {
+    if (action !== 'create') throw new CommandError('Use `carillon keys create`.')
+    const { scope, role, project, name } = parseArgs({ args, options }).values
+    const wanted = checked(scope, role)
+    await withCtx(env, async (ctx) => {
+      const owner = project ? await findProject(ctx, Number(project) as ProjectId).catch(() => undefined) : await findFirstProject(ctx)
+      if (!owner) throw new CommandError('There is no such project. Start the server once to make the first one.')
+      const value = generateKey(wanted.prefix, ctx.secrets.random)
+      await saveKey(ctx, value, {
+        organisationId: owner.organization_id as OrganisationId,
+        projectId: wanted.scope === 'organisation' ? null : owner.id,
+        scope: wanted.scope,
+        role: wanted.role,
+        name,
+        description: null,
+        isSystemKey: false,
+      })
+      process.stdout.write(`${value}\n`)
+    })
+  },
+}
+
+const KINDS = { secret: 'sk_', public: 'pk_', organisation: 'ok_' } as const
+
+function checked(scope: string, role = 'admin') {
+  if (!Object.hasOwn(KINDS, scope)) throw new CommandError('--scope must be secret, public or organisation.')
+  const roles: readonly string[] = scope === 'organisation' ? ORGANISATION_ROLES : ROLES
+  if (!roles.includes(role)) throw new CommandError(`--role must be one of ${roles.join(', ')}.`)
+  return { scope: scope as keyof typeof KINDS, role, prefix: KINDS[scope as keyof typeof KINDS] }
+}

@@ -1,0 +1,9 @@
+import { openForCommand } from '../app.ts'
+import { readConfig } from '../infra/config.ts'
+import type { Ctx } from '../infra/ctx.ts'
+
+/** Opens the database of the configuration for one command, starting the embedded one when it is not running. */
+export async function withCtx<T>(env: Record<string, string | undefined>, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  await using opened = await openForCommand(readConfig({ LOG_LEVEL: 'warn', ...env }))
+  return await work(opened.ctx)
+}

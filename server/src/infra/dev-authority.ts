@@ -1,0 +1,181 @@
+/**
+ * A certificate authority for one developer's machine, so that the server and its local receivers can speak HTTPS.
+ * X.509 is written out by hand (RFC 5280): two kinds of certificate need less code than a library brings packages.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+/** The certificate in PEM, for those who are to trust it, and the key that signs with it. */
+export type Authority = { cert: string; key: KeyObject }
+
+const AUTHORITY_NAME = 'Carillon development authority'
+const SERVER_NAME = 'Carillon development server'
+const AUTHORITY_YEARS = 10
+const CERTIFICATE_YEARS = 1
+
+/**
+ * The authority kept in `dir` as `dev-ca.pem` and `dev-ca.key`, made on first use. Two processes that start at once
+ * end up with the same one.
+ */
+export async function loadOrCreateAuthority(dir: string, now: Date): Promise<Authority> {
+  await mkdir(dir, { recursive: true })
+  const key = createPrivateKey(await keepFirst(join(dir, 'dev-ca.key'), 0o600, () => toPem(newKey())))
+  // Whoever was first with the certificate made it for the same key.
+  const cert = await keepFirst(join(dir, 'dev-ca.pem'), 0o644, () => selfSigned(key, now))
+  const parsed = new X509Certificate(cert)
+  if (!parsed.checkPrivateKey(key) || parsed.validToDate <= now) {
+    throw new Error(
+      `The development certificate has expired or lost its key. Delete dev-ca.pem and dev-ca.key in ${dir} and start again.`,
+    )
+  }
+  return { cert, key }
+}
+
+/** A certificate for a server that is reached under these host names and addresses. Both parts are in PEM. */
+export async function issueCertificate(authority: Authority, hosts: string[], now: Date): Promise<{ cert: string; key: string }> {
+  const key = newKey()
+  const cert = certificate({
+    subject: SERVER_NAME,
+    publicKey: createPublicKey(key),
+    signer: authority.key,
+    now,
+    years: CERTIFICATE_YEARS,
+    extensions: [
+      extension(OID.keyUsage, true, bits(0x80)),
+      extension(OID.extendedKeyUsage, false, sequence(oid(OID.serverAuth))),
+      extension(OID.subjectAltName, false, sequence(...hosts.map(generalName))),
+    ],
+  })
+  return { cert, key: toPem(key) }
+}
+
+/** Reads the file, or writes it if nobody has yet. The link, unlike a write, is all or nothing. */
+async function keepFirst(path: string, mode: number, make: () => string): Promise<string> {
+  const kept = await readIfThere(path)
+  if (kept !== null) return kept
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(draft, make(), { mode, flag: 'wx' })
+  try {
+    await link(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft)
+  }
+  return readFile(path, 'utf8')
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+const toPem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }) as string
+
+const selfSigned = (key: KeyObject, now: Date) =>
+  certificate({
+    subject: AUTHORITY_NAME,
+    publicKey: createPublicKey(key),
+    signer: key,
+    now,
+    years: AUTHORITY_YEARS,
+    // May sign certificates, but not further authorities.
+    extensions: [
+      extension(OID.basicConstraints, true, sequence(tlv(0x01, Buffer.of(0xff)), integer(Buffer.of(0)))),
+      extension(OID.keyUsage, true, bits(0x04)),
+    ],
+  })
+
+type Certificate = { subject: string; publicKey: KeyObject; signer: KeyObject; now: Date; years: number; extensions: Buffer[] }
+
+/** A certificate of X.509 version 3 in PEM, signed in the authority's name with ECDSA and SHA-256. */
+function certificate({ subject, publicKey, signer, now, years, extensions }: Certificate): string {
+  const algorithm = sequence(oid(OID.ecdsaWithSha256))
+  const identified = [
+    ...extensions,
+    extension(OID.subjectKeyIdentifier, false, tlv(0x04, keyId(publicKey))),
+    extension(OID.authorityKeyIdentifier, false, sequence(tlv(0x80, keyId(createPublicKey(signer))))),
+  ]
+  const signed = sequence(
+    tlv(0xa0, integer(Buffer.of(2))),
+    integer(serialNumber()),
+    algorithm,
+    name(AUTHORITY_NAME),
+    sequence(time(startOf(now)), time(yearsAfter(now, years))),
+    name(subject),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tlv(0xa3, sequence(...identified)),
+  )
+  const der = sequence(signed, algorithm, bitString(sign('sha256', signed, signer)))
+  return new X509Certificate(der).toString()
+}
+
+// Clocks of machines and containers differ a little.
+const startOf = (now: Date) => new Date(now.getTime() - 3_600_000)
+const yearsAfter = (now: Date, years: number) => new Date(now.getTime() + years * 365 * 86_400_000)
+
+const keyId = (key: KeyObject) =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest()
+
+/** Positive, of full length and unlike any other. */
+function serialNumber(): Buffer {
+  const serial = randomBytes(16)
+  serial[0] = (serial.readUInt8(0) & 0x3f) | 0x40
+  return serial
+}
+
+// ASN.1 in DER (X.690): a tag, a length, a value.
+
+const OID = {
+  ecdsaWithSha256: '2a8648ce3d040302',
+  commonName: '550403',
+  subjectKeyIdentifier: '551d0e',
+  keyUsage: '551d0f',
+  subjectAltName: '551d11',
+  basicConstraints: '551d13',
+  authorityKeyIdentifier: '551d23',
+  extendedKeyUsage: '551d25',
+  serverAuth: '2b06010505070301',
+}
+
+function tlv(tag: number, value: Buffer): Buffer {
+  const { length } = value
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...size), value])
+}
+
+const sequence = (...items: Buffer[]) => tlv(0x30, Buffer.concat(items))
+const integer = (bytes: Buffer) => tlv(0x02, bytes)
+const oid = (hex: string) => tlv(0x06, Buffer.from(hex, 'hex'))
+const bitString = (bytes: Buffer) => tlv(0x03, Buffer.concat([Buffer.of(0), bytes]))
+/** A bit string of flags, whose trailing zero bits do not count. */
+const bits = (flags: number) => tlv(0x03, Buffer.of(31 - Math.clz32(flags & -flags), flags))
+/** Two digits of the year until 2049, and four from then on (RFC 5280, 4.1.2.5). */
+function time(at: Date): Buffer {
+  const text = `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`
+  return text < '2050' ? tlv(0x17, Buffer.from(text.slice(2))) : tlv(0x18, Buffer.from(text))
+}
+const name = (text: string) => sequence(tlv(0x31, sequence(oid(OID.commonName), tlv(0x0c, Buffer.from(text)))))
+const extension = (id: string, critical: boolean, value: Buffer) =>
+  sequence(oid(id), ...(critical ? [tlv(0x01, Buffer.of(0xff))] : []), tlv(0x04, value))
+const generalName = (host: string) =>
+  isIP(host) === 0 ? tlv(0x82, Buffer.from(host)) : tlv(0x87, Buffer.from(ipaddr.parse(host).toByteArray()))

@@ -1,0 +1,169 @@
+/**
+ * Reading what was sent: size and decompression limits, JSON and forms, and every way in which bytes can be wrong (D-HTTP-3).
+ */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { pipeline } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { ApiError, fault } from '../../lib/errors.ts'
+
+const JSON_DEPTH_MAX = 32
+
+const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/** The whole body, decompressed. Throws 413 as soon as more than `limit` bytes have come out. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit && request.headers['content-encoding'] === undefined) throw tooLarge(limit)
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of decoded(request)) {
+      size += (chunk as Buffer).length
+      if (size > limit) throw tooLarge(limit)
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw fault('parameter_invalid_format', 'body', 'The body could not be decompressed with the given Content-Encoding.')
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+}
+
+function decoded(request: IncomingMessage): AsyncIterable<unknown> {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase()
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return request
+  if (!Object.hasOwn(decoders, encoding)) {
+    throw new ApiError('parameter_invalid_format', 'Send the body as gzip, deflate or br, or without a Content-Encoding.', {
+      status: 415,
+      param: 'Content-Encoding',
+      reason: 'media_type',
+    })
+  }
+  // The pipeline destroys both ends on an error; the error itself reaches whoever reads the decoder.
+  const decoder = decoders[encoding as keyof typeof decoders]()
+  return pipeline(request, decoder, () => undefined)
+}
+
+const tooLarge = (limit: number) =>
+  new ApiError('validation_failed', `The body may have at most ${limit} bytes.`, {
+    status: 413,
+    param: 'body',
+    reason: 'body_too_large',
+    headers: { connection: 'close' },
+  })
+
+const JSON_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json$/i
+const FORM_TYPE = /^application\/x-www-form-urlencoded$/i
+
+/** Refuses other media types with 415. A missing header is read as what the route takes. */
+export function checkMediaType(header: string | undefined, takes: 'json' | 'form', method: string): void {
+  if (header === undefined || header.trim() === '') return
+  const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
+  const charset = parameters.map((part) => /^charset="?([^"]*)"?$/i.exec(part)?.[1]).find(Boolean)
+  const fits = (takes === 'json' ? JSON_TYPE : FORM_TYPE).test(type)
+  if (fits && (charset === undefined || /^utf-?8$/i.test(charset))) return
+  const accepted = takes === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+  throw new ApiError('parameter_invalid_format', `Send the body as \`${accepted}\` in UTF-8.`, {
+    status: 415,
+    param: 'Content-Type',
+    reason: 'media_type',
+    headers: { [`accept-${method === 'PATCH' ? 'patch' : 'post'}`]: accepted },
+  })
+}
+
+/** Parses a JSON body. Throws 400 with line and column; never echoes the body. */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw malformed('is not valid UTF-8')
+  const text = withoutBom(bytes.toString('utf8'))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw malformed(`is not valid JSON${placeOf(error as Error, text)}`)
+  }
+  return inspected(value, text)
+}
+
+const malformed = (what: string) => fault('parameter_invalid_format', 'body', `The body ${what}.`)
+
+const withoutBom = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+
+function placeOf(error: Error, text: string): string {
+  const position = /position (\d+)/.exec(error.message)?.[1]
+  const before = text.slice(0, position === undefined ? text.length : Number(position))
+  const line = before.split('\n').length
+  return ` (line ${line}, column ${before.length - before.lastIndexOf('\n')})`
+}
+
+/** Refuses what PostgreSQL or we cannot hold; makes lone surrogates well-formed. */
+function inspected(value: unknown, text: string): unknown {
+  // Only an escape can smuggle in a NUL or half a surrogate pair; most bodies have neither and skip the rewriting walk.
+  const suspicious = /\\u(?:0000|[dD][89a-fA-F])/.test(text)
+  return inspect(value, JSON_DEPTH_MAX, suspicious)
+}
+
+function inspect(value: unknown, levels: number, suspicious: boolean): unknown {
+  if (typeof value === 'string') return suspicious ? cleaned(value) : value
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw malformed('has a number that is too large')
+    return value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (levels === 0) throw malformed(`is nested more than ${JSON_DEPTH_MAX} levels deep`)
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = inspect(value[i], levels - 1, suspicious)
+    return value
+  }
+  return inspectObject(value as Record<string, unknown>, levels, suspicious)
+}
+
+function inspectObject(value: Record<string, unknown>, levels: number, suspicious: boolean): unknown {
+  if (!suspicious) {
+    for (const key in value) inspect(value[key], levels - 1, false)
+    return value
+  }
+  // A member may be called `__proto__`; defining it keeps it an ordinary one.
+  const copy = {}
+  for (const [key, inner] of Object.entries(value)) {
+    Object.defineProperty(copy, cleaned(key), { value: inspect(inner, levels - 1, true), enumerable: true, writable: true, configurable: true })
+  }
+  return copy
+}
+
+function cleaned(text: string): string {
+  if (text.includes('\0')) throw malformed('has a string with the character U+0000, which cannot be stored')
+  return text.toWellFormed()
+}
+
+/** Parses `a=1&b=2` (a query string or a form) into pairs; throws 400 on bad percent-encoding. */
+export function parsePairs(text: string): [string, string][] {
+  if (text === '') return []
+  return text
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const at = pair.indexOf('=')
+      return at === -1 ? [unescapePart(pair), ''] : [unescapePart(pair.slice(0, at)), unescapePart(pair.slice(at + 1))]
+    })
+}
+
+function unescapePart(part: string): string {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    throw new ApiError('parameter_invalid_format', 'The percent-encoding of a parameter is broken.')
+  }
+  if (decoded.includes('\0')) throw new ApiError('parameter_invalid_format', 'A parameter holds the character U+0000, which cannot be stored.')
+  return decoded
+}
+
+/** One value a name; throws when a name comes twice. */
+export function toRecord(pairs: [string, string][]): Record<string, string> {
+  const record: Record<string, string> = Object.create(null)
+  for (const [name, value] of pairs) {
+    if (name in record) throw fault('parameter_invalid_format', name.slice(0, 255), `The parameter \`${name.slice(0, 255)}\` may be given only once.`)
+    record[name] = value
+  }
+  return record
+}

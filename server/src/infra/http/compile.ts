@@ -1,0 +1,36 @@
+import { type TSchema, Type } from 'typebox'
+import { type Check, checker } from '../../lib/validate.ts'
+import { Exact } from '../../lib/shapes.ts'
+import { PAGING_PARAMETERS } from '../paging.ts'
+import type { Route } from '../route.ts'
+
+/** A route with its validators compiled, once, when the server is put together. */
+export type CompiledRoute = {
+  def: Route
+  isExt: boolean
+  takes: 'json' | 'form' | 'nothing'
+  checkBody: Check<unknown>
+  checkQuery: Check<unknown>
+  /** Query parameters the route knows. */
+  queryNames: Set<string>
+}
+
+export function compileRoute(def: Route): CompiledRoute {
+  const query = (def.query ?? Exact({})) as TSchema & { properties: Record<string, TSchema> }
+  const names = [...Object.keys(query.properties), ...(def.list ? PAGING_PARAMETERS : [])]
+  return {
+    def,
+    isExt: def.path.startsWith('/api/ext/'),
+    takes: def.form ? 'form' : def.body ? 'json' : 'nothing',
+    checkBody: checker(envelope(def.form ?? def.body ?? Exact({}))),
+    checkQuery: checker(query),
+    queryNames: new Set(names),
+  }
+}
+
+/** Items that are checked one by one by their module are left alone here: one bad item must not reject a batch. */
+function envelope(schema: TSchema): TSchema {
+  if (!('itemwise' in schema)) return schema
+  const { itemwise: _, items: __, ...rest } = schema as TSchema & { itemwise: boolean; items: TSchema }
+  return Type.Unsafe(rest)
+}

@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CompiledRoute } from './compile.ts'
+
+const EXPOSED = 'X-Request-Id, Service-Version, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed'
+const ALLOWED = 'authorization, content-type, x-service-user-token, idempotency-key, service-version'
+const PREFLIGHT_SECONDS = 7200
+
+/** Only routes that a publishable key may use are open to browsers (D-HTTP-7). */
+export const isOpenToBrowsers = ({ def }: CompiledRoute): boolean => 'publishable' in def.access && def.access.publishable !== undefined
+
+/** On the answer itself, errors included: a browser hides a 401 without them. */
+export const corsHeaders = (route: CompiledRoute): Record<string, string> =>
+  isOpenToBrowsers(route) ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED } : {}
+
+/** OPTIONS: a preflight for routes open to browsers, otherwise just what is allowed. No credential needed. */
+export async function preflight(request: FastifyRequest, reply: FastifyReply, routes: CompiledRoute[], allow: string): Promise<void> {
+  const open = routes.filter(isOpenToBrowsers)
+  reply.code(204).header('x-request-id', request.id).header('allow', allow).header('vary', 'Origin, Accept-Encoding')
+  if (open.length > 0 && request.headers['access-control-request-method'] !== undefined) {
+    reply.headers({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': open.map(({ def }) => def.method).join(', '),
+      'access-control-allow-headers': ALLOWED,
+      'access-control-max-age': String(PREFLIGHT_SECONDS),
+    })
+  }
+  await reply.send()
+}

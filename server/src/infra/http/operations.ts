@@ -1,0 +1,53 @@
+/** What operators ask: is it alive, is it ready, how does it do. No key needed, not rate-limited. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { VERSION } from '../../lib/versions.ts'
+import type { Ctx } from '../ctx.ts'
+import { sql } from '../db.ts'
+
+export type Operations = {
+  ctx: Ctx
+  queues: () => Promise<void>
+  connections: () => { total: number; idle: number; waiting: number }
+}
+
+const One = Type.Object({ one: Type.Integer() })
+
+/** Adds the endpoints; the answer switches `/readyz` to "draining". */
+export function addOperations(app: FastifyInstance, { ctx, queues, connections }: Operations): () => void {
+  let draining = false
+  const answer = (reply: FastifyReply, status: number, body: object) =>
+    reply.code(status).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff').type('application/json; charset=utf-8').send(JSON.stringify(body))
+  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => app.route({ method: ['GET', 'HEAD'], url, handler })
+
+  get('/livez', (_, reply) => answer(reply, 200, { status: 'ok' }))
+  get('/healthz', (_, reply) => answer(reply, 200, { status: 'ok' }))
+  get('/version', (_, reply) => answer(reply, 200, { version: VERSION }))
+  get('/readyz', async (_, reply) => {
+    const checks = { draining: draining ? 'yes' : 'no', database: await databaseAnswers(ctx) }
+    const ready = !draining && checks.database === 'ok'
+    return answer(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks })
+  })
+  get('/metrics', async (request, reply) => {
+    if (!mayWatch(ctx, request)) return answer(reply, 401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
+    ctx.metrics.pool(connections())
+    await queues()
+    const { text, type } = await ctx.metrics.exposition()
+    return reply.type(type).send(text)
+  })
+  return () => {
+    draining = true
+  }
+}
+
+async function databaseAnswers(ctx: Ctx): Promise<'ok' | 'unreachable'> {
+  try {
+    await ctx.db.first(One, sql`select 1 as one`)
+    return 'ok'
+  } catch {
+    return 'unreachable'
+  }
+}
+
+const mayWatch = ({ config }: Ctx, request: FastifyRequest) =>
+  config.METRICS_TOKEN === undefined ? !config.production : request.headers.authorization === `Bearer ${config.METRICS_TOKEN}`

@@ -1,0 +1,85 @@
+/**
+ * Rate limits (D-RATE-1, D-RATE-2): token buckets per credential, kept in this process.
+ * With several processes each allows its own share; that is as exact as the decision asks for.
+ */
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../../lib/errors.ts'
+import { type Bucket, type BucketPolicy, take, type Taken } from '../../lib/token-bucket.ts'
+import type { Config } from '../config.ts'
+
+export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail'
+
+/** A burst is worth this many seconds. */
+const BURST_SECONDS = 10
+const BUCKETS_KEPT = 100_000
+
+type Policies = Record<BucketName, BucketPolicy & { windowSeconds: number }>
+
+function policiesOf(config: Config): Policies {
+  const perSecond = (rate: number) => ({ ratePerSecond: rate, burst: Math.max(1, rate * BURST_SECONDS), windowSeconds: BURST_SECONDS })
+  const perMinute = (count: number) => ({ ratePerSecond: count / 60, burst: count, windowSeconds: 60 })
+  return {
+    read: perSecond(config.RATE_READ),
+    write: perSecond(config.RATE_WRITE),
+    ext: perSecond(config.RATE_EXT),
+    user: perSecond(config.RATE_USER),
+    all: perMinute(config.RATE_ALL_PER_MIN),
+    egress: perMinute(config.RATE_EGRESS_PER_MIN),
+    'auth-fail': perMinute(config.RATE_AUTH_FAIL_PER_MIN),
+  }
+}
+
+export type RateLimits = {
+  /** Takes one from each bucket. Returns the header fields, or throws 429 with them. */
+  spend(names: BucketName[], owner: string, nowMs: number): Record<string, string>
+  /** Counts a failed authentication; throws 429 when this address has had too many. */
+  failedAuthentication(address: string, nowMs: number): void
+}
+
+export function createRateLimits(config: Config): RateLimits {
+  const policies = policiesOf(config)
+  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT })
+  const takeFrom = (name: BucketName, owner: string, nowMs: number): Taken => {
+    const key = `${name}:${owner}`
+    const taken = take(policies[name], buckets.get(key), nowMs)
+    buckets.set(key, taken.bucket)
+    return taken
+  }
+  return {
+    spend(names, owner, nowMs) {
+      const limited = names.filter((name) => policies[name].ratePerSecond > 0)
+      const taken = limited.map((name) => ({ name, policy: policies[name], ...takeFrom(name, owner, nowMs) }))
+      taken.sort((a, b) => Number(a.allowed) - Number(b.allowed) || a.remaining / a.policy.burst - b.remaining / b.policy.burst)
+      const [tightest] = taken
+      if (!tightest) return {}
+      const headers = fields(taken)
+      if (!tightest.allowed) throw tooMany(tightest.retryAfterSeconds, headers)
+      return headers
+    },
+    failedAuthentication(address, nowMs) {
+      if (policies['auth-fail'].ratePerSecond === 0) return
+      const taken = takeFrom('auth-fail', address, nowMs)
+      if (!taken.allowed) throw tooMany(taken.retryAfterSeconds, {})
+    },
+  }
+}
+
+type Limited = Taken & { name: BucketName; policy: BucketPolicy & { windowSeconds: number } }
+
+/** IETF RateLimit fields (draft 10) and the older X- ones, with the tighter bucket first. */
+function fields(taken: Limited[]): Record<string, string> {
+  const [tightest] = taken as [Limited]
+  const reset = (limited: Limited) => (limited.allowed ? limited.resetSeconds : limited.retryAfterSeconds)
+  return {
+    'ratelimit-policy': taken.map(({ name, policy }) => `"${name}";q=${policy.burst};w=${policy.windowSeconds}`).join(', '),
+    ratelimit: taken.map((limited) => `"${limited.name}";r=${limited.remaining};t=${reset(limited)}`).join(', '),
+    'x-ratelimit-limit': String(tightest.policy.burst),
+    'x-ratelimit-remaining': String(tightest.remaining),
+    'x-ratelimit-reset': String(reset(tightest)),
+  }
+}
+
+const tooMany = (seconds: number, headers: Record<string, string>) =>
+  new ApiError('rate_limited', `Too many requests. Retry after ${seconds} second${seconds === 1 ? '' : 's'}.`, {
+    headers: { ...headers, 'retry-after': String(seconds) },
+  })

@@ -1,0 +1,189 @@
+/** Steps 5 to 14 of D-HTTP-1 for one request, read from top to bottom. */
+import type { FastifyRequest } from 'fastify'
+import { unauthenticated } from '../../lib/credentials.ts'
+import { ApiError, type Fault, fault, refuse } from '../../lib/errors.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
+import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
+import type { Caller, Ctx } from '../ctx.ts'
+import { HandlerRefusal, isIdempotent, isStoredRefusal, onceOnly, readIdempotencyKey, type StoredReply } from '../idempotency.ts'
+import { spendQuota } from '../quota.ts'
+import { readPageRequest } from '../paging.ts'
+import type { Access, Authenticator, Credential, Route } from '../route.ts'
+import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
+import type { CompiledRoute } from './compile.ts'
+import { errorReply } from './error-reply.ts'
+import type { BucketName, RateLimits } from './rate-limits.ts'
+import { versionOf } from './version.ts'
+
+/** One request on its way; what is learned about it is added for the headers, the log and the metrics. */
+export type Exchange = {
+  request: FastifyRequest
+  requestId: string
+  version: string
+  headers: Record<string, string>
+  facts: { project_id?: ProjectId; key_id?: number; replayed?: true }
+}
+
+/** The parts of the server that `serve` works with. */
+export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
+
+/** Serves one request; the reply is what would be stored for a replay. Throws what becomes an error reply. */
+export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<StoredReply> {
+  const { request } = exchange
+  const credential = await authenticated(ctx, authenticator, limits, exchange)
+  Object.assign(exchange.headers, spendOn(ctx, limits, route, credential, request))
+  exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
+  const caller = await admitted(ctx, authenticator, limits, route, credential, exchange)
+  const { value, raw } = await bodyOf(ctx, route, request)
+  const inner = contextOf(ctx, credential, caller, exchange)
+  const work = (ctx: Ctx) => handle(ctx, route, { value, raw }, exchange, baseUrl())
+  if (!isIdempotent(route.def.method) || route.isExt) return work(inner)
+  const key = readIdempotencyKey(request.raw.rawHeaders)
+  if (key === undefined) return work(inner)
+  exchange.headers['idempotency-key'] = key
+  const stored = await onceOnly(inner, { key, keyId: credential.keyId, route: route.def as Route, path: pathOf(request), query: queryOf(request), body: value, requestId: exchange.requestId }, work)
+  if (stored.originalRequest) {
+    exchange.facts.replayed = true
+    Object.assign(exchange.headers, { 'idempotent-replayed': 'true', 'original-request': stored.originalRequest })
+  }
+  return stored
+}
+
+/** The query of a request, one value a name. Throws 400. */
+const queryOf = (request: FastifyRequest): Record<string, string> => toRecord(parsePairs((request.query as { text: string }).text))
+
+const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
+
+/** A header that may come once. */
+function single(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+const KEY = /^Bearer +((?:sk|pk|ok)_[A-Za-z0-9_-]{16,250})$/i
+
+async function authenticated(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, exchange: Exchange): Promise<Credential> {
+  const { request } = exchange
+  try {
+    const key = keyOf(request)
+    const credential = await authenticator.authenticate(ctx, key)
+    exchange.facts.key_id = credential.keyId
+    if ('projectId' in credential) exchange.facts.project_id = credential.projectId
+    return credential
+  } catch (error) {
+    throw countedFailure(ctx, limits, request, error)
+  }
+}
+
+function countedFailure(ctx: Ctx, limits: RateLimits, request: FastifyRequest, error: unknown): unknown {
+  if (error instanceof ApiError && error.status === 401) limits.failedAuthentication(request.ip, ctx.clock.now().getTime())
+  return error
+}
+
+function keyOf(request: FastifyRequest): string {
+  const headers = request.raw.rawHeaders.filter((_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'authorization')
+  const [header] = headers
+  if (header === undefined || header.trim() === '') throw unauthenticated('key_missing')
+  const key = headers.length === 1 ? KEY.exec(header.trim())?.[1] : undefined
+  if (key) return key
+  throw unauthenticated(/^Bearer +[!-~]+$/i.test(header.trim()) && headers.length === 1 ? 'key_invalid' : 'key_malformed')
+}
+
+function spendOn(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
+  const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
+  if (def.list && /(?:^|&)limit=-1(?:&|$)/.test((request.query as { text: string }).text)) names.push('all')
+  return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime())
+}
+
+/** Steps 8: kind of credential, then the user token, then the role. */
+async function admitted(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, exchange: Exchange): Promise<Caller> {
+  const access = def.access as Access & { secret?: string; organisation?: string; publishable?: 'user' | 'anonymous' }
+  const { keyId } = credential
+  switch (credential.kind) {
+    case 'organisation':
+      if (access.organisation === undefined) throw refused('key_kind', 'An organisation key cannot be used here. Use a project key.')
+      if (!organisationAtLeast(credential.role, access.organisation as typeof credential.role)) throw refused('role', 'This key’s role does not permit this operation.')
+      return { kind: 'organisation', keyId, role: credential.role, organisationId: credential.organisationId }
+    case 'secret':
+      if (access.secret === undefined) throw refused('key_kind', `${access.organisation ? 'Use an organisation key' : 'Use a publishable key with a user token'} for this operation.`)
+      if (!atLeast(credential.role, access.secret as typeof credential.role) && !isOwnKey(def, exchange, keyId)) throw refused('role', 'This key’s role does not permit this operation.')
+      return { kind: 'secret', keyId, role: credential.role }
+    case 'publishable': {
+      if (access.publishable === undefined) throw refused(access.organisation && !isExt ? 'key_kind' : 'not_publishable', 'A publishable key cannot be used for this operation.')
+      const token = single(exchange.request, 'x-service-user-token')
+      if (token === undefined && access.publishable === 'anonymous') return { kind: 'anonymous', keyId }
+      return { kind: 'user', keyId, userId: await userOf(ctx, authenticator, limits, credential, token, exchange) }
+    }
+    default:
+      return credential satisfies never
+  }
+}
+
+const isOwnKey = (def: Route | CompiledRoute['def'], { request }: Exchange, keyId: number) =>
+  'ownKey' in def.access && def.access.ownKey === true && (request.params as Record<string, string>).keyId === String(keyId)
+
+async function userOf(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, credential: Extract<Credential, { kind: 'secret' | 'publishable' }>, token: string | undefined, { request, headers }: Exchange): Promise<UserId> {
+  try {
+    if (token === undefined || token.trim() === '') throw unauthenticated('user_token_missing')
+    const userId = await authenticator.userOf(ctx, credential, token.trim())
+    Object.assign(headers, limits.spend(['user'], `${credential.keyId}:${userId}`, ctx.clock.now().getTime()))
+    return userId
+  } catch (error) {
+    throw countedFailure(ctx, limits, request, error)
+  }
+}
+
+const refused = (reason: 'key_kind' | 'not_publishable' | 'role', message: string) => new ApiError('permission_denied', message, { reason })
+
+async function bodyOf(ctx: Ctx, { def, takes }: CompiledRoute, request: FastifyRequest): Promise<{ value: unknown; raw: Buffer }> {
+  if (def.method === 'GET' || def.method === 'DELETE') return { value: undefined, raw: Buffer.alloc(0) }
+  const raw = await readBody(request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
+  if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
+  if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
+  if (raw.length > 0) return { value: parseJson(raw), raw }
+  if (takes === 'nothing' || 'optionalBody' in (def.body ?? {})) return { value: {}, raw }
+  throw fault('parameter_missing', 'body', 'This operation needs a JSON body.')
+}
+
+function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId }: Exchange): Ctx {
+  const log = ctx.log.child({ request_id: requestId, key_id: credential.keyId })
+  if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, organisationId: credential.organisationId })
+  return Object.assign({}, ctx, { log, caller, projectId: credential.projectId, project: credential.project })
+}
+
+/** Parameters together, so that all their faults are told at once; then the handler. */
+async function handle(ctx: Ctx, route: CompiledRoute, { value, raw }: { value: unknown; raw: Buffer }, { request, requestId }: Exchange, baseUrl: string): Promise<StoredReply> {
+  const { def } = route
+  const given = request.params as Record<string, string>
+  const params = Object.fromEntries(Object.entries(def.params ?? {}).map(([name, param]) => [name, param.read(given[name] ?? '', name)]))
+  const { query, page, faults } = readQuery(route, request)
+  const checked = value === undefined ? { faults: [], value } : route.checkBody(value)
+  refuse([...faults, ...checked.faults])
+  if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
+  const result = await run(def as Route, ctx, { params, query, page, body: checked.value, raw, requestId }, baseUrl)
+  const status = def.status ?? 200
+  const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
+  return { status, body: status === 204 ? null : JSON.stringify(result), location }
+}
+
+async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<string, unknown>, baseUrl: string): Promise<unknown> {
+  try {
+    return await (def.run as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, input)
+  } catch (error) {
+    if (!isStoredRefusal(error)) throw error
+    const body = JSON.stringify(errorReply(error, input.requestId, baseUrl))
+    throw new HandlerRefusal(error, { status: error.status, body, location: null })
+  }
+}
+
+function readQuery(route: CompiledRoute, request: FastifyRequest) {
+  const given = queryOf(request)
+  const unknown: Fault[] = Object.keys(given)
+    .filter((name) => !route.queryNames.has(name))
+    .map((name) => ({ code: 'parameter_unknown', param: name.slice(0, 255), message: `Unrecognised query parameter \`${name.slice(0, 255)}\`.` }))
+  const { list } = route.def
+  const paging = list ? readPageRequest(list, given) : { request: undefined, faults: [] }
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn((route.def.query as { properties?: object } | undefined)?.properties ?? {}, name)))
+  const { faults, value } = route.checkQuery(own)
+  return { query: value, page: paging.request, faults: [...unknown, ...paging.faults, ...faults] }
+}

@@ -1,0 +1,174 @@
+/**
+ * Turns the list of routes into an HTTP server. The order of checks is observable and fixed (D-HTTP-1):
+ * route → authentication → rate limit → version → credential kind, user token, role → media type and body
+ * → idempotency → parameters → the handler. Every throw becomes the one error envelope here.
+ */
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ApiError } from '../../lib/errors.ts'
+import { ulid } from '../../lib/ids.ts'
+import type { Ctx } from '../ctx.ts'
+import type { Authenticator, Route } from '../route.ts'
+import { corsHeaders, preflight } from './cors.ts'
+import { errorReply, toApiError } from './error-reply.ts'
+import { type Exchange, serve } from './serve.ts'
+import { createRateLimits } from './rate-limits.ts'
+import { LATEST_VERSION } from '../../lib/versions.ts'
+import { compileRoute, type CompiledRoute } from './compile.ts'
+
+export type HttpOptions = {
+  ctx: Ctx
+  routes: Route[]
+  authenticator: Authenticator
+  baseUrl: () => string
+  /** Sees every reply of a route before it is sent; tests check it against its schema. */
+  onReply?: (route: Route, status: number, body: unknown) => void
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+/** `external_id` may have 255 characters, each up to 12 characters long in percent-encoding. */
+const PATH_PARAMETER_LENGTH_MAX = 4096
+
+/** A server with every route on it, not yet listening. */
+export function createHttpServer(options: HttpOptions): FastifyInstance {
+  const { ctx } = options
+  const app = Fastify({
+    logger: false,
+    trustProxy: ctx.config.TRUST_PROXY.length > 0 ? [...ctx.config.TRUST_PROXY] : false,
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    genReqId: () => `req_${ulid(ctx.clock.now(), ctx.secrets.random(10))}`,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: PATH_PARAMETER_LENGTH_MAX,
+      querystringParser: (text) => ({ text }),
+    },
+    frameworkErrors: (_, request, reply) => {
+      void fail(options, request, reply, new ApiError('parameter_invalid_format', 'The percent-encoding of the path is broken.'))
+    },
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable) return
+      const status = (error as { code?: string }).code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+    },
+  })
+  // Bodies are read after the permission checks, by `serve`.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.setNotFoundHandler((request, reply) => fail(options, request, reply, new ApiError('resource_missing', 'There is nothing at this address. See /docs for the API.', { reason: 'route' })))
+  app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
+  addRoutes(app, options)
+  return app
+}
+
+function addRoutes(app: FastifyInstance, options: HttpOptions) {
+  const limits = createRateLimits(options.ctx.config)
+  for (const [path, compiled] of byPath(options.routes.map(compileRoute))) {
+    const url = path.replace(/\{(\w+)\}/g, ':$1')
+    const allow = allowOf(compiled)
+    for (const route of compiled) {
+      const methods = route.def.method === 'GET' ? ['GET', 'HEAD'] : [route.def.method]
+      app.route({ method: methods, url, handler: (request, reply) => answer(options, { route, limits, request, reply }) })
+    }
+    const other = METHODS.filter((method) => !compiled.some((route) => route.def.method === method))
+    app.route({ method: other, url, handler: (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)) })
+    app.route({ method: 'OPTIONS', url, handler: (request, reply) => preflight(request, reply, compiled, allow) })
+  }
+}
+
+function byPath(routes: CompiledRoute[]): Map<string, CompiledRoute[]> {
+  const paths = new Map<string, CompiledRoute[]>()
+  for (const route of routes) {
+    // Parameters of the same place must have one name for the router.
+    paths.set(route.def.path, [...(paths.get(route.def.path) ?? []), route])
+  }
+  return paths
+}
+
+const allowOf = (routes: CompiledRoute[]) =>
+  [...routes.flatMap(({ def }) => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])), 'OPTIONS'].join(', ')
+
+const methodMissing = (method: string, allow: string) =>
+  new ApiError('resource_missing', `This address does not take ${method}. Use ${allow}.`, { status: 405, reason: 'method', headers: { allow } })
+
+type Answering = { route: CompiledRoute; limits: ReturnType<typeof createRateLimits>; request: FastifyRequest; reply: FastifyReply }
+
+async function answer(options: HttpOptions, { route, limits, request, reply }: Answering): Promise<void> {
+  const started = performance.now()
+  const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), facts: {} }
+  reply.headers(exchange.headers)
+  try {
+    const { status, body, location } = await serve({ ...options, limits }, route, exchange)
+    options.onReply?.(route.def as Route, status, body === null ? null : JSON.parse(body))
+    if (location !== null) exchange.headers.location = location
+    await send(request, reply, exchange, status, body)
+  } catch (error) {
+    await fail(options, request, reply, error, exchange)
+  } finally {
+    record(options, request, reply, route, exchange, performance.now() - started)
+  }
+}
+
+const gzipAsync = promisify(gzip)
+const brotliAsync = promisify(brotliCompress)
+const COMPRESS_FROM_BYTES = 1024
+const BROTLI_QUALITY = 4
+
+async function send(request: FastifyRequest, reply: FastifyReply, exchange: Pick<Exchange, 'requestId' | 'version' | 'headers'>, status: number, body: string | null): Promise<void> {
+  reply.code(status).headers({ ...commonHeaders(exchange), ...exchange.headers })
+  if (body === null) {
+    await reply.send()
+    return
+  }
+  reply.header('content-type', 'application/json; charset=utf-8')
+  const bytes = Buffer.from(body)
+  const encoded = await compressed(request, reply, bytes)
+  if (request.method === 'HEAD') {
+    reply.header('content-length', encoded.length)
+    await reply.send()
+    return
+  }
+  await reply.send(encoded)
+}
+
+const commonHeaders = ({ requestId, version }: Pick<Exchange, 'requestId' | 'version'>) => ({
+  'x-request-id': requestId,
+  'service-version': version,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  vary: 'Origin, Accept-Encoding',
+})
+
+async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<Buffer> {
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+  if (bytes.length <= COMPRESS_FROM_BYTES) return bytes
+  if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) {
+    reply.header('content-encoding', 'br')
+    return brotliAsync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
+  }
+  if (/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) {
+    reply.header('content-encoding', 'gzip')
+    return gzipAsync(bytes)
+  }
+  return bytes
+}
+
+async function fail(options: HttpOptions, request: FastifyRequest, reply: FastifyReply, thrown: unknown, exchange?: Exchange): Promise<void> {
+  const error = toApiError(thrown)
+  const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
+  if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.facts }, 'request failed')
+  const headers = { ...about.headers, ...error.headers, 'content-language': 'en-AU' }
+  const unread = !request.raw.complete && request.method !== 'GET' && request.method !== 'HEAD'
+  // A body that nobody read would be taken for the next request.
+  if (unread) Object.assign(headers, { connection: 'close' })
+  await send(request, reply, { ...about, headers }, error.status, JSON.stringify(errorReply(error, about.requestId, options.baseUrl())))
+}
+
+function record({ ctx }: HttpOptions, request: FastifyRequest, reply: FastifyReply, { def }: CompiledRoute, exchange: Exchange, elapsedMs: number) {
+  ctx.metrics.request(def.method, def.path, reply.statusCode, elapsedMs)
+  const client_request_id = String(request.headers['x-request-id'] ?? '').slice(0, 200) || undefined
+  const fields = { request_id: exchange.requestId, client_request_id, ...exchange.facts, method: request.method, route: def.path, status: reply.statusCode, elapsed_ms: Math.round(elapsedMs) }
+  ctx.log.info(fields, 'request')
+}

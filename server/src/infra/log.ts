@@ -1,0 +1,27 @@
+import { pino } from 'pino'
+
+export type Log = {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  child(fields: object): Log
+}
+
+/** What never reaches a log line, wherever it stands in the fields. */
+export const REDACTED = ['email', 'phone', 'authorization', 'token', 'value', 'signing_secret', 'secret', 'password', 'body', 'data']
+
+const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
+
+/** JSON lines on standard output (or `destination`), without people and secrets. */
+export const createLog = (level: string, destination?: { write(line: string): void }): Log =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths, censor: '[redacted]' },
+    },
+    ...(destination ? [destination] : []),
+  )

@@ -1,0 +1,72 @@
+/**
+ * What can be watched, in Prometheus' words: one function per fact, so that names and labels are decided here alone.
+ * Base units, no ids as labels.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
+
+export function createMetrics(version: string) {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Counter({ name, help, labelNames: [...labelNames], registers })
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Gauge({ name, help, labelNames: [...labelNames], registers })
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Histogram({ name, help, labelNames: [...labelNames], buckets: SECONDS, registers })
+
+  collectDefaultMetrics({ register: registry })
+  gauge('app_build_info', 'The version that runs.', ['version']).set({ version }, 1)
+  const requests = histogram('http_request_duration_seconds', 'Time to answer a request.', ['method', 'route', 'status_class'])
+  const statements = histogram('app_db_statement_duration_seconds', 'Time of one SQL statement.')
+  const connections = gauge('app_db_pool_connections', 'Connections to PostgreSQL.', ['state'])
+  const ingested = counter('app_events_ingested_total', 'Events by what became of them.', ['result'])
+  const upserted = counter('app_contacts_upserted_total', 'Contacts written, by result.', ['result'])
+  const messages = counter('app_messages_total', 'Messages handed to a provider, by outcome.', ['channel', 'provider', 'outcome'])
+  const sends = histogram('app_message_send_duration_seconds', 'Time a provider took.', ['channel', 'provider'])
+  const renders = histogram('app_template_render_duration_seconds', 'Time to render one message.', ['channel'])
+  const jobs = gauge('app_queue_jobs', 'Work that waits.', ['queue', 'state'])
+  const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest work that waits: the one to alert on.', ['queue'])
+  const runs = histogram('app_job_duration_seconds', 'Time of one run of a job.', ['queue', 'result'])
+  const attempts = counter('app_webhook_attempts_total', 'Webhook attempts by outcome.', ['outcome'])
+  const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Time of a webhook attempt.')
+  const endpoints = gauge('app_webhook_endpoints', 'Webhook endpoints by status.', ['status'])
+  const replays = counter('app_idempotent_replays_total', 'Requests answered from their Idempotency-Key.')
+  const limited = counter('app_rate_limited_total', 'Requests refused by a rate limit.', ['scope'])
+
+  return {
+    /** The exposition text and its content type. */
+    exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
+    request: (method: string, route: string, status: number, elapsedMs: number) =>
+      requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, elapsedMs / 1000),
+    statement: (elapsedMs: number) => statements.observe(elapsedMs / 1000),
+    pool: ({ total, idle, waiting }: { total: number; idle: number; waiting: number }) => {
+      connections.set({ state: 'busy' }, total - idle)
+      connections.set({ state: 'idle' }, idle)
+      connections.set({ state: 'waiting' }, waiting)
+    },
+    eventsIngested: (result: 'accepted' | 'processed' | 'duplicate' | 'parked', count: number) => ingested.inc({ result }, count),
+    contactsUpserted: (result: 'saved' | 'refused', count: number) => upserted.inc({ result }, count),
+    messageSent: (channel: string, provider: string, outcome: string, elapsedMs: number) => {
+      messages.inc({ channel, provider, outcome })
+      sends.observe({ channel, provider }, elapsedMs / 1000)
+    },
+    messageRendered: (channel: string, elapsedMs: number) => renders.observe({ channel }, elapsedMs / 1000),
+    queue: (queue: string, waiting: number, oldestSeconds: number) => {
+      jobs.set({ queue, state: 'waiting' }, waiting)
+      oldest.set({ queue }, oldestSeconds)
+    },
+    parked: (queue: string, count: number) => jobs.set({ queue, state: 'parked' }, count),
+    jobRun: (queue: string, result: 'done' | 'failed', elapsedMs: number) => runs.observe({ queue, result }, elapsedMs / 1000),
+    webhookAttempt: (outcome: 'succeeded' | 'failed', elapsedMs: number) => {
+      attempts.inc({ outcome })
+      attemptTimes.observe(elapsedMs / 1000)
+    },
+    webhookEndpoints: (counts: Record<string, number>) => {
+      for (const [status, count] of Object.entries(counts)) endpoints.set({ status }, count)
+    },
+    idempotentReplay: () => replays.inc(),
+    rateLimited: (scope: string) => limited.inc({ scope }),
+  }
+}

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
+import { migrate, missingMigrations, refuseOldPostgres, schemaVersion } from './migrate.ts'
+
+const log = { info() {}, warn() {} }
+const dataDir = mkdtempSync(join(tmpdir(), 'carillon-test-'))
+const directories: string[] = [dataDir]
+let postgres: EmbeddedPostgres
+let databases = 0
+let url: string
+
+beforeAll(async () => {
+  postgres = await startEmbeddedPostgres({ dataDir, log, durable: false })
+})
+
+afterAll(async () => {
+  await postgres[Symbol.asyncDispose]()
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  databases += 1
+  await query(postgres.url, `create database test_${databases}`)
+  url = Object.assign(new URL(postgres.url), { pathname: `/test_${databases}` }).href
+})
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(text).finally(() => client.end())
+  return rows
+}
+
+function folder(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'carillon-test-'))
+  directories.push(directory)
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(directory, name), sql)
+  return directory
+}
+
+const FIRST = { '0001_bells.sql': 'create table bells (id int); insert into bells values (1);' }
+const SECOND = { '0002_ropes.sql': 'alter table bells add column rope text;' }
+
+test('a new database gets every migration, in order, and a second run does nothing', async () => {
+  const directory = folder({ ...SECOND, ...FIRST, 'notes.md': 'not SQL' })
+  expect(await schemaVersion(url)).toBe(0)
+  expect(await migrate(url, log, directory)).toEqual({ applied: 2, version: 2 })
+  expect(await migrate(url, log, directory)).toEqual({ applied: 0, version: 2 })
+  expect(await schemaVersion(url)).toBe(2)
+  expect(await query(url, 'select version, name, length(checksum) as checksum from schema_migrations order by 1')).toEqual([
+    { version: 1, name: 'bells', checksum: 64 },
+    { version: 2, name: 'ropes', checksum: 64 },
+  ])
+  expect(await query(url, 'select * from bells')).toEqual([{ id: 1, rope: null }])
+})
+
+test('a later release adds its own', async () => {
+  await migrate(url, log, folder(FIRST))
+  expect(await migrate(url, log, folder({ ...FIRST, ...SECOND }))).toEqual({ applied: 1, version: 2 })
+})
+
+test('processes that start at once apply each migration once', async () => {
+  const directory = folder({ ...FIRST, ...SECOND })
+  const runs = await Promise.all([migrate(url, log, directory), migrate(url, log, directory), migrate(url, log, directory)])
+  expect(runs.map(({ applied }) => applied).sort()).toEqual([0, 0, 2])
+  expect(await query(url, 'select id from bells')).toHaveLength(1)
+})
+
+test('a migration that fails leaves nothing behind, and those before it stay', async () => {
+  const broken = folder({ ...FIRST, '0002_broken.sql': 'create table half (id int); select 1 / 0;' })
+  await expect(migrate(url, log, broken)).rejects.toThrow('Migration 2 (broken) failed and was rolled back: division by zero')
+  expect(await schemaVersion(url)).toBe(1)
+  expect(await query(url, `select to_regclass('half') as half`)).toEqual([{ half: null }])
+})
+
+test('a database of a newer release is refused untouched', async () => {
+  await migrate(url, log, folder({ ...FIRST, ...SECOND }))
+  await expect(migrate(url, log, folder(FIRST))).rejects.toThrow(
+    'This database was made by a newer Carillon (schema 2, and this server knows 1): upgrade the server.',
+  )
+})
+
+test('a migration that was edited after it was applied is refused, but line endings may differ', async () => {
+  await migrate(url, log, folder({ '0001_bells.sql': 'create table\nbells (id int);' }))
+  const windows = folder({ '0001_bells.sql': 'create table\r\nbells (id int);' })
+  expect(await migrate(url, log, windows)).toEqual({ applied: 0, version: 1 })
+  await expect(migrate(url, log, folder(FIRST))).rejects.toThrow('Migration 1 (bells) is not the one that was applied')
+})
+
+test.each([
+  [{ '1_bells.sql': '' }, 'Migration 1_bells.sql must be called like'],
+  [{ '0001_bells.sql': '', '0001_ropes.sql': '' }, 'Two migrations have the number 1'],
+])('files %o are refused', async (files, message) => {
+  await expect(migrate(url, log, folder(files))).rejects.toThrow(message)
+})
+
+describe('what is missing', () => {
+  const at = (version: number, checksum = 'a') => ({ version, name: `n${version}`, checksum })
+
+  test.each([
+    ['nothing applied', [at(1), at(2)], [], [1, 2]],
+    ['one applied', [at(1), at(2)], [at(1)], [2]],
+    ['all applied', [at(1), at(2)], [at(1), at(2)], []],
+    ['no files', [], [], []],
+  ])('%s', (_, files, applied, expected) => {
+    expect(missingMigrations(files, applied).map(({ version }) => version)).toEqual(expected)
+  })
+
+  test.each([
+    ['an applied file is gone', [at(2)], [at(1), at(2)], 'Migration 1 (n1) is not the one'],
+    ['an applied file has changed', [at(1, 'b'), at(2)], [at(1)], 'Migration 1 (n1) is not the one'],
+    ['a file comes late', [at(1), at(2)], [at(2)], 'Migration 1 (n1) comes before 2'],
+  ])('refused when %s', (_, files, applied, message) => {
+    expect(() => missingMigrations(files, applied)).toThrow(message)
+  })
+})
+
+test.each([
+  ['14.13 (Debian 14.13-1)', true],
+  ['9.6.24', true],
+  ['15.0', false],
+  ['18.4', false],
+])('PostgreSQL %s is too old: %s', (version, tooOld) => {
+  const refusal = `Carillon needs PostgreSQL 15 or newer, and this database is ${version}: upgrade it.`
+  if (tooOld) expect(() => refuseOldPostgres(version)).toThrow(refusal)
+  else expect(() => refuseOldPostgres(version)).not.toThrow()
+})

@@ -1,0 +1,46 @@
+/**
+ * Randomness, hashes and sealed values. Sealing is AES-256-GCM with the id of the key in front,
+ * so that keys can be rotated: the first key seals, all of them open.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+export type Secrets = {
+  /** `count` random bytes. */
+  random(count: number): Buffer
+  /** Seals a text for storage; `context` (such as a table and id) must be the same when it is opened. */
+  seal(plain: string, context: string): string
+  /** Opens a sealed text. Throws when it was tampered with, moved, or sealed with a key that is gone. */
+  open(sealed: string, context: string): string
+}
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** `keys` are `id:base64` entries, newest first, already checked by the configuration. */
+export function createSecrets(keys: readonly string[], random: (count: number) => Buffer = randomBytes): Secrets {
+  const ring = new Map(keys.map((entry) => [entry.slice(0, entry.indexOf(':')), Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]))
+  const [newest] = ring
+  if (!newest) throw new Error('At least one sealing key is needed.')
+  const [newestId, newestKey] = newest
+  return {
+    random,
+    seal(plain, context) {
+      const iv = random(IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', newestKey, iv).setAAD(Buffer.from(context))
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `${newestId}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
+    },
+    open(sealed, context) {
+      const at = sealed.indexOf('.')
+      const key = ring.get(sealed.slice(0, at))
+      if (!key) throw new Error(`The sealing key \`${sealed.slice(0, at)}\` is not in SECRETS_KEY.`)
+      const bytes = Buffer.from(sealed.slice(at + 1), 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(context))
+      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+      return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}
+
+/** SHA-256 as hex: for high-entropy secrets, which need no slow hash (D-KEY-2). */
+export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,113 @@
+/**
+ * The 16 error codes, their HTTP status, and the one error class that carries them (D-ERR-1, D-ERR-2).
+ * Anything thrown that is not an `ApiError` is a bug and is answered as `internal_error`.
+ */
+
+/** Every code of the specification with the status it is answered with. */
+export const ERROR_STATUS = {
+  resource_missing: 404,
+  resource_already_exists: 409,
+  parameter_missing: 400,
+  parameter_invalid_empty: 400,
+  parameter_invalid_format: 400,
+  parameter_unknown: 400,
+  validation_failed: 422,
+  authentication_required: 401,
+  permission_denied: 403,
+  idempotency_key_mismatch: 409,
+  rate_limited: 429,
+  version_unsupported: 400,
+  version_required: 400,
+  webhook_signature_invalid: 400,
+  quota_exceeded: 429,
+  internal_error: 500,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+/** The machine-readable sub-reasons of D-ERR-1. The list is closed. */
+export type ErrorReason =
+  | 'route'
+  | 'method'
+  | 'key_missing'
+  | 'key_malformed'
+  | 'key_invalid'
+  | 'user_token_missing'
+  | 'user_token_invalid'
+  | 'user_token_expired'
+  | 'key_kind'
+  | 'not_publishable'
+  | 'role'
+  | 'system_key'
+  | 'other_user'
+  | 'in_progress'
+  | 'different_request'
+  | 'body_too_large'
+  | 'media_type'
+  | 'policy'
+
+/** One thing that is wrong with a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
+export type Fault = { code: ErrorCode; param?: string; message: string }
+
+export type ApiErrorOptions = {
+  param?: string
+  reason?: ErrorReason
+  /** Overrides the status of the code, for the transport cases of D-ERR-2 (405, 413, 415, 503). */
+  status?: number
+  headers?: Record<string, string>
+  faults?: Fault[]
+}
+
+/** A mistake of the caller, or a planned refusal. The message is shown as it is: say what to do, nothing about us. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly param: string | undefined
+  readonly reason: ErrorReason | undefined
+  readonly headers: Record<string, string>
+  readonly faults: Fault[]
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.status = options.status ?? ERROR_STATUS[code]
+    this.param = options.param
+    this.reason = options.reason
+    this.headers = options.headers ?? {}
+    this.faults = options.faults ?? []
+  }
+}
+
+const FAULTS_MAX = 100
+
+/**
+ * One error for all the faults of a request (D-VAL-2): their common code, or `validation_failed` when they differ.
+ * `faults` must not be empty.
+ */
+export function faultsError(faults: Fault[], options: ApiErrorOptions = {}): ApiError {
+  const [first] = faults
+  if (!first) throw new Error('faultsError needs at least one fault')
+  const sameCode = faults.every((fault) => fault.code === first.code)
+  const message = faults.length === 1 ? first.message : `${faults.length} parameters are invalid.`
+  return new ApiError(sameCode ? first.code : 'validation_failed', message, {
+    ...options,
+    faults: faults.slice(0, FAULTS_MAX),
+    ...(faults.length === 1 && first.param !== undefined && { param: first.param }),
+  })
+}
+
+/** Throws when there is anything to complain about. */
+export function refuse(faults: Fault[]): void {
+  if (faults.length > 0) throw faultsError(faults)
+}
+
+/** A single broken rule about one parameter, as an error that can be thrown at once. */
+export function fault(code: ErrorCode, param: string, message: string): ApiError {
+  return faultsError([{ code, param, message }])
+}
+
+/** The path names something that does not exist here, was archived, or belongs to somebody else (never told apart). */
+export function missing(what: string): ApiError {
+  return new ApiError('resource_missing', `No ${what} with that identifier exists in this project.`)
+}

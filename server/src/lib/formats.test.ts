@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { formats } from './formats.ts'
+
+const examples: [name: string, good: string[], bad: string[]][] = [
+  ['email', ['kim@example.com'], ['kim']],
+  ['timezone', ['Australia/Sydney'], ['+10:00']],
+  ['locale', ['en_AU'], ['en AU']],
+  ['phone', ['+61 (0)412/345.678-9', '1'], ['', '++61', '61+', '0412 ext 5', '٠', '0412\n']],
+  ['time', ['2026-11-20'], ['2026-02-30']],
+  ['website-url', ['', 'example.com'], ['localhost']],
+  ['deeplink-url', ['', 'https://example.com'], ['http://example.com']],
+  ['identifier', ['user-1', 'ü 😀', 'next\u0085line', '__proto__'], ['a\0b', 'a\nb', 'a\u007fb', 'a\u001fb']],
+  ['https-url', ['https://example.com'], ['javascript:alert(1)', 'https://']],
+  ['hostname-or-ip', ['localhost', '[::1]'], ['127.1']],
+  ['spf-domain', ['example.com', 'Example.com.'], ['localhost', '192.0.2.1']],
+  ['no-control', ['whsec_abc', 'ü 😀'], ['a\0b', 'a\u007fb', 'a\u0085b', 'a\tb']],
+]
+
+describe.each(examples)('the format %s', (name, good, bad) => {
+  test.each(good)('takes %j', (text) => expect(formats[name]?.test(text)).toBe(true))
+  test.each(bad)('refuses %j', (text) => expect(formats[name]?.test(text)).toBe(false))
+  test('says what is wrong as the end of a sentence', () => expect(formats[name]?.says).toMatch(/^(?:is|must) .*[^.]$/))
+})
+
+test('every format has an example', () => expect(examples.map(([name]) => name)).toEqual(Object.keys(formats)))

@@ -1,0 +1,35 @@
+/** Ids have kinds: a function that takes the wrong one does not compile. All are positive safe integers. */
+
+declare const kind: unique symbol
+type Id<K extends string> = number & { readonly [kind]: K }
+
+export type OrganisationId = Id<'organisation'>
+export type ProjectId = Id<'project'>
+export type KeyId = Id<'key'>
+export type UserId = Id<'user'>
+export type CampaignId = Id<'campaign'>
+export type JourneyId = Id<'journey'>
+export type SubscriptionId = Id<'subscription'>
+export type ProviderId = Id<'provider'>
+export type EndpointId = Id<'endpoint'>
+export type MessageId = Id<'message'>
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A ULID (26 characters, sorts by time) from an instant and 10 random bytes. */
+export function ulid(now: Date, random: Uint8Array): string {
+  let time = now.getTime()
+  let head = ''
+  for (let i = 0; i < 10; i++) {
+    head = CROCKFORD[time % 32] + head
+    time = Math.floor(time / 32)
+  }
+  let bits = 0n
+  for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte)
+  let tail = ''
+  for (let i = 0; i < 16; i++) {
+    tail = CROCKFORD[Number(bits & 31n)] + tail
+    bits >>= 5n
+  }
+  return head + tail
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { isLocale, normaliseLocale, regionOf } from './locales.ts'
+
+describe('a locale', () => {
+  test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])(
+    'is a language tag: %s',
+    (text) => expect(isLocale(text)).toBe(true),
+  )
+
+  test.each(['', 'english language', 'e', 'en-', 'en__AU', '-AU', 'en-AU!', '*', 'en AU'])('is not: %j', (text) =>
+    expect(isLocale(text)).toBe(false),
+  )
+})
+
+test.each([
+  ['en_AU', 'en-AU'],
+  ['zh_Hant_TW', 'zh-Hant-TW'],
+  ['iw', 'iw'],
+  ['EN-au', 'EN-au'],
+])('%s is stored as %s', (text, stored) => expect(normaliseLocale(text)).toBe(stored))
+
+test.each([
+  ['en-AU', 'AU'],
+  ['en_au', 'AU'],
+  ['zh-Hant-TW', 'TW'],
+  ['en-UK', 'GB'],
+  ['es-419', '419'],
+  ['en', undefined],
+  ['sr-Latn', undefined],
+  ['not a locale', undefined],
+])('the region of %s is %s', (locale, region) => expect(regionOf(locale)).toBe(region))

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { fault, missing } from './errors.ts'
+
+/** An integer id in the path (D-HTTP-4). What no row can have reads as 0, so that it is missing like any other. */
+export const pathId = <I extends number>() => ({
+  schema: Type.Integer({ minimum: 1 }),
+  read(text: string, name: string): I {
+    if (!/^\d+$/.test(text)) throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must be an integer.`)
+    const id = Number(text)
+    return (Number.isSafeInteger(id) ? id : 0) as I
+  },
+})
+
+const EXTERNAL_ID_LENGTH_MAX = 255
+
+/** A user's `external_id` in the path, percent-decoded once. */
+export const pathUser = {
+  schema: Type.String({ minLength: 1, maxLength: EXTERNAL_ID_LENGTH_MAX }),
+  read(text: string): string {
+    if (text === '' || [...text].length > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
+    return text.toWellFormed()
+  },
+}

@@ -1,0 +1,59 @@
+import { getTimezone } from 'countries-and-timezones'
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { regionOf } from './locales.ts'
+import { canonicalTimeZone } from './time-zones.ts'
+
+/** What says where somebody is: a person, or the project they belong to. */
+export type Whereabouts = { locale?: string | null | undefined; timezone?: string | null | undefined }
+
+const SEPARATORS = /[ ().\-/]/g
+// Wider than the numbering plans, so that fictional numbers can be used in tests.
+const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
+
+/** The countries whose way of writing numbers to try, the likeliest first (D-F-2). */
+export function phoneRegions(person: Whereabouts, project: Whereabouts): string[] {
+  const regions = [person, project].flatMap(({ locale, timezone }) => [
+    locale && regionOf(locale),
+    timezone && countryOf(timezone),
+  ])
+  return [...new Set(regions.filter((region) => typeof region === 'string').filter((region) => isSupportedCountry(region)))]
+}
+
+const countryOf = (timezone: string) => getTimezone(canonicalTimeZone(timezone))?.countries[0]
+
+/**
+ * A phone number in E.164, or null when it cannot be read as one (D-F-2). A number without `+` is read as people in the
+ * first fitting region would dial it; `regions` are ISO 3166-1 codes as `phoneRegions` gives them.
+ */
+export function normalisePhone(text: string, regions: string[]): string | null {
+  if (!/^\+?[0-9 ().\-/]+$/.test(text)) return null
+  const digits = text.replace(SEPARATORS, '')
+  if (digits.startsWith('+')) return readInternational(digits)
+  const local = regions.map((region) => parse(digits, region as CountryCode))
+  return (
+    local.find((number) => number?.isValid())?.number ??
+    (digits.startsWith('00') ? readInternational(`+${digits.slice(2)}`) : null) ??
+    validOnly(parse(`+${digits}`))?.number ??
+    local.find((number) => number?.isPossible())?.number ??
+    null
+  )
+}
+
+function readInternational(digits: string): string | null {
+  const number = parse(digits)
+  if (number?.isPossible()) return number.number
+  return INTERNATIONAL.test(digits) ? digits : null
+}
+
+type PhoneNumber = ReturnType<typeof parsePhoneNumberFromString>
+
+const validOnly = (number: PhoneNumber) => (number?.isValid() ? number : undefined)
+
+const E164_LENGTH_MAX = '+'.length + 15
+
+function parse(digits: string, region?: CountryCode): PhoneNumber {
+  // Without `extract: false` the library looks for numbers inside prose.
+  const number = parsePhoneNumberFromString(digits, { extract: false, ...(region && { defaultCountry: region }) })
+  // A few countries have possible numbers that are longer than the standard allows.
+  return number && number.number.length <= E164_LENGTH_MAX ? number : undefined
+}

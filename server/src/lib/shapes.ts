@@ -1,0 +1,61 @@
+/**
+ * The shapes that every module uses, as TypeBox schemas: one object is the validator, the type and the API reference.
+ * `trim`, `notBlank` and the formats are explained in `validate.ts`.
+ */
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** A column of `timestamptz(3)` as the driver returns it. */
+export const Instant = Type.Unsafe<Date>({ instant: true })
+/** The same in a reply: JSON writes it as `2026-11-20T02:56:21.664Z` (D-HTTP-5). */
+export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
+
+/** The same shape or null, said in a way that Ajv reports as one fault. */
+export function Nullable<S extends TSchema>(schema: S) {
+  const { type } = schema as { type?: string }
+  const options = schema as Record<string, unknown>
+  const nulled = type === undefined ? { anyOf: [schema, { type: 'null' }] } : { ...options, type: [type, 'null'] }
+  if (Array.isArray(options.enum)) Object.assign(nulled, { enum: [...options.enum, null] })
+  return Type.Unsafe<Static<S> | null>(nulled)
+}
+
+/** One of a fixed list of strings. */
+export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
+
+/** An object that knows all its members; anything else in it is unrecognised (D-VAL-4). */
+export const Exact = <const P extends Record<string, TSchema>>(properties: P, options: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+/** Every member of an `Exact` object made optional, for PATCH. */
+export const Changes = <P extends Record<string, TSchema>>(properties: P) => Type.Partial(Exact(properties), { additionalProperties: false })
+
+/** A positive id of the given kind. */
+export const IdOf = <I extends number>(options: object = {}) => Type.Unsafe<I>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
+
+/** Text that is trimmed, must not be empty, and has a longest length (D-VAL-3). */
+export const Line = (maxLength: number, options: object = {}) => Type.String({ trim: true, notBlank: true, maxLength, ...options })
+
+/** A name as in D-F-10. */
+export const Name = (options: object = {}) => Line(255, { minLength: 1, ...options })
+
+/** Tags as in D-F-11; duplicates are dropped by `distinct`. */
+export const Tags = Type.Array(Line(64), { maxItems: 50 })
+
+/** Keeps the first of equal values, in order. */
+export const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)]
+
+/** Free-form attributes (D-F-6). */
+export const FreeForm = (bytesMax: number, options: object = {}) =>
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', freeForm: { bytesMax }, ...options })
+
+export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** The page envelope of every list endpoint. */
+export const Page = <S extends TSchema>(item: S) =>
+  Exact({
+    results: Type.Array(item, { description: 'Items of the page, in the order of the request.' }),
+    nextCursor: Nullable(Type.String({ description: 'Cursor of the next page; null when there is none.' })),
+    prevCursor: Nullable(Type.String({ description: 'Cursor of the previous page; null on the first page.' })),
+    limit: Type.Integer({ description: 'Page size used.' }),
+  })

@@ -1,0 +1,34 @@
+const TIME =
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d{1,9}))?)?(?:Z|(?<sign>[+-])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))?)?$/
+const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/
+
+const YEAR_MIN = 1970
+const YEAR_MAX = 2100
+
+/**
+ * The instant an ISO 8601 text names, or null (D-F-9): a date, or a date and time to the minute or finer. Without an
+ * offset it is in UTC. Cut to milliseconds. `Date.parse` is no judge: it reads 30 February as 2 March.
+ */
+export function parseTime(text: string): Date | null {
+  const groups = TIME.exec(text)?.groups
+  if (!groups) return null
+  const part = (name: string) => Number(groups[name] ?? 0)
+  if (part('hour') > 23 || part('minute') > 59 || part('second') > 59) return null
+  if (part('offsetHour') > 23 || part('offsetMinute') > 59) return null
+
+  const day = new Date(Date.UTC(part('year'), part('month') - 1, part('day')))
+  if (!day.toISOString().startsWith(text.slice(0, 10))) return null
+
+  const offsetMinutes = (part('offsetHour') * 60 + part('offsetMinute')) * (groups.sign === '-' ? -1 : 1)
+  const minutes = part('hour') * 60 + part('minute') - offsetMinutes
+  const milliseconds = Number((groups.fraction ?? '').slice(0, 3).padEnd(3, '0'))
+  const instant = new Date(day.getTime() + minutes * 60_000 + part('second') * 1000 + milliseconds)
+  const year = instant.getUTCFullYear()
+  return year >= YEAR_MIN && year <= YEAR_MAX ? instant : null
+}
+
+/** Is this a time as the interface takes them (D-F-9)? */
+export const isTime = (text: string) => parseTime(text) !== null
+
+/** Is this a time without an offset, which can be read on a clock in any zone (D-F-9)? `parseTime` gives it as in UTC. */
+export const isWallClock = (text: string) => isTime(text) && !OFFSET.test(text)

@@ -1,0 +1,77 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { type EgressPolicy, isAllowedAddress } from './egress.ts'
+
+const DOMAIN_LENGTH_MAX = 253
+const PORT_MAX = 65_535
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const UNDERSCORE_LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const NOT_NUMERIC = '(?![0-9]+$)'
+const PUBLIC_DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$`, 'i')
+const HOST_NAME = new RegExp(`^(?:${LABEL}\\.)*${NOT_NUMERIC}${LABEL}$`, 'i')
+const DNS_NAME = new RegExp(`^(?:${UNDERSCORE_LABEL}\\.)+${NOT_NUMERIC}${LABEL}$`)
+
+// Characters that would end a host name, or that the URL parser would decode or drop without a word.
+const HOST_DELIMITER = /[\s\p{Cc}/?#@:%\\[\]]/u
+
+/** Is this a domain of the public internet in ASCII: two labels or more, the last alphabetic or `xn--…`? */
+export const isDomainName = (text: string) => text.length <= DOMAIN_LENGTH_MAX && PUBLIC_DOMAIN.test(text)
+
+/** Is this an IPv4 or IPv6 address, the latter perhaps in brackets, or a host name (D-TCP-1)? */
+export function isHostNameOrIp(text: string): boolean {
+  if (isIPv4(text)) return true
+  const unbracketed = /^\[(.*)\]$/.exec(text)?.[1] ?? text
+  if (isIPv6(unbracketed)) return !unbracketed.includes('%')
+  return text.length <= DOMAIN_LENGTH_MAX && HOST_NAME.test(text)
+}
+
+/** A domain as the DNS is asked for it, lower-case ASCII without the final dot, or null when it is none (D-SPF-1). */
+export function dnsName(text: string): string | null {
+  if (HOST_DELIMITER.test(text)) return null
+  const name = domainToASCII(text).replace(/\.$/, '')
+  return name.length <= DOMAIN_LENGTH_MAX && DNS_NAME.test(name) ? name : null
+}
+
+const WEB_ADDRESS = /^(?<scheme>https?:\/\/)?(?<host>[^/?#:]+)(?::(?<port>[1-9]\d{0,4}))?(?:\/[^?#]*)?(?<query>\?[^#]*)?$/i
+
+function parseWebAddress(text: string): { scheme: string | undefined; query: string | undefined } | null {
+  if (/[\s\p{Cc}\\]/u.test(text)) return null
+  const { scheme, host = '', port, query } = WEB_ADDRESS.exec(text)?.groups ?? {}
+  if (HOST_DELIMITER.test(host) || !isDomainName(domainToASCII(host)) || Number(port ?? 0) > PORT_MAX) return null
+  return { scheme, query }
+}
+
+/** Is this nothing, or the address of a web site, with or without `http://` or `https://` (D-F-8)? */
+export function isWebsiteUrl(text: string): boolean {
+  if (text === '') return true
+  const address = parseWebAddress(text)
+  return address !== null && address.query === undefined
+}
+
+/** Is this nothing, or an `https://` address on a public domain (D-F-8)? */
+export const isDeeplinkMirrorUrl = (text: string) => text === '' || parseWebAddress(text)?.scheme?.toLowerCase() === 'https://'
+
+/** Is this an absolute `https://` URL? */
+export const isHttpsUrl = (text: string) => /^https:\/\//i.test(text) && URL.canParse(text)
+
+const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|home\.arpa)$/
+
+/**
+ * Why events cannot be sent to this URL, as the end of a sentence, or null (D-F-7). Looks at the text only: what the
+ * name resolves to is checked when it is dialled.
+ */
+export function webhookUrlProblem(text: string, egress: EgressPolicy): string | null {
+  if (!isHttpsUrl(text) || /[\s\p{Cc}\\]/u.test(text)) return 'must be a URL that starts with `https://`'
+  if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or password'
+  if (text.includes('#')) return 'must not contain a fragment'
+  // The parser has already turned `0x7f.1` and `2130706433` into 127.0.0.1.
+  const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (isIPv4(host) || isIPv6(host))
+    return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'
+  if (host === 'localhost' && allowsLoopback(egress)) return null
+  const isPublic = host.includes('.') && !host.split('.').includes('') && !PRIVATE_SUFFIX.test(host)
+  return isPublic ? null : 'must name a host on the public internet'
+}
+
+const allowsLoopback = (egress: EgressPolicy) => isAllowedAddress(egress, '127.0.0.1') || isAllowedAddress(egress, '::1')

@@ -1,0 +1,210 @@
+/**
+ * The validation engine (D-VAL-1 to D-VAL-6): JSON Schema in, faults with our error codes out.
+ * Ajv finds what is wrong; this file decides which code and sentence each finding deserves.
+ */
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Static, TSchema } from 'typebox'
+import type { Fault } from './errors.ts'
+import { formats } from './formats.ts'
+import { trimWhiteSpace } from './text.ts'
+
+/** Checks a value and says everything that is wrong with it. Trims, in place, the strings whose schema says so. */
+export type Check<T> = (value: unknown) => { faults: Fault[]; value: T }
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateFormats: true })
+
+for (const [name, { test }] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate: test })
+
+// Trims before any other keyword looks at the string (D-VAL-3).
+ajv.addKeyword({
+  keyword: 'trim',
+  type: 'string',
+  schemaType: 'boolean',
+  modifying: true,
+  before: 'maxLength',
+  errors: false,
+  compile: () => (text: string, cxt) => {
+    if (cxt) (cxt.parentData as Record<string, unknown>)[cxt.parentDataProperty] = trimWhiteSpace(text)
+    return true
+  },
+})
+
+// A string that must say something: whitespace alone is empty, trimmed or not.
+ajv.addKeyword({
+  keyword: 'notBlank',
+  type: 'string',
+  schemaType: 'boolean',
+  validate: (_: boolean, text: string) => trimWhiteSpace(text) !== '',
+})
+
+// A number written as text, in a form or a query string, with its inclusive range.
+ajv.addKeyword({
+  keyword: 'numericRange',
+  type: 'string',
+  schemaType: 'array',
+  validate: ([min, max]: [number, number], text: string, parent?: AnySchemaObject) => {
+    const number = Number(text)
+    // What is no such number at all is told by the pattern, as a wrong format.
+    if (Number.isNaN(number) || (parent?.pattern !== undefined && !new RegExp(parent.pattern, 'u').test(text))) return true
+    return number >= min && number <= max
+  },
+})
+
+// A column that the driver returns as a Date.
+ajv.addKeyword({ keyword: 'instant', schemaType: 'boolean', validate: (_: boolean, value: unknown) => value instanceof Date })
+ajv.addFormat('date-time', true)
+
+// Limits of a free-form object (D-F-6).
+ajv.addKeyword({
+  keyword: 'freeForm',
+  type: 'object',
+  schemaType: 'object',
+  validate: ({ bytesMax }: { bytesMax: number }, value: object) => freeFormProblem(value, bytesMax) === null,
+})
+
+const FREE_FORM_KEYS_MAX = 300
+const FREE_FORM_KEY_LENGTH_MAX = 255
+const FREE_FORM_DEPTH_MAX = 16
+
+/** What is wrong with a free-form object by D-F-6, as the end of a sentence, or null. */
+export function freeFormProblem(value: object, bytesMax: number): string | null {
+  const keys = Object.keys(value)
+  if (keys.length > FREE_FORM_KEYS_MAX) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
+  if (keys.some((key) => key === '' || key.length > FREE_FORM_KEY_LENGTH_MAX)) {
+    return `may only have keys of 1 to ${FREE_FORM_KEY_LENGTH_MAX} characters`
+  }
+  if (deeperThan(value, FREE_FORM_DEPTH_MAX)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`
+  if (jsonBytes(value, bytesMax) > bytesMax) return `may take at most ${bytesMax / 1024} KiB`
+  return null
+}
+
+// A string of n characters never takes fewer than n bytes, so that most objects need no exact count.
+function jsonBytes(value: object, bytesMax: number): number {
+  const text = JSON.stringify(value)
+  return text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text)
+}
+
+function deeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const inner of Object.values(value)) if (deeperThan(inner, levels - 1)) return true
+  return false
+}
+
+/** Compiles a schema once, when its module loads. */
+export function checker<S extends TSchema>(schema: S): Check<Static<S>> {
+  const validate = ajv.compile(schema)
+  return (value) => {
+    return { faults: validate(value) ? [] : faultsOf(validate), value: value as Static<S> }
+  }
+}
+
+/** Is the value of this shape? For rows in tests and other places where the faults do not matter. */
+export function matches<S extends TSchema>(schema: S): (value: unknown) => string | null {
+  const validate = ajv.compile(schema)
+  return (value) => (validate(value) ? null : ajv.errorsText(validate.errors))
+}
+
+type Ranked = Fault & { rank: number }
+
+/** One fault a value: the first by the order of D-VAL-1. */
+function faultsOf(validate: ValidateFunction): Fault[] {
+  const byParam = new Map<string, Ranked>()
+  for (const error of validate.errors ?? []) {
+    const found = toFault(error)
+    const known = byParam.get(found.param ?? '')
+    if (!known || found.rank < known.rank) byParam.set(found.param ?? '', found)
+  }
+  return [...byParam.values()].map(({ rank: _, ...fault }) => fault)
+}
+
+function toFault(error: ErrorObject): Ranked {
+  const at = (property?: string) => paramOf(error.instancePath, property)
+  const name = `\`${at()}\``
+  const limit = (error.params as { limit?: number }).limit
+  switch (error.keyword) {
+    case 'required': {
+      const param = at((error.params as { missingProperty: string }).missingProperty)
+      return { rank: 0, code: 'parameter_missing', param, message: `The required parameter \`${param}\` is missing.` }
+    }
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const { additionalProperty, unevaluatedProperty } = error.params as Record<string, string>
+      const param = at(additionalProperty ?? unevaluatedProperty)
+      return { rank: 6, code: 'parameter_unknown', param, message: `Unrecognised parameter \`${clip(param)}\`.` }
+    }
+    case 'type':
+      return { rank: 1, code: 'parameter_invalid_format', param: at(), message: `The parameter ${name} must be ${typeNames(error)}.` }
+    case 'notBlank':
+      return { rank: 2, code: 'parameter_invalid_empty', param: at(), message: `The parameter ${name} must not be empty.` }
+    case 'minLength':
+    case 'minItems':
+      if (isEmpty(error.data)) {
+        const message =
+          error.keyword === 'minItems' ? `The parameter ${name} must contain at least one value.` : `The parameter ${name} must not be empty.`
+        return { rank: 2, code: 'parameter_invalid_empty', param: at(), message }
+      }
+      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} must have at least ${limit} ${units(error)}.` }
+    case 'maxLength':
+    case 'maxItems':
+      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} may have at most ${limit} ${units(error)}.` }
+    case 'minimum':
+    case 'maximum':
+    case 'numericRange':
+      return { rank: 3, code: 'validation_failed', param: at(), message: `The value of ${name} must be ${rangeOf(error)}.` }
+    case 'freeForm': {
+      const { bytesMax } = error.schema as { bytesMax: number }
+      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} ${freeFormProblem(error.data as object, bytesMax)}.` }
+    }
+    default:
+      return { rank: 4, code: 'parameter_invalid_format', param: at(), message: formatMessage(error, name) }
+  }
+}
+
+function formatMessage(error: ErrorObject, name: string): string {
+  if (error.keyword === 'enum') {
+    const allowed = (error.schema as unknown[]).filter((value) => value !== null).map((value) => `\`${value}\``)
+    return clip(`The value of ${name} must be one of ${allowed.join(', ')}.`)
+  }
+  const says = (error.parentSchema as { says?: string } | undefined)?.says ?? formats[error.schema as string]?.says
+  return `The value of ${name} ${says ?? 'has the wrong format'}.`
+}
+
+function typeNames(error: ErrorObject): string {
+  const types = [(error.params as { type: string | string[] }).type].flat()
+  return types.map((type) => TYPE_NAMES[type] ?? type).join(' or ')
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+}
+
+const units = (error: ErrorObject) => (error.keyword.endsWith('Items') ? 'items' : 'characters')
+const isEmpty = (data: unknown) => data === '' || (Array.isArray(data) && data.length === 0)
+
+function rangeOf(error: ErrorObject): string {
+  if (error.keyword === 'numericRange') {
+    const [min, max] = error.schema as [number, number]
+    return `from ${min} to ${max}`
+  }
+  return `${error.keyword === 'minimum' ? 'at least' : 'at most'} ${(error.params as { limit: number }).limit}`
+}
+
+/** `/3/email` is `[3].email`; the root is `body`. */
+function paramOf(instancePath: string, property?: string): string {
+  const parts = instancePath.split('/').slice(1).map(unescapePointer)
+  if (property !== undefined) parts.push(property)
+  if (parts.length === 0) return 'body'
+  return parts.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
+
+// Names come from the caller and messages are at most 500 characters (D-ERR-1).
+const clip = (text: string) => (text.length <= 480 ? text : `${text.slice(0, 480)}…`)

@@ -1,0 +1,14 @@
+/** The command line: `node server/src/main.ts <command>`, also installed as `carillon`. */
+import { commands } from './cli/index.ts'
+import { ConfigError } from './infra/config.ts'
+
+const [name = 'help', ...args] = process.argv.slice(2)
+const command = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : commands.help
+
+try {
+  await command.run(args, process.env)
+} catch (error) {
+  const expected = error instanceof ConfigError || (error instanceof Error && 'expected' in error)
+  process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : error}\n`)
+  process.exitCode = 1
+}

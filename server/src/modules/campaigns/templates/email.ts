@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { isEmail } from '../../../lib/email.ts'
+import type { Fault } from '../../../lib/errors.ts'
+import { hasLiquid } from '../../../lib/liquid.ts'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { templateKind } from './template.ts'
+
+const HTML_LENGTH_MAX = 500_000
+
+const Addresses = (description: string) => Type.Optional(Line(1000, { format: 'no-control', description }))
+
+export const email = templateKind({
+  shape: Exact({
+    from: Addresses('Who it is from, such as `Ana <ana@example.com>`.'),
+    reply_to: Addresses('Where answers go.'),
+    cc: Addresses('Addresses with commas between them.'),
+    bcc: Addresses('Addresses with commas between them.'),
+    subject: Line(998, { format: 'no-control' }),
+    preheader: Type.Optional(Type.String({ maxLength: 998, description: 'The text that mail programs show beside the subject.' })),
+    html: Type.String({ notBlank: true, maxLength: HTML_LENGTH_MAX }),
+    text: Type.Optional(Type.String({ maxLength: HTML_LENGTH_MAX, description: 'Made from `html` when absent.' })),
+  }),
+  html: ['html'],
+  check: ({ from, reply_to, cc, bcc }) => [
+    ...addressFaults('from', from, (text) => [text]),
+    ...addressFaults('reply_to', reply_to, (text) => [text]),
+    ...addressFaults('cc', cc, splitAddresses),
+    ...addressFaults('bcc', bcc, splitAddresses),
+  ],
+})
+
+function addressFaults(param: string, text: string | undefined, split: (text: string) => string[]): Fault[] {
+  if (text === undefined || hasLiquid(text) || split(text).every(isMailbox)) return []
+  const message = `The value of \`${param}\` is not an email address; write it like \`ana@example.com\` or \`Ana <ana@example.com>\`.`
+  return [{ code: 'parameter_invalid_format', param, message }]
+}
+
+/** Is this an address, alone or with a display name before it? */
+export function isMailbox(text: string): boolean {
+  const named = /^(?:"[^"]*"|[^"<>,;:@]*)\s*<([^<>]*)>$/.exec(text.trim())
+  return isEmail(named?.[1] ?? text.trim())
+}
+
+/** At commas that are not inside a quoted display name. */
+export const splitAddresses = (text: string): string[] => text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)

@@ -1,0 +1,6 @@
+/** The channels' templates, under the names of the channels. */
+export { email } from './email.ts'
+export { inApp as in_app } from './in-app.ts'
+export { push } from './push.ts'
+export { text } from './text.ts'
+export { webhook } from './webhook.ts'

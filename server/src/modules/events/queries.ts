@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx } from '../../infra/ctx.ts'
+import { raw, sql } from '../../infra/db.ts'
+import type { UserId } from '../../lib/ids.ts'
+import type { Month } from './months.ts'
+
+const Partition = Type.Object({ name: Type.String() })
+
+/** The partitions there are. */
+export const listPartitions = async (ctx: Ctx): Promise<Set<string>> => {
+  const rows = await ctx.db.all(
+    Partition,
+    sql`select c.relname::text as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass`,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Held while partitions are made, so that two processes do not make the same one. */
+export const lockPartitions = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
+
+// Names and bounds are our own: months, made of digits.
+export const createPartition = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
+  ctx.db.run(sql`create table if not exists ${raw(name)} partition of events for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
+
+/** Where everything before the first month finds a home. */
+export const createPast = (ctx: InTx<Ctx>, { from }: Month) =>
+  ctx.db.run(sql`create table if not exists events_past partition of events for values from (minvalue) to (${raw(`'${from}'`)})`)
+
+export type StoredEvent = { project_id: number; user_id: UserId; name: string; data: Record<string, unknown>; created_at: Date; received_at: Date }
+
+/** Loads events through COPY. */
+export const copyEvents = (ctx: InTx, events: StoredEvent[]) =>
+  ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at) from stdin`, lines(events))
+
+function* lines(events: StoredEvent[]): Generator<string> {
+  for (const { project_id, user_id, name, data, created_at, received_at } of events) {
+    yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${created_at.toISOString()}\t${received_at.toISOString()}\n`
+  }
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+const ESCAPED = /[\\\t\n\r]/
+const escaped = (text: string) => (ESCAPED.test(text) ? text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string) : text)
+
+const EventIdRow = Type.Object({ event_id: Type.String() })
+
+/** Remembers event ids; returns those that were not known, or only from before `since`. */
+export const rememberEventIds = (ctx: InTx, ids: { event_id: string; received_at: Date }[], since: Date) =>
+  ctx.db.all(
+    EventIdRow,
+    sql`insert into event_ids as known (project_id, event_id, received_at)
+        select ${ctx.projectId}, i.event_id, i.received_at
+        from jsonb_to_recordset(${JSON.stringify(ids)}::jsonb) as i(event_id text, received_at timestamptz)
+        order by i.event_id
+        on conflict (project_id, event_id) do update set received_at = excluded.received_at where known.received_at < ${since}
+        returning event_id`,
+  )
+
+const PURGED_AT_ONCE = 10_000
+
+export const purgeEventIds = (ctx: Ctx, before: Date) =>
+  ctx.db.run(
+    sql`delete from event_ids where (project_id, event_id) in
+          (select project_id, event_id from event_ids where received_at < ${before} limit ${PURGED_AT_ONCE})`,
+  )
+
+export const eraseEvents = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(sql`delete from events where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`)

@@ -1,0 +1,2 @@
+import type { Route } from '../../infra/route.ts'
+export const journeyRoutes: Route[] = []

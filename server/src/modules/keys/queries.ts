@@ -1,0 +1,97 @@
+import { Type } from 'typebox'
+import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
+
+const columns = sql`id, project_id, name, scope, role, prefix, last4, description, is_system_key, created_at, updated_at`
+
+export const keyListing = listing({
+  resource: 'keys',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    name: { column: sql`name`, type: 'text' },
+    scope: { column: sql`scope`, type: 'text' },
+    role: { column: sql`role`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`name`, sql`description`],
+  searchedFields: 'name, description',
+})
+
+export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<KeyRow>> =>
+  pageOf(ctx.db, KeyRow, keyListing, page, { select: columns, from: sql`api_keys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` }, ctx.config.LIST_ALL_MAX)
+
+
+/** The live key with this hash, of a project and organisation that exist. */
+export const findCredential = (ctx: Ctx, hash: string) =>
+  ctx.db.first(
+    CredentialRow,
+    sql`select k.id, k.organization_id, k.project_id, k.scope, k.role, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
+        from api_keys k
+        join organisations o on o.id = k.organization_id
+        left join projects p on p.id = k.project_id
+        where k.hash = ${hash} and k.archived_at is null`,
+  )
+
+export type NewKey = {
+  organisationId: OrganisationId
+  projectId: ProjectId | null
+  scope: 'public' | 'secret' | 'organisation'
+  role: string
+  name: string
+  description: string | null
+  hash: string
+  prefix: string
+  last4: string
+  isSystemKey: boolean
+}
+
+/** Nothing when the very same key exists already. */
+export const insertKey = (ctx: Ctx, key: NewKey) =>
+  ctx.db.first(
+    InsertedKey,
+    sql`insert into api_keys (organization_id, project_id, scope, role, name, description, hash, prefix, last4, is_system_key, created_at, updated_at)
+        values (${key.organisationId}, ${key.projectId}, ${key.scope}, ${key.role}, ${key.name}, ${key.description}, ${key.hash},
+                ${key.prefix}, ${key.last4}, ${key.isSystemKey}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (hash) do nothing
+        returning id, created_at, updated_at`,
+  )
+
+const InsertedKey = Type.Pick(KeyRow, ['id', 'created_at', 'updated_at'])
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countKeys = async (ctx: Ctx, projectId: ProjectId): Promise<number> =>
+  (await ctx.db.first(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`))?.count ?? 0
+
+export const findKey = (ctx: ProjectCtx, id: KeyId) =>
+  ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+
+/** Members that are undefined keep their value; `updated_at` moves only when something changed. */
+export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
+  ctx.db.first(
+    KeyRow,
+    sql`update api_keys k
+        set name = n.name, description = n.description, scope = n.scope, role = n.role,
+            updated_at = case when (k.name, k.description, k.scope, k.role) is distinct from (n.name, n.description, n.scope, n.role)
+                              then ${ctx.clock.now()} else k.updated_at end
+        from (select coalesce(${changes.name ?? null}, name) as name,
+                     case when ${changes.description !== undefined} then ${changes.description ?? null}::text else description end as description,
+                     coalesce(${changes.scope ?? null}, scope) as scope,
+                     coalesce(${changes.role ?? null}, role) as role
+              from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null) n
+        where k.project_id = ${ctx.projectId} and k.id = ${id} and k.archived_at is null
+        returning k.id, k.project_id, k.name, k.scope, k.role, k.prefix, k.last4, k.description, k.is_system_key, k.created_at, k.updated_at`,
+  )
+
+export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
+  ctx.db.run(sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`)
+
+/** Is this key still alive? User tokens die with the key that minted them. */
+export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>
+  (await ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${projectId} and id = ${id} and archived_at is null`)) !== undefined

@@ -1,0 +1,59 @@
+import { type Static, Type } from 'typebox'
+import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { ROLES } from '../../lib/roles.ts'
+import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+
+export const Scope = OneOf(['public', 'secret'], { description: '`public` for browsers, on an allow-list; `secret` for servers.' })
+export const RoleName = OneOf(ROLES, { description: 'What the key may do.' })
+const Description = Nullable(Type.String({ maxLength: 1000 }))
+
+const writable = { name: Name(), description: Description, scope: Scope, role: RoleName }
+
+export const KeyCreate = Exact({ name: writable.name, description: Type.Optional(Description), scope: Type.Optional(Scope), role: Type.Optional(RoleName) })
+export type KeyCreate = Static<typeof KeyCreate>
+
+export const KeyChanges = Changes(writable)
+export type KeyChanges = Static<typeof KeyChanges>
+
+/** A key as it is read. */
+export const Key = Exact({
+  id: IdOf<KeyId>(),
+  project_id: IdOf<ProjectId>(),
+  name: Type.String(),
+  scope: Scope,
+  role: RoleName,
+  value: Type.String({ description: 'In full in the answer that creates the key; masked everywhere else.' }),
+  description: Nullable(Type.String()),
+  is_system_key: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Key = Static<typeof Key>
+
+export const KeyRow = Type.Object({
+  id: IdOf<KeyId>(),
+  project_id: IdOf<ProjectId>(),
+  name: Type.String(),
+  scope: Scope,
+  role: RoleName,
+  prefix: Type.String(),
+  last4: Type.String(),
+  description: Nullable(Type.String()),
+  is_system_key: Type.Boolean(),
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type KeyRow = Static<typeof KeyRow>
+
+/** A key with what a request needs to know of its project and organisation. */
+export const CredentialRow = Type.Object({
+  id: IdOf<KeyId>(),
+  organization_id: IdOf<OrganisationId>(),
+  project_id: Nullable(IdOf<ProjectId>()),
+  scope: Type.Unsafe<'public' | 'secret' | 'organisation'>({ type: 'string' }),
+  role: Type.String(),
+  locale: Nullable(Type.String()),
+  timezone: Nullable(Type.String()),
+  api_version: Type.String(),
+})
+export type CredentialRow = Static<typeof CredentialRow>

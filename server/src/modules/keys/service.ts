@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache'
+import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageRequest } from '../../infra/paging.ts'
+import type { Credential } from '../../infra/route.ts'
+import { sha256 } from '../../infra/secrets.ts'
+import { unauthenticated } from '../../lib/credentials.ts'
+import { ApiError, missing } from '../../lib/errors.ts'
+import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
+import type { OrganisationRole, Role } from '../../lib/roles.ts'
+import { generateKey, type KeyPrefix, maskKey } from './key-format.ts'
+import * as queries from './queries.ts'
+import type { CredentialRow, Key, KeyChanges, KeyCreate, KeyRow } from './schema.ts'
+
+const KEYS_MAX = 200
+/** Archiving takes effect at once on this process and within this time on every other. */
+const CREDENTIAL_CACHE_MS = 5000
+const CREDENTIALS_CACHED = 10_000
+
+const cache = new LRUCache<string, { credential: Credential; until: number; ctx: Ctx['db'] }>({ max: CREDENTIALS_CACHED })
+
+/** Who holds this key? Throws 401, without telling an unknown key from an archived one (D-KEY-1). */
+export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {
+  const hash = sha256(key)
+  const now = ctx.clock.now().getTime()
+  const known = cache.get(hash)
+  if (known && known.ctx === ctx.db && now < known.until && known.until - now <= CREDENTIAL_CACHE_MS) return known.credential
+  const row = await queries.findCredential(ctx, hash)
+  if (!row) throw unauthenticated('key_invalid')
+  const credential = toCredential(row)
+  cache.set(hash, { credential, until: now + CREDENTIAL_CACHE_MS, ctx: ctx.db })
+  return credential
+}
+
+function toCredential(row: CredentialRow): Credential {
+  const { id: keyId, organization_id: organisationId, api_version: apiVersion } = row
+  if (row.scope === 'organisation' || row.project_id === null) {
+    return { kind: 'organisation', keyId, organisationId, role: row.role as OrganisationRole, apiVersion }
+  }
+  return {
+    kind: row.scope === 'secret' ? 'secret' : 'publishable',
+    keyId,
+    organisationId,
+    role: row.role as Role,
+    projectId: row.project_id,
+    project: { locale: row.locale ?? 'en', timezone: row.timezone ?? 'UTC' },
+    apiVersion,
+  }
+}
+
+/** The project's defaults or a key changed: this process forgets what it knew. */
+export const forgetCredentials = (): void => cache.clear()
+
+/** Makes a key for a project; the value is in the answer and nowhere else. */
+export async function createKey(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId, input: KeyCreate): Promise<Key> {
+  if ((await queries.countKeys(ctx, projectId)) >= KEYS_MAX) {
+    throw new ApiError('quota_exceeded', `A project may have at most ${KEYS_MAX} live keys. Archive one first.`)
+  }
+  const scope = input.scope ?? 'secret'
+  const role = input.role ?? 'support'
+  const description = input.description ?? null
+  const value = generateKey(scope === 'secret' ? 'sk_' : 'pk_', ctx.secrets.random)
+  const saved = await saveKey(ctx, value, { organisationId, projectId, scope, role, name: input.name, description, isSystemKey: false })
+  if (!saved) throw new Error('A generated key collided with another one.')
+  return { ...saved, project_id: projectId, name: input.name, scope, role, value, description, is_system_key: false }
+}
+
+/** Stores a key by its hash. Nothing when it is stored already. */
+export const saveKey = (ctx: Ctx, value: string, key: Omit<queries.NewKey, 'hash' | 'prefix' | 'last4'>) =>
+  queries.insertKey(ctx, { ...key, hash: sha256(value), prefix: value.slice(0, 3) as KeyPrefix, last4: value.slice(-4) })
+
+export const listKeys = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listKeys(ctx, page), masked)
+
+export async function getKey(ctx: ProjectCtx, id: KeyId): Promise<Key> {
+  const row = await queries.findKey(ctx, id)
+  if (!row) throw missing('key')
+  return masked(row)
+}
+
+export async function updateKey(ctx: ProjectCtx, id: KeyId, changes: KeyChanges): Promise<Key> {
+  const row = await queries.updateKey(ctx, id, changes)
+  if (!row) throw missing('key')
+  forgetCredentials()
+  return masked(row)
+}
+
+export async function archiveKey(ctx: ProjectCtx, id: KeyId): Promise<void> {
+  const key = await queries.findKey(ctx, id)
+  if (!key) throw missing('key')
+  if (key.is_system_key) throw new ApiError('permission_denied', 'This key is managed by the system and cannot be archived.', { reason: 'system_key' })
+  await queries.archiveKey(ctx, id)
+  forgetCredentials()
+}
+
+const masked = ({ prefix, last4, ...row }: KeyRow): Key => ({ ...row, value: maskKey(prefix, last4) })

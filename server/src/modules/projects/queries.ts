@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { Ctx, OrganisationCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, pageOf, type PageRequest } from '../../infra/paging.ts'
+import { IdOf } from '../../lib/shapes.ts'
+import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { type ProjectChanges, type ProjectInput, ProjectRow } from './schema.ts'
+
+const columns = sql`id, organization_id, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
+  link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, created_at, updated_at`
+
+export const projectListing = listing({
+  resource: 'projects',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    name: { column: sql`name`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`name`, sql`description`],
+  searchedFields: 'name, description',
+})
+
+export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
+  pageOf<typeof ProjectRow, ProjectRow>(ctx.db, ProjectRow, projectListing, page, { select: columns, from: sql`projects`, where: sql`organization_id = ${ctx.organisationId}` }, ctx.config.LIST_ALL_MAX)
+
+export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
+  ctx.db.first(ProjectRow, sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`)
+
+export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersion: string, input: ProjectInput) =>
+  ctx.db.first(
+    ProjectRow,
+    sql`insert into projects (organization_id, api_version, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
+                              link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, created_at, updated_at)
+        values (${organisationId}, ${apiVersion}, ${input.name}, ${input.locale}, ${input.timezone}, ${input.description ?? null}, ${input.website_url ?? null},
+                ${input.text_opt_out_message ?? null}, ${input.text_help_message ?? null}, ${input.link_wrap_email ?? false}, ${input.link_wrap_push ?? false},
+                ${input.track_opens_email ?? null}, ${input.deeplink_mirror_url ?? ''}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${columns}`,
+  )
+
+/** Writes the members that were given; `updated_at` moves only when one of them differs. */
+export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges) =>
+  ctx.db.first(
+    ProjectRow,
+    sql`update projects p
+        set name = n.name, locale = n.locale, timezone = n.timezone, description = n.description, website_url = n.website_url,
+            text_opt_out_message = n.text_opt_out_message, text_help_message = n.text_help_message, link_wrap_email = n.link_wrap_email,
+            link_wrap_push = n.link_wrap_push, track_opens_email = n.track_opens_email, deeplink_mirror_url = n.deeplink_mirror_url,
+            updated_at = case when to_jsonb(p) @> ${JSON.stringify(changes)}::jsonb then p.updated_at else ${ctx.clock.now()} end
+        from jsonb_populate_record((select old from projects old where old.id = ${id}), ${JSON.stringify(changes)}::jsonb) n
+        where p.id = ${id} and p.organization_id = ${ctx.organisationId}
+        returning p.id, p.organization_id, p.name, p.locale, p.timezone, p.description, p.website_url, p.text_opt_out_message, p.text_help_message,
+                  p.link_wrap_email, p.link_wrap_push, p.track_opens_email, p.deeplink_mirror_url, p.created_at, p.updated_at`,
+  )
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countProjects = async (ctx: OrganisationCtx): Promise<number> =>
+  (await ctx.db.first(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`))?.count ?? 0
+
+const OrganisationRow = Type.Object({ id: IdOf<OrganisationId>() })
+
+export const insertOrganisation = async (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> => {
+  const row = await ctx.db.first(OrganisationRow, sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`)
+  if (!row) throw new Error('The organisation was not inserted.')
+  return row.id
+}
+
+const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
+
+/** The project that the bootstrap keys belong to: the oldest one. */
+export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
+
+/** Serialises first starts of several processes; held until the transaction ends. */
+export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

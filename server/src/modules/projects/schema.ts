@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { ROLES } from '../../lib/roles.ts'
+import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+
+const Locale = Line(255, { format: 'locale', minLength: 1, description: 'Default BCP-47 locale.' })
+const Timezone = Line(50, { format: 'timezone', minLength: 1, description: 'Default IANA time zone.' })
+
+const required = { name: Name(), locale: Locale, timezone: Timezone }
+const optional = {
+  description: Nullable(Type.String({ maxLength: 5000 })),
+  website_url: Nullable(Type.String({ trim: true, maxLength: 2048, format: 'website-url' })),
+  text_opt_out_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to an SMS opt-out; a system default when null.' })),
+  text_help_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to HELP; a system default when null.' })),
+  link_wrap_email: Type.Boolean(),
+  link_wrap_push: Type.Boolean(),
+  track_opens_email: Nullable(Type.Boolean()),
+  deeplink_mirror_url: Type.String({ trim: true, maxLength: 2048, format: 'deeplink-url' }),
+}
+
+export const ProjectInput = Exact({ ...required, ...Type.Partial(Type.Object(optional)).properties })
+export type ProjectInput = Static<typeof ProjectInput>
+
+export const ProjectChanges = Changes({ ...required, ...optional })
+export type ProjectChanges = Static<typeof ProjectChanges>
+
+const columns = {
+  id: IdOf<ProjectId>(),
+  organization_id: IdOf<OrganisationId>(),
+  name: Type.String(),
+  locale: Type.String(),
+  timezone: Type.String(),
+  description: Nullable(Type.String()),
+  website_url: Nullable(Type.String()),
+  text_opt_out_message: Nullable(Type.String()),
+  text_help_message: Nullable(Type.String()),
+  link_wrap_email: Type.Boolean(),
+  link_wrap_push: Type.Boolean(),
+  track_opens_email: Nullable(Type.Boolean()),
+  deeplink_mirror_url: Type.String(),
+}
+
+export const ProjectRow = Type.Object({ ...columns, created_at: Instant, updated_at: Instant })
+export type ProjectRow = Static<typeof ProjectRow>
+
+/** A project in a list. */
+export const ListedProject = Exact({ ...columns, created_at: Timestamp, updated_at: Timestamp })
+
+/** A project in the answer to a create or an update. */
+export const Project = Exact({
+  ...columns,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  role: OneOf(ROLES, { description: 'The caller’s role in the project.' }),
+  has_provider: Type.Boolean({ description: 'Is at least one delivery provider configured?' }),
+})
+export type Project = Static<typeof Project>

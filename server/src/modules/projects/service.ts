@@ -1,0 +1,59 @@
+import type { Ctx, OrganisationCtx } from '../../infra/ctx.ts'
+import { inTx } from '../../infra/ctx.ts'
+import { type PageRequest } from '../../infra/paging.ts'
+import { LATEST_VERSION } from '../../lib/versions.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { normaliseLocale } from '../../lib/locales.ts'
+import { canonicalTimeZone } from '../../lib/time-zones.ts'
+import * as queries from './queries.ts'
+import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
+
+const PROJECTS_MAX = 1000
+
+/** What other modules do for a project that was just made, such as its default subscription types. */
+export type Furnish = (ctx: Ctx, projectId: ProjectId) => Promise<void>
+
+/** Makes a project with everything a new one has. */
+export async function createProject(ctx: OrganisationCtx, input: ProjectInput, furnish: Furnish): Promise<Project> {
+  if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
+    throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
+  }
+  return present(await makeProject(ctx, ctx.organisationId, input, furnish))
+}
+
+export function makeProject(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
+  return inTx(ctx, async (ctx) => {
+    const project = await queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
+    if (!project) throw new Error('The project was not inserted.')
+    await furnish(ctx, project.id)
+    return project
+  })
+}
+
+const missingProject = () => new ApiError('resource_missing', 'No project with that identifier exists in this organisation.')
+
+/** The project, when it belongs to the organisation (if one is named). Throws 404. */
+export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: OrganisationId): Promise<ProjectRow> {
+  const project = await queries.findProject(ctx, id, organisationId ?? null)
+  if (!project) throw missingProject()
+  return project
+}
+
+export const getProject = async (ctx: OrganisationCtx, id: ProjectId): Promise<Project> => present(await findProject(ctx, id, ctx.organisationId))
+
+export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
+
+export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<Project> {
+  const project = await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) })
+  if (!project) throw missingProject()
+  return present(project)
+}
+
+const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
+  ...(locale !== undefined && { locale: normaliseLocale(locale) }),
+  ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
+})
+
+// Every project captures its messages in the sandbox until a provider of its own is configured.
+const present = (project: ProjectRow): Project => ({ ...project, role: 'admin', has_provider: false })

@@ -1,0 +1,113 @@
+import { route } from '../../infra/route.ts'
+import type { SubscriptionId } from '../../lib/ids.ts'
+import { pathId, pathUser } from '../../lib/path-params.ts'
+import { Page } from '../../lib/shapes.ts'
+import { requireUser } from '../users/index.ts'
+import { listSubscriptions, subscriptionListing, userSubscriptionListing } from './queries.ts'
+import {
+  OwnSubscriptionChanges,
+  Subscription,
+  SubscriptionChanges,
+  SubscriptionInput,
+  UserSubscription,
+  UserSubscriptionChanges,
+} from './schema.ts'
+import {
+  changeUserSubscriptions,
+  createSubscription,
+  getSubscription,
+  listUserSubscriptions,
+  updateSubscription,
+} from './service.ts'
+
+const params = { subscriptionId: pathId<SubscriptionId>() }
+
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/subscriptions',
+    summary: 'List the subscription types of the project.',
+    access: { secret: 'support' },
+    list: subscriptionListing,
+    reply: Page(Subscription),
+    run: (ctx, { page }) => listSubscriptions(ctx, page),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/subscriptions',
+    summary: 'Create a subscription type.',
+    description: 'Name and channel together are unique. With `default_state` 0, users get nothing before they subscribe.',
+    access: { secret: 'admin' },
+    body: SubscriptionInput,
+    reply: Subscription,
+    status: 201,
+    location: (subscription) => `/api/client/subscriptions/${subscription.id}`,
+    run: (ctx, { body }) => createSubscription(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/subscriptions/{subscriptionId}',
+    summary: 'Read a subscription type.',
+    access: { secret: 'support' },
+    params,
+    reply: Subscription,
+    run: (ctx, { params }) => getSubscription(ctx, params.subscriptionId),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/client/subscriptions/{subscriptionId}',
+    summary: 'Change a subscription type; only the members given change.',
+    description: 'A new `default_state` holds at once for every user for whom no state is stored.',
+    access: { secret: 'admin' },
+    params,
+    body: SubscriptionChanges,
+    reply: Subscription,
+    run: (ctx, { params, body }) => updateSubscription(ctx, params.subscriptionId, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/me/subscriptions',
+    summary: 'List where the user of the session token stands with each public subscription type.',
+    access: { publishable: 'user' },
+    list: userSubscriptionListing,
+    reply: Page(UserSubscription),
+    run: (ctx, { page }) => listUserSubscriptions(ctx, { id: ctx.caller.userId, publicOnly: true }, page),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/client/users/me/subscriptions',
+    summary: 'Subscribe or unsubscribe the user of the session token.',
+    description: 'All items are applied or none; the answer is the first page of the states, at most 100.',
+    access: { publishable: 'user' },
+    body: OwnSubscriptionChanges,
+    reply: Page(UserSubscription),
+    run: (ctx, { body }) => changeUserSubscriptions(ctx, { id: ctx.caller.userId, publicOnly: true }, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/subscriptions',
+    summary: 'List where a user stands with each subscription type.',
+    access: { secret: 'support' },
+    params: { userId: pathUser },
+    list: userSubscriptionListing,
+    reply: Page(UserSubscription),
+    run: async (ctx, { params, page }) => {
+      const { id } = await requireUser(ctx, params.userId)
+      return listUserSubscriptions(ctx, { id, publicOnly: false }, page)
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/client/users/{userId}/subscriptions',
+    summary: 'Set where a user stands with subscription types.',
+    description: 'All items are applied or none; the answer is the first page of the states, at most 100.',
+    access: { secret: 'editor' },
+    params: { userId: pathUser },
+    body: UserSubscriptionChanges,
+    reply: Page(UserSubscription),
+    run: async (ctx, { params, body }) => {
+      const { id } = await requireUser(ctx, params.userId)
+      return changeUserSubscriptions(ctx, { id, publicOnly: false }, body)
+    },
+  }),
+]

@@ -1,0 +1,44 @@
+/** The languages of the generators, and the generators themselves, which are loaded when first asked for. */
+import type { Faker } from '@faker-js/faker'
+
+/** Every locale of the pinned faker but `base`, under its own code (D-GEN-3). */
+// biome-ignore format: a table of codes reads better in columns
+export const LOCALES = [
+  'af_ZA', 'ar', 'az', 'bn_BD', 'cs_CZ', 'cy', 'da', 'de', 'de_AT', 'de_CH', 'dv', 'el', 'en', 'en_AU', 'en_AU_ocker',
+  'en_BORK', 'en_CA', 'en_GB', 'en_GH', 'en_HK', 'en_IE', 'en_IN', 'en_NG', 'en_NP', 'en_US', 'en_ZA', 'eo', 'es',
+  'es_MX', 'fa', 'fi', 'fr', 'fr_BE', 'fr_CA', 'fr_CH', 'fr_LU', 'fr_SN', 'he', 'hr', 'hu', 'hy', 'id_ID', 'it', 'ja',
+  'ka_GE', 'ko', 'ku_ckb', 'ku_kmr_latin', 'lv', 'mk', 'mn_MN_cyrl', 'nb_NO', 'ne', 'nl', 'nl_BE', 'pl', 'pt_BR',
+  'pt_PT', 'ro', 'ro_MD', 'ru', 'sk', 'sl_SI', 'sr_RS_latin', 'sv', 'ta_IN', 'th', 'tr', 'uk', 'ur', 'uz_UZ_latin',
+  'vi', 'yo_NG', 'zh_CN', 'zh_TW', 'zu_ZA',
+] as const
+
+export type LocaleCode = (typeof LOCALES)[number]
+
+const spellings = (code: string) => code.replaceAll('_', '[_-]')
+
+/** Matches every accepted spelling of every code: any case, `-` for `_`. */
+export const LOCALE_PATTERN = `^(?i:${LOCALES.map(spellings).join('|')})$`
+
+/** The code that `asked` spells. It must have matched `LOCALE_PATTERN`. */
+export function canonicalLocale(asked: string): LocaleCode {
+  const code = LOCALES.find((code) => new RegExp(`^${spellings(code)}$`, 'iu').test(asked))
+  if (!code) throw new Error('a locale that no schema has checked')
+  return code
+}
+
+/** One seeded source of chance and two tongues that share it: `english` speaks where the locale has no usable words. */
+export type Fakers = { faker: Faker; english: Faker }
+
+/**
+ * Generators of one request (D-GEN-4), with English for what the locale lacks.
+ * The package costs up to 200 ms and 40 MB, and most servers never use it: hence the late import.
+ */
+export async function openFakers(locale: LocaleCode, seed: number): Promise<Fakers> {
+  const { allLocales, Faker, generateMersenne53Randomizer } = await import('@faker-js/faker')
+  const { en, base } = allLocales
+  const randomizer = generateMersenne53Randomizer(seed)
+  return {
+    faker: new Faker({ locale: [allLocales[locale], en, base], randomizer }),
+    english: new Faker({ locale: [en, base], randomizer }),
+  }
+}

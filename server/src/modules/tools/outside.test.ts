@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../infra/config.ts'
+import { outsideOf } from './outside.ts'
+
+function world(env: Record<string, string> = {}) {
+  const time = { ms: 1000 }
+  const clock = { now: () => new Date(time.ms), sleep: async () => undefined }
+  return { time, outside: outsideOf({ clock, config: readConfig(env) }) }
+}
+
+describe('the outside of a request', () => {
+  test('counts the milliseconds since it was made, never below nought', () => {
+    const { time, outside } = world()
+    time.ms = 1007
+    expect(outside.elapsed()).toBe(7)
+    time.ms = 0
+    expect(outside.elapsed()).toBe(0)
+  })
+
+  test('dials only where the configuration allows', async () => {
+    await using server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await world().outside.tcpCheck('127.0.0.1', port)).toBe('blocked')
+    expect(await world({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }).outside.tcpCheck('127.0.0.1', port)).toBe('success')
+  })
+
+  test('draws seeds of 32 bits that differ', () => {
+    const { outside } = world()
+    const seeds = Array.from({ length: 50 }, () => outside.randomSeed())
+    expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true)
+    expect(new Set(seeds).size).toBeGreaterThan(40)
+  })
+})

@@ -1,0 +1,24 @@
+import { randomInt } from 'node:crypto'
+import { promises as dns } from 'node:dns'
+import type { CallerCtx } from '../../infra/ctx.ts'
+import { tcpCheck } from '../../infra/tcp-check.ts'
+import { egressPolicy } from '../../lib/egress.ts'
+import type { Outside } from './service.ts'
+
+const DNS_TIMEOUT_MS = 3000
+const DNS_TRIES = 2
+const SEEDS = 2 ** 32
+
+/** The world as one request of a utility sees it, from the moment of this call on. */
+export function outsideOf(ctx: Pick<CallerCtx, 'clock' | 'config'>): Outside {
+  const began = ctx.clock.now().getTime()
+  return {
+    // A new one each time, so that changed name servers of the machine are noticed.
+    resolver: new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
+    tcpCheck: (host, port) => tcpCheck({ host, port, policy: egressPolicy(ctx.config.EGRESS_ALLOW_CIDRS) }),
+    deadline: (ms) => AbortSignal.timeout(ms),
+    // A machine's clock may be set back meanwhile.
+    elapsed: () => Math.max(0, ctx.clock.now().getTime() - began),
+    randomSeed: () => randomInt(SEEDS),
+  }
+}

@@ -1,0 +1,25 @@
+import { atLeast, type Role } from '../../lib/roles.ts'
+import type { Caller } from '../../infra/ctx.ts'
+
+/** A line of the attribute register (D-ATTR-1). */
+export type AttributeRule = { key: string; min_role: string | null; is_hidden: boolean; is_end_user: boolean }
+
+/** What of `data` this caller may see. Unregistered attributes are visible to all; filtered keys leave no trace. */
+export function visibleData(data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> {
+  const hidden = new Set(rules.filter((rule) => !mayRead(rule, caller)).map(({ key }) => key))
+  return hidden.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([key]) => !hidden.has(key)))
+}
+
+function mayRead({ min_role, is_hidden, is_end_user }: AttributeRule, caller: Caller): boolean {
+  switch (caller.kind) {
+    case 'system':
+      return true
+    case 'user':
+    case 'anonymous':
+      return is_end_user
+    case 'organisation':
+      return !is_hidden
+    case 'secret':
+      return !is_hidden && (min_role === null || atLeast(caller.role, min_role as Role))
+  }
+}

@@ -1,0 +1,89 @@
+/** Items of a batch: checked one by one, answered in order. */
+import type { ProjectDefaults } from '../../infra/ctx.ts'
+import type { Fault } from '../../lib/errors.ts'
+import { normaliseLocale } from '../../lib/locales.ts'
+import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
+import { canonicalTimeZone } from '../../lib/time-zones.ts'
+import { checker } from '../../lib/validate.ts'
+import type { Person, Profile } from './identity.ts'
+import { type BatchResult, type User, UserUpsert } from './schema.ts'
+
+const checkUpsert = checker(UserUpsert)
+
+export type CheckedItem = { profile: Profile } | { faults: Fault[] }
+
+/** Is this a user upsert? Everything that can be known without the database. */
+export function checkItem(item: unknown): CheckedItem {
+  const { faults, value } = checkUpsert(item)
+  if (faults.length > 0) return { faults }
+  const profile = toProfile(value)
+  if (profile.external_id === undefined && profile.anonymous_id === undefined) {
+    return { faults: [{ code: 'resource_missing', message: 'The item has neither `external_id` nor `anonymous_id`, so its identity could not be resolved.' }] }
+  }
+  return { profile }
+}
+
+/** What was checked, in the form it is stored in. A null id means an absent one (D-VAL-5). */
+export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest }: UserUpsert): Profile {
+  return {
+    ...rest,
+    ...(typeof external_id === 'string' && { external_id }),
+    ...(typeof anonymous_id === 'string' && { anonymous_id }),
+    ...(locale !== undefined && { locale: locale === null ? null : normaliseLocale(locale) }),
+    ...(timezone !== undefined && { timezone: timezone === null ? null : canonicalTimeZone(timezone) }),
+  }
+}
+
+/** The phone number of an item in E.164 by what is known of the person and the project (D-F-2), or null. */
+export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Person | null) =>
+  normalisePhone(item.phone ?? '', phoneRegions({ locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }, project))
+
+/**
+ * For what is processed later, when nobody is there to be told: an item must be acceptable by itself.
+ * `at` is its position in the request.
+ */
+export function checkForLater(item: unknown, at: number, project: ProjectDefaults): Fault[] {
+  const checked = checkItem(item)
+  if ('profile' in checked) {
+    const { profile } = checked
+    if (typeof profile.phone !== 'string' || phoneOf(project)(profile, null) !== null) return []
+    return [{ code: 'parameter_invalid_format', param: `[${at}].phone`, message: `The value of \`[${at}].phone\` is not a phone number that can be written as E.164. Start it with + and the country code.` }]
+  }
+  return checked.faults.map((fault) => located(fault, at))
+}
+
+function located(fault: Fault, at: number): Fault {
+  if (fault.code === 'resource_missing') {
+    return { code: 'parameter_missing', param: `[${at}]`, message: `The item at \`[${at}]\` needs \`external_id\` or \`anonymous_id\`.` }
+  }
+  const param = fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`
+  return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+}
+
+/** The answer: one entry an item, in the order of the request. */
+export function batchResult(items: unknown[], outcomes: ({ user: User } | { faults: Fault[] })[]): BatchResult {
+  const results = outcomes.map((outcome, index) => ({
+    index,
+    ...suppliedIds(items[index]),
+    ...('user' in outcome ? { user: outcome.user } : { error: itemError(outcome.faults) }),
+  }))
+  const succeeded = outcomes.filter((outcome) => 'user' in outcome).length
+  return { results, succeeded, failed: outcomes.length - succeeded }
+}
+
+/** Echoed exactly as they came, also on failures, when they are strings. */
+function suppliedIds(item: unknown) {
+  const { external_id, anonymous_id } = (item ?? {}) as Record<string, unknown>
+  return { ...(typeof external_id === 'string' && { external_id }), ...(typeof anonymous_id === 'string' && { anonymous_id }) }
+}
+
+function itemError(faults: Fault[]) {
+  const [first] = faults
+  if (!first) throw new Error('A refused item has at least one fault.')
+  if (faults.length === 1) {
+    const message = first.param === 'body' ? 'The item must be an object.' : first.message
+    return { code: first.code, message }
+  }
+  const sameCode = faults.every(({ code }) => code === first.code)
+  return { code: sameCode ? first.code : 'validation_failed', message: faults.map(({ message }) => message).join(' ').slice(0, 500) }
+}

@@ -1,0 +1,325 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { type Sql, sql } from '../../infra/db.ts'
+import { likePattern, listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { DeviceRow, UserRow } from './schema.ts'
+
+const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
+
+const isThere = sql`u.merged_into is null and u.erase_requested_at is null`
+
+export const userListing = listing({
+  resource: 'users',
+  sorts: {
+    id: { column: sql`u.id`, type: 'bigint' },
+    external_id: { column: sql`u.external_id`, type: 'text', nullable: true },
+    anonymous_id: { column: sql`u.anonymous_id`, type: 'text', nullable: true },
+    email: { column: sql`u.email`, type: 'text', nullable: true },
+    phone: { column: sql`u.phone`, type: 'text', nullable: true },
+    created_at: { column: sql`u.created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`u.updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  id: sql`u.id`,
+  searchedFields: 'external_id, email, phone, anonymous_id',
+})
+
+/** A page of users; with a search, only those that `found` selects. */
+export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`true`): Promise<PageOf<UserRow>> =>
+  pageOf(ctx.db, UserRow, userListing, page, { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isThere} and ${found}` }, ctx.config.LIST_ALL_MAX)
+
+const RECENT_ROWS = 5000
+
+/** How the searched text of a row matches; phone numbers also without the separators people write. */
+const textMatches = (q: string) => {
+  const digits = q.replace(/[ ().-]/g, '')
+  const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
+  return asNumber ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(digits)})` : sql`s.text ilike ${likePattern(q)}`
+}
+
+const Found = Type.Object({ user_id: IdOf<UserId>() })
+
+/**
+ * The newest matches among the latest rows before (or after) a position: cheap whatever the term.
+ * A common term fills its page from here; a rare one goes to the trigram index.
+ */
+export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, count: number) => {
+  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
+  const from = page.cursor?.position.id
+  const range = from === undefined ? sql`true` : ascending ? sql`s.user_id >= ${from}` : sql`s.user_id <= ${from}`
+  return ctx.db.all(
+    Found,
+    sql`select s.user_id
+        from (select s.user_id, s.text from user_search s
+              where s.project_id = ${ctx.projectId} and ${range}
+              order by s.user_id ${ascending ? sql`asc` : sql`desc`}
+              limit ${RECENT_ROWS}) s
+        where ${textMatches(q)}
+        limit ${count}`,
+  )
+}
+
+/** Users whose searched text holds `q`. Materialised, because the planner would walk the key for a term it thinks common. */
+export const searchedBy = (ctx: ProjectCtx, q: string) =>
+  sql`u.id in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
+
+/** The same, for a term that is common: the page itself is walked and each row asked. */
+export const searchedInPassing = (ctx: ProjectCtx, q: string) =>
+  sql`exists (select 1 from user_search s where s.user_id = u.id and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`
+
+const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
+
+/** Where these anonymous ids point; locked, in one order for everybody. */
+export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
+  ctx.db.all(
+    AliasRow,
+    sql`select anonymous_id, user_id from user_anonymous_ids
+        where project_id = ${ctx.projectId} and anonymous_id = any(${anonymousIds}::text[])
+        order by anonymous_id
+        for update`,
+  )
+
+const PersonRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
+
+/** People by external id or id; locked, in one order for everybody. */
+export const lockPeople = (ctx: InTx, externalIds: string[], ids: UserId[]) =>
+  ctx.db.all(
+    PersonRow,
+    sql`select ${columns},
+               (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
+                from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) as aliases
+        from users u
+        where u.id in (select id from users where project_id = ${ctx.projectId} and external_id = any(${externalIds}::text[]) and erase_requested_at is null
+                       union select unnest(${ids}::bigint[]))
+          and u.project_id = ${ctx.projectId} and ${isThere}
+        order by u.id
+        for update of u`,
+  )
+
+const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymous_id: Nullable(Type.String()), id: IdOf<UserId>() })
+
+/** Whom these ids mean, without locks: for events that change nothing about anybody. */
+export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds: string[]) =>
+  ctx.db.all(
+    ResolvedRow,
+    sql`select external_id, null as anonymous_id, id from users
+        where project_id = ${ctx.projectId} and external_id = any(${externalIds}::text[]) and erase_requested_at is null
+        union all
+        select null, anonymous_id, user_id from user_anonymous_ids
+        where project_id = ${ctx.projectId} and anonymous_id = any(${anonymousIds}::text[])`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<UserId>() })
+
+/** Ids for rows that are about to be inserted, in order. */
+export const reserveIds = (ctx: InTx, count: number) =>
+  ctx.db.all(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
+
+/** A person as the statements below take it. */
+export type SavedPerson = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date; merged_into: UserId | null }
+
+const recordset = sql`id bigint, external_id text, anonymous_id text, email text, phone text, timezone text, locale text, data jsonb,
+  has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint`
+
+const searchText = (p: Sql) =>
+  sql`concat_ws(E'\x1f', ${p}.external_id, ${p}.email, ${p}.phone, ${p}.anonymous_id)`
+
+const input = sql`p`
+
+/** Inserts people; fewer rows than people means that somebody else created one of them at the same time. */
+export const insertPeople = (ctx: InTx, people: SavedPerson[]) =>
+  ctx.db.run(
+    sql`with input as (
+          select * from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p(${recordset})
+        ), saved as (
+          insert into users (id, project_id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at, updated_at, merged_into, merged_at)
+          select p.id, ${ctx.projectId}, p.external_id, p.anonymous_id, p.email, p.phone, p.timezone, p.locale, p.data, p.has_push_device,
+                 p.created_at, p.updated_at, p.merged_into, case when p.merged_into is not null then p.updated_at end
+          from input p
+          order by p.external_id, p.id
+          on conflict do nothing
+          returning id
+        ), searched as (
+          insert into user_search (user_id, project_id, text)
+          select p.id, ${ctx.projectId}, ${searchText(input)} from input p where p.merged_into is null
+        )
+        select id from saved`,
+  )
+
+/** Writes people that are locked by this transaction, and their searched text when it changed. */
+export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
+  ctx.db.run(
+    sql`with input as (
+          select * from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p(${recordset})
+        ), searched as (
+          insert into user_search (user_id, project_id, text)
+          select p.id, ${ctx.projectId}, ${searchText(input)}
+          from input p
+          join users u on u.id = p.id and u.project_id = ${ctx.projectId}
+          where p.merged_into is null
+            and (u.external_id, u.email, u.phone, u.anonymous_id) is distinct from (p.external_id, p.email, p.phone, p.anonymous_id)
+          on conflict (user_id) do update set text = excluded.text
+        )
+        update users u
+        set external_id = p.external_id, anonymous_id = p.anonymous_id, email = p.email, phone = p.phone, timezone = p.timezone, locale = p.locale,
+            data = p.data, has_push_device = p.has_push_device, created_at = p.created_at, updated_at = p.updated_at,
+            merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
+        from input p
+        where u.id = p.id and u.project_id = ${ctx.projectId}`,
+  )
+
+/** New anonymous ids; fewer rows than given means that somebody else linked one of them at the same time. */
+export const insertAliases = (ctx: InTx, aliases: { anonymous_id: string; user_id: UserId; linked_at: Date }[]) =>
+  ctx.db.run(
+    sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at)
+        select ${ctx.projectId}, a.anonymous_id, a.user_id, a.linked_at
+        from jsonb_to_recordset(${JSON.stringify(aliases)}::jsonb) as a(anonymous_id text, user_id bigint, linked_at timestamptz)
+        order by a.anonymous_id
+        on conflict do nothing`,
+  )
+
+/** Points known anonymous ids at somebody else; this transaction holds them. */
+export const repointAliases = (ctx: InTx, aliases: { anonymous_id: string; user_id: UserId; linked_at: Date }[]) =>
+  ctx.db.run(
+    sql`update user_anonymous_ids t
+        set user_id = a.user_id, linked_at = a.linked_at
+        from jsonb_to_recordset(${JSON.stringify(aliases)}::jsonb) as a(anonymous_id text, user_id bigint, linked_at timestamptz)
+        where t.project_id = ${ctx.projectId} and t.anonymous_id = a.anonymous_id`,
+  )
+
+export type Merge = { from_id: UserId; into_id: UserId }
+
+const merges = (pairs: Merge[]) => sql`jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as m(from_id bigint, into_id bigint)`
+
+/** What a merged person leaves to the survivor here: other anonymous ids, devices; and its searched text goes. */
+export const moveBelongings = (ctx: InTx, pairs: Merge[]) =>
+  ctx.db.run(
+    sql`with pairs as (
+          select * from ${merges(pairs)}
+        ), aliases as (
+          update user_anonymous_ids a set user_id = m.into_id from pairs m where a.user_id = m.from_id and a.project_id = ${ctx.projectId}
+        ), phones as (
+          update devices d set user_id = m.into_id from pairs m where d.user_id = m.from_id and d.project_id = ${ctx.projectId}
+        ), signposts as (
+          update users u set merged_into = m.into_id from pairs m where u.merged_into = m.from_id and u.project_id = ${ctx.projectId}
+        )
+        delete from user_search s using pairs m where s.user_id = m.from_id and s.project_id = ${ctx.projectId}`,
+  )
+
+export const findUser = (ctx: ProjectCtx, id: UserId) =>
+  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
+
+export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
+  ctx.db.all(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}`)
+
+/** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
+export const findUserByName = (ctx: ProjectCtx, name: string) =>
+  ctx.db.first(
+    UserRow,
+    sql`select ${columns} from users u
+        where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isThere}
+        union all
+        select ${columns} from users u
+        join user_anonymous_ids a on a.user_id = u.id
+        where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isThere}
+        limit 1`,
+  )
+
+/** Where a person went: itself, or the survivor of its merges. Nothing when it is gone. */
+export const findSurvivor = (ctx: Ctx, projectId: number, id: UserId) =>
+  ctx.db.first(
+    IdRow,
+    sql`select coalesce(u.merged_into, u.id) as id from users u
+        join users s on s.id = coalesce(u.merged_into, u.id) and s.project_id = ${projectId} and s.erase_requested_at is null
+        where u.project_id = ${projectId} and u.id = ${id} and u.erase_requested_at is null`,
+  )
+
+const DeviceOfUser = Type.Object({ ...DeviceRow.properties })
+
+export const listDevices = (ctx: ProjectCtx, id: UserId) =>
+  ctx.db.all(
+    DeviceOfUser,
+    sql`select device_id, os, os_version, model, app_build, app_version, token is not null as has_token, created_at, updated_at
+        from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
+  )
+
+export type SavedDevice = { device_id: string; token: string | null; os: string | null; os_version: string | null; model: string | null; app_build: string | null; app_version: string | null }
+
+/** Registers a device; a token or device that another person had follows to this one. */
+export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
+  ctx.db.run(
+    sql`insert into devices (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
+        values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token}, ${device.os}, ${device.os_version}, ${device.model},
+                ${device.app_build}, ${device.app_version}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (project_id, device_id) do update
+        set user_id = excluded.user_id, token = excluded.token, os = excluded.os, os_version = excluded.os_version, model = excluded.model,
+            app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
+  )
+
+/** Takes a token from whichever other device holds it. */
+export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
+  ctx.db.all(
+    Found,
+    sql`update devices set token = null, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and token = ${token} and device_id <> ${deviceId}
+        returning user_id`,
+  )
+
+/** Who had this device until now. */
+export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
+  ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
+
+/** `has_push_device` follows the devices. */
+export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(
+    sql`update users u
+        set has_push_device = f.has, updated_at = ${ctx.clock.now()}
+        from (select i.id, exists (select 1 from devices d where d.user_id = i.id and d.project_id = ${ctx.projectId} and d.token is not null) as has
+              from unnest(${ids}::bigint[]) as i(id)) f
+        where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has`,
+  )
+
+/** Marks a person as gone at once; the copies are erased in the background. */
+export const requestErasure = (ctx: InTx, id: UserId) =>
+  ctx.db.run(
+    sql`with gone as (
+          update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null returning id
+        ), aliases as (
+          delete from user_anonymous_ids where project_id = ${ctx.projectId} and user_id in (select id from gone)
+        )
+        delete from user_search where project_id = ${ctx.projectId} and user_id in (select id from gone)`,
+  )
+
+const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
+
+/** People to erase, oldest request first. */
+export const findErasable = (ctx: Ctx, limit: number) =>
+  ctx.db.all(Erasable, sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`)
+
+/** Removes what this module keeps of a person and of those merged into it; returns their ids. */
+export const eraseUser = (ctx: InTx, id: UserId) =>
+  ctx.db.all(
+    IdRow,
+    sql`with phones as (
+          delete from devices where project_id = ${ctx.projectId} and user_id = ${id}
+        )
+        delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id`,
+  )
+
+const AttributeRow = Type.Object({ key: Type.String(), min_role: Nullable(Type.String()), is_hidden: Type.Boolean(), is_end_user: Type.Boolean() })
+
+export const listAttributes = (ctx: ProjectCtx) =>
+  ctx.db.all(AttributeRow, sql`select key, min_role, is_hidden, is_end_user from attributes where project_id = ${ctx.projectId} order by key`)
+
+export const saveAttribute = (ctx: ProjectCtx, key: string, rule: { min_role: string | null; is_hidden: boolean; is_end_user: boolean }) =>
+  ctx.db.run(
+    sql`insert into attributes (project_id, key, min_role, is_hidden, is_end_user, updated_at)
+        values (${ctx.projectId}, ${key}, ${rule.min_role}, ${rule.is_hidden}, ${rule.is_end_user}, ${ctx.clock.now()})
+        on conflict (project_id, key) do update
+        set min_role = excluded.min_role, is_hidden = excluded.is_hidden, is_end_user = excluded.is_end_user, updated_at = excluded.updated_at`,
+  )
+
+export const deleteAttribute = (ctx: ProjectCtx, key: string) => ctx.db.run(sql`delete from attributes where project_id = ${ctx.projectId} and key = ${key}`)

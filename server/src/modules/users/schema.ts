@@ -1,0 +1,107 @@
+import { type Static, Type } from 'typebox'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
+import { Exact, FreeForm, IdOf, Instant, Line, Nullable, Timestamp } from '../../lib/shapes.ts'
+
+export const DATA_BYTES_MAX = 65_536
+const BATCH_MAX = 100
+
+/** An id that the calling system gives (D-F-5). */
+export const Identifier = Type.String({ notBlank: true, minLength: 1, maxLength: 255, format: 'identifier' })
+
+/** What may be written of a person's profile; absent keeps, null clears (D-USER-3). */
+export const profile = {
+  email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An address as in RFC 5322, stored as given.' }))),
+  phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'E.164 preferred; other forms are normalised when possible.' }))),
+  timezone: Type.Optional(Nullable(Line(50, { format: 'timezone', description: 'IANA time zone.' }))),
+  locale: Type.Optional(Nullable(Line(255, { format: 'locale', description: 'BCP-47 tag.' }))),
+  data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level; a null value removes its key.' })),
+}
+
+export const UserUpsert = Exact({
+  anonymous_id: Type.Optional(Nullable(Identifier)),
+  external_id: Type.Optional(Nullable(Identifier)),
+  ...profile,
+})
+export type UserUpsert = Static<typeof UserUpsert>
+
+/** The envelope of a batch; items are checked one by one. */
+export const UserBatch = Type.Array(UserUpsert, { minItems: 1, maxItems: BATCH_MAX, itemwise: true })
+
+const identity = { id: IdOf<UserId>(), project_id: IdOf<ProjectId>() }
+const fields = {
+  anonymous_id: Nullable(Type.String()),
+  email: Nullable(Type.String()),
+  phone: Nullable(Type.String()),
+  timezone: Nullable(Type.String()),
+  locale: Nullable(Type.String()),
+  data: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  has_push_device: Type.Boolean(),
+}
+
+export const Device = Exact({
+  device_id: Type.String(),
+  os: Nullable(Type.String()),
+  os_version: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  app_build: Nullable(Type.String()),
+  app_version: Nullable(Type.String()),
+  has_token: Type.Boolean({ description: 'The token itself is never returned.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Device = Static<typeof Device>
+
+export const DeviceRow = Type.Object({
+  device_id: Type.String(),
+  os: Nullable(Type.String()),
+  os_version: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  app_build: Nullable(Type.String()),
+  app_version: Nullable(Type.String()),
+  has_token: Type.Boolean(),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+const DeviceText = Type.Optional(Nullable(Line(255)))
+
+export const DeviceInput = Exact({
+  device_id: Line(255, { minLength: 1, format: 'identifier' }),
+  token: Type.Optional(Nullable(Line(4096, { description: 'Push token. Null takes it back.' }))),
+  os: DeviceText,
+  os_version: DeviceText,
+  model: DeviceText,
+  app_build: DeviceText,
+  app_version: DeviceText,
+  external_id: Type.Optional(Nullable(Identifier)),
+  anonymous_id: Type.Optional(Nullable(Identifier)),
+})
+export type DeviceInput = Static<typeof DeviceInput>
+
+/** A user as it is read; `external_id` of an anonymous user is its anonymous id (D-USER-2). */
+export const User = Exact({ ...identity, external_id: Type.String(), ...fields, created_at: Timestamp, updated_at: Timestamp })
+export type User = Static<typeof User>
+
+export const UserWithDevices = Exact({ ...User.properties, devices: Type.Array(Device) })
+export type UserWithDevices = Static<typeof UserWithDevices>
+
+/** A row of `users`. */
+export const UserRow = Type.Object({ ...identity, external_id: Nullable(Type.String()), ...fields, created_at: Instant, updated_at: Instant })
+export type UserRow = Static<typeof UserRow>
+
+export const BatchResult = Exact({
+  results: Type.Array(
+    Exact({
+      index: Type.Integer({ description: 'Position in the request, from zero.' }),
+      external_id: Type.Optional(Type.String()),
+      anonymous_id: Type.Optional(Type.String()),
+      user: Type.Optional(User),
+      error: Type.Optional(Exact({ code: Type.String(), message: Type.String() })),
+    }),
+  ),
+  succeeded: Type.Integer(),
+  failed: Type.Integer(),
+})
+export type BatchResult = Static<typeof BatchResult>
+
+export const Session = Exact({ token: Type.String(), expires_at: Timestamp })

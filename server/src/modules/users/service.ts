@@ -1,0 +1,109 @@
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { missing, refuse } from '../../lib/errors.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { type AttributeRule, visibleData } from './attributes.ts'
+import { batchResult, checkForLater, checkItem } from './batch.ts'
+import type { Person } from './identity.ts'
+import * as queries from './queries.ts'
+import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
+import { type Arrival, upsertPeople, type WhenMerged } from './upsert-people.ts'
+
+/** Saves what can be saved and says, item by item, what could not be. */
+export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged: WhenMerged): Promise<BatchResult> {
+  const at = ctx.clock.now()
+  const checked = items.map(checkItem)
+  const arrivals = checked.flatMap((item): Arrival[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
+  const saved = (arrivals.length > 0 ? await upsertPeople(ctx, arrivals, whenMerged) : []).values()
+  const rules = await queries.listAttributes(ctx)
+  const outcomes = checked.map((item) => {
+    if ('faults' in item) return item
+    const outcome = saved.next().value
+    return outcome && 'person' in outcome ? { user: present(ctx, toRow(ctx, outcome.person), rules) } : { faults: outcome?.faults ?? [] }
+  })
+  const result = batchResult(items, outcomes)
+  ctx.metrics.contactsUpserted('saved', result.succeeded)
+  ctx.metrics.contactsUpserted('refused', result.failed)
+  return result
+}
+
+/** Refuses a request that is processed later if any of its items could not be (D-PATCHU-1). */
+export const checkUpserts = (ctx: ProjectCtx, items: unknown[]): void => refuse(items.flatMap((item, at) => checkForLater(item, at, ctx.project)))
+
+const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...person }: Person): UserRow => ({ ...person, project_id: ctx.projectId })
+
+/** A user as this caller sees it. */
+function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
+  return { ...row, external_id: row.external_id ?? row.anonymous_id ?? '', data: visibleData(row.data, rules, ctx.caller) }
+}
+
+/**
+ * A page of users. A search for a common term walks the newest people; a rare one, or one that nobody matches,
+ * asks the trigram index, which the planner by itself would not.
+ */
+export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<User>> {
+  const [rules, rows] = [await queries.listAttributes(ctx), await pageOfUsers(ctx, page)]
+  return mapPage(rows, (row) => present(ctx, row, rules))
+}
+
+async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<UserRow>> {
+  if (page.q === '' || page.limit === 0) return queries.listUsers(ctx, page)
+  if (page.sort === 'id' && page.limit > 0) {
+    const recent = await queries.searchRecent(ctx, page.q, page, page.limit + 2)
+    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.searchedInPassing(ctx, page.q))
+  }
+  return queries.listUsers(ctx, page, queries.searchedBy(ctx, page.q))
+}
+
+/** One user with devices, by the id in the path. Throws 404. */
+export async function getUser(ctx: ProjectCtx, name: string): Promise<UserWithDevices> {
+  return withDevices(ctx, await requireUser(ctx, name))
+}
+
+/** The user a token speaks for. */
+export async function getMe(ctx: ProjectCtx, id: UserId): Promise<UserWithDevices> {
+  const row = await queries.findUser(ctx, id)
+  if (!row) throw missing('user')
+  return withDevices(ctx, row)
+}
+
+async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevices> {
+  const [rules, devices] = [await queries.listAttributes(ctx), await queries.listDevices(ctx, row.id)]
+  return { ...present(ctx, row, rules), devices }
+}
+
+/** The row of a user by external id, or the anonymous id of somebody unidentified. Throws 404. */
+export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRow> {
+  const row = await queries.findUserByName(ctx, name)
+  if (!row) throw missing('user')
+  return row
+}
+
+/** The person an id leads to today, after merges; undefined when erased. */
+export const findSurvivor = async (ctx: Parameters<typeof queries.findSurvivor>[0], projectId: number, id: UserId): Promise<UserId | undefined> =>
+  (await queries.findSurvivor(ctx, projectId, id))?.id
+
+/** Makes a person invisible at once; what is left is erased in the background. */
+export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
+  const { id } = await requireUser(ctx, name)
+  await inTx(ctx, (ctx) => queries.requestErasure(ctx, id))
+}
+
+/** Registers a device for a user; the device and its token leave whoever had them. */
+export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceInput) {
+  const { external_id: _, anonymous_id: __, ...given } = input
+  const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
+  return inTx(ctx, async (ctx) => {
+    const former = await queries.ownerOfDevice(ctx, device.device_id)
+    const robbed = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
+    await queries.upsertDevice(ctx, id, device)
+    await queries.refreshPushFlag(ctx, [...new Set([id, ...(former ? [former.user_id] : []), ...robbed.map(({ user_id }) => user_id)])])
+    return deviceOf(ctx, id, device.device_id)
+  })
+}
+
+async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
+  const device = (await queries.listDevices(ctx, id)).find(({ device_id }) => device_id === deviceId)
+  if (!device) throw new Error('The device was not saved.')
+  return device
+}

@@ -1,0 +1,121 @@
+/** Saves a batch of profiles in one transaction with a handful of statements, whatever its size. */
+import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { isRace, LostRace } from '../../infra/db.ts'
+import type { Fault } from '../../lib/errors.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { phoneOf } from './batch.ts'
+import { applyProfile, noPeople, type People, type Person, type Profile } from './identity.ts'
+import * as queries from './queries.ts'
+
+/** A profile and when it arrived; `user_id` stands for the ids when a user token said who it is. */
+export type Arrival = { profile: Profile; at: Date; user_id?: UserId }
+
+export type Upserted = { person: Person } | { faults: Fault[] }
+
+const ATTEMPTS_MAX = 8
+
+/** What other modules do when people turn out to be one; runs in the same transaction. */
+export type WhenMerged = (ctx: InTx, pairs: queries.Merge[]) => Promise<void>
+
+/**
+ * Applies the arrivals in order and saves the outcome. Each answer is the person right after its item.
+ * Retries by itself when it races another batch, so that no caller ever sees a deadlock.
+ */
+export async function upsertPeople(ctx: ProjectCtx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ctx.db.transaction((db) => upsertOnce({ ...ctx, db }, arrivals, whenMerged))
+    } catch (error) {
+      // Inside a transaction the one who opened it has to begin again.
+      if (!isRace(error) || attempt === ATTEMPTS_MAX || 'inTransaction' in ctx.db) throw error
+    }
+  }
+}
+
+async function upsertOnce(ctx: InTx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
+  const { people, known } = await load(ctx, arrivals)
+  const normalise = phoneOf(ctx.project)
+  const outcomes = arrivals.map(({ profile, at, user_id }): Upserted => {
+    const bound = user_id === undefined ? undefined : known.get(user_id)
+    const outcome = applyProfile(people, bound ? boundTo(bound, profile) : profile, at, normalise)
+    return 'fault' in outcome ? { faults: [outcome.fault] } : { person: { ...outcome.person } }
+  })
+  await save(ctx, people, new Set(known.values()))
+  if (people.merges.length > 0) {
+    const pairs = people.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastSurvivor(into).id }))
+    await queries.moveBelongings(ctx, pairs)
+    await whenMerged(ctx, pairs)
+  }
+  return outcomes.map((outcome) => ('person' in outcome ? { person: withId(outcome.person, people) } : outcome))
+}
+
+// A token names a person by number; the item then speaks of that person by whichever id it has.
+function boundTo(person: Person, profile: Profile): Profile {
+  const { external_id, anonymous_id } = person
+  if (external_id !== null) return { ...profile, external_id }
+  return anonymous_id === null ? profile : { ...profile, anonymous_id }
+}
+
+async function load(ctx: InTx, arrivals: Arrival[]): Promise<{ people: People; known: Map<UserId, Person> }> {
+  const anonymousIds = idsOf(arrivals, 'anonymous_id')
+  const aliases = anonymousIds.length > 0 ? await queries.lockAliases(ctx, anonymousIds) : []
+  const bound = arrivals.flatMap(({ user_id }) => (user_id === undefined ? [] : [user_id]))
+  const rows = await queries.lockPeople(ctx, idsOf(arrivals, 'external_id'), [...aliases.map(({ user_id }) => user_id), ...bound])
+  const people = noPeople()
+  const known = new Map(rows.map(({ aliases, ...row }): [UserId, Person] => [row.id, { ...row, aliases: aliases ?? [], mergedInto: null }]))
+  for (const person of known.values()) if (person.external_id !== null) people.byExternalId.set(person.external_id, person)
+  for (const { anonymous_id, user_id } of aliases) {
+    const person = known.get(user_id)
+    if (!person) throw new LostRace('An anonymous id moved while it was read.')
+    people.byAnonymousId.set(anonymous_id, person)
+    people.stored.add(anonymous_id)
+  }
+  for (const id of bound) holdAnonymous(people, known.get(id))
+  return { people, known }
+}
+
+function holdAnonymous(people: People, person: Person | undefined) {
+  if (!person?.anonymous_id) return
+  people.byAnonymousId.set(person.anonymous_id, person)
+  people.stored.add(person.anonymous_id)
+}
+
+const idsOf = (arrivals: Arrival[], name: 'external_id' | 'anonymous_id') => [...new Set(arrivals.flatMap(({ profile }) => profile[name] ?? []))]
+
+async function save(ctx: InTx, people: People, known: Set<Person>): Promise<void> {
+  const created = [...people.created]
+  if (created.length > 0) {
+    const ids = await queries.reserveIds(ctx, created.length)
+    for (const [index, person] of created.entries()) person.id = (ids[index] as { id: UserId }).id
+    if ((await queries.insertPeople(ctx, created.map(toRow))) < created.length) throw new LostRace('A person was created at the same time.')
+  }
+  const changed = [...people.touched].filter((person) => known.has(person))
+  if (changed.length > 0) await queries.updatePeople(ctx, changed.map(toRow))
+  await saveAliases(ctx, people)
+}
+
+async function saveAliases(ctx: InTx, people: People): Promise<void> {
+  const links = [...people.linked].map((anonymous_id) => ({
+    anonymous_id,
+    user_id: (people.byAnonymousId.get(anonymous_id) as Person).id,
+    linked_at: ctx.clock.now(),
+  }))
+  const fresh = links.filter(({ anonymous_id }) => !people.stored.has(anonymous_id))
+  const moved = links.filter(({ anonymous_id }) => people.stored.has(anonymous_id))
+  if (fresh.length > 0 && (await queries.insertAliases(ctx, fresh)) < fresh.length) throw new LostRace('An anonymous id was linked at the same time.')
+  if (moved.length > 0) await queries.repointAliases(ctx, moved)
+}
+
+const toRow = (person: Person): queries.SavedPerson => {
+  const { aliases: _, mergedInto, ...row } = person
+  return { ...row, merged_into: mergedInto ? lastSurvivor(mergedInto).id : null }
+}
+
+const lastSurvivor = (person: Person): Person => (person.mergedInto ? lastSurvivor(person.mergedInto) : person)
+
+// Snapshots of people that were new then still carry the provisional id.
+function withId(snapshot: Person, people: People): Person {
+  if (snapshot.id > 0) return snapshot
+  const person = [...people.created][-snapshot.id - 1] as Person
+  return { ...snapshot, id: person.id }
+}

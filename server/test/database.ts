@@ -1,0 +1,44 @@
+/** Once for the whole run: an embedded PostgreSQL with a migrated template database, and a certificate authority. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../src/infra/embedded-postgres.ts'
+import { migrate } from '../src/infra/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string
+    templateName: string
+    authorityDir: string
+  }
+}
+
+const TEMPLATE = 'carillon_template'
+const quiet = { info: () => undefined, warn: () => undefined }
+
+/** Vitest calls this before the first test file; the answer is called after the last. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const dir = await mkdtemp(join(tmpdir(), 'carillon-test-'))
+  const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings: { max_connections: '200' } })
+  const admin = new pg.Client({ connectionString: postgres.url })
+  await admin.connect()
+  await admin.query(`create database ${TEMPLATE}`)
+  await admin.end()
+  await migrate(withDatabase(postgres.url, TEMPLATE), quiet)
+  provide('databaseUrl', postgres.url)
+  provide('templateName', TEMPLATE)
+  provide('authorityDir', dir)
+  return async () => {
+    await postgres[Symbol.asyncDispose]()
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, name: string): string {
+  const other = new URL(url)
+  other.pathname = `/${name}`
+  return other.href
+}

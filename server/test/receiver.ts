@@ -1,0 +1,49 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { inject } from 'vitest'
+import { issueCertificate, loadOrCreateAuthority } from '../src/infra/dev-authority.ts'
+
+export type ReceivedRequest = { method: string; path: string; headers: Record<string, string>; body: string; json: Record<string, unknown> }
+
+export type Receiver = AsyncDisposable & {
+  url: string
+  requests: ReceivedRequest[]
+  /** What to answer from now on: a status, or a status with headers, or nothing at all (`hang`). */
+  answer(status: number | 'hang', headers?: Record<string, string>): void
+}
+
+/** A webhook endpoint as a customer would run it: HTTPS, with a certificate the server under test trusts. */
+export async function openReceiver(): Promise<Receiver> {
+  const now = new Date()
+  const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
+  const { cert, key } = await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)
+  const requests: ReceivedRequest[] = []
+  let reply: { status: number | 'hang'; headers: Record<string, string> } = { status: 200, headers: {} }
+  const server = createServer({ cert, key }, async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString('utf8')
+    requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers as Record<string, string>, body, json: parsed(body) })
+    if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end('seen')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    requests,
+    answer: (status, headers = {}) => {
+      reply = { status, headers }
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../src/lib/clock.ts'
+
+/** A fixed Monday, so that weeks and months begin where a reader expects them. */
+export const MONDAY = new Date('2026-11-23T09:00:00.000Z')
+
+export type TestClock = Clock & {
+  /** Moves the time; sleepers whose time has come wake up. */
+  advance(by: string | number): void
+  /** Sets the time, backwards too. */
+  set(instant: Date): void
+}
+
+const UNITS_MS: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+function millisecondsOf(by: string | number): number {
+  if (typeof by === 'number') return by
+  const [, amount, unit] = /^(\d+) (second|minute|hour|day)s?$/.exec(by) ?? []
+  if (!amount || !unit) throw new Error(`Not a span of time: ${by}`)
+  return Number(amount) * (UNITS_MS[unit] as number)
+}
+
+/** A clock that only moves when told. */
+export function createTestClock(start: Date = MONDAY): TestClock {
+  let time = start.getTime()
+  let sleepers: { until: number; wake: () => void }[] = []
+  const set = (instant: Date) => {
+    time = instant.getTime()
+    const due = sleepers.filter(({ until }) => until <= time)
+    sleepers = sleepers.filter(({ until }) => until > time)
+    for (const { wake } of due) wake()
+  }
+  return {
+    now: () => new Date(time),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (ms <= 0 || signal?.aborted) return resolve()
+        sleepers.push({ until: time + ms, wake: resolve })
+        signal?.addEventListener('abort', () => resolve(), { once: true })
+      }),
+    advance: (by) => set(new Date(time + millisecondsOf(by))),
+    set,
+  }
+}
