@@ -1,0 +1,130 @@
+/** Accepted and processed events per second, against the raw COPY of the same rows in the same run. */
+import Fastify from 'fastify'
+import { from } from 'pg-copy-streams'
+import pg from 'pg'
+import { pipeline } from 'node:stream/promises'
+import { Readable } from 'node:stream'
+import { type BenchServer, load, median, report, startServer } from './support.ts'
+import { checker } from '../server/src/lib/validate.ts'
+import { EventBatch } from '../server/src/modules/events/schema.ts'
+
+const PEOPLE = 20_000
+const EVENTS = 200_000
+const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 'email_opened']
+
+/** An event of about 270 bytes; a fifth of them say something about the person. */
+const eventOf = (index: number) => ({
+  name: NAMES[index % NAMES.length],
+  external_id: `person-${(index * 7919) % PEOPLE}`,
+  data: { path: `/products/${index % 1000}`, referrer: 'https://www.example.com/search?q=shoes', total: index % 500, currency: 'AUD', session: `session-${index % 5000}` },
+  ...(index % 5 === 0 && { user: { data: { last_path: `/products/${index % 1000}`, visits: index % 100 } } }),
+})
+
+const bodies = (size: number, events: number) =>
+  Array.from({ length: Math.ceil(events / size) }, (_, batch) => Buffer.from(JSON.stringify(Array.from({ length: size }, (_, at) => eventOf(batch * size + at)))))
+
+export async function ingest(): Promise<void> {
+  await using server = await startServer()
+  const db = new pg.Client({ connectionString: server.databaseUrl })
+  await db.connect()
+  await warmUp(server, db)
+  const copy = await copyRate(db)
+  report('yardstick: raw COPY into events', null, `${Math.round(copy).toLocaleString('en')} events/s`)
+  for (const size of [100, 10, 1]) await accepted(server, db, size, copy)
+  const bare = await bareRate()
+  const singles = await acceptedRate(server, db, 1, 64, 20_000)
+  report('ingest accepted, single, 64 connections', singles.rate / bare, `${Math.round(singles.rate)} requests/s, bare Fastify ${Math.round(bare)}`, '≥ 0.5')
+  await processed(server, db, copy)
+  await db.end()
+}
+
+async function warmUp(server: BenchServer, db: pg.Client): Promise<void> {
+  await acceptedRate(server, db, 100, 8, PEOPLE)
+  await drained(db)
+}
+
+/** The same rows through COPY into a table like `events`, with its index. */
+async function copyRate(db: pg.Client): Promise<number> {
+  await db.query('create table if not exists copied (like events including all)')
+  const lines = Array.from({ length: EVENTS }, (_, index) => {
+    const { name, data } = eventOf(index)
+    return `1\t${((index * 7919) % PEOPLE) + 1}\t${name}\t${JSON.stringify(data)}\t2026-11-21T00:00:00Z\t2026-11-21T00:00:00Z\n`
+  })
+  return median(3, async () => {
+    await db.query('truncate copied')
+    const started = performance.now()
+    for (let at = 0; at < lines.length; at += 2000) {
+      await pipeline(Readable.from([lines.slice(at, at + 2000).join('')]), db.query(from('copy copied from stdin')))
+    }
+    return EVENTS / ((performance.now() - started) / 1000)
+  })
+}
+
+async function acceptedRate(server: BenchServer, db: pg.Client, size: number, connections: number, events: number) {
+  const prepared = bodies(size, Math.min(events, 20_000))
+  const headers = { authorization: `Bearer ${server.secretKey}`, 'content-type': 'application/json' }
+  const result = await load(server.url, connections, Math.ceil(events / size), (index) => ({
+    method: 'POST',
+    path: '/api/client/events',
+    headers,
+    body: prepared[index % prepared.length] as Buffer,
+  }))
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`)
+  return { ...result, rate: events / result.seconds, waiting: await waiting(db) }
+}
+
+/** Accepting alone: processing is held back by the lock of the project, as a busy worker would. */
+async function accepted(server: BenchServer, db: pg.Client, size: number, copy: number): Promise<void> {
+  for (const connections of size === 100 ? [1, 16, 64, 256] : [64]) {
+    const result = await heldBack(db, () => acceptedRate(server, db, size, connections, size === 1 ? 20_000 : EVENTS))
+    const target = size === 100 && connections === 64 ? '≥ 1.2, p99 ≤ 100 ms' : undefined
+    report(`ingest accepted, batches of ${size}, ${connections} connections`, result.rate / copy, `${Math.round(result.rate).toLocaleString('en')} events/s, p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms`, target)
+    await drained(db)
+  }
+}
+
+async function heldBack<T>(db: pg.Client, work: () => Promise<T>): Promise<T> {
+  await db.query("select pg_advisory_lock(hashtextextended('accepted requests', 1))")
+  try {
+    return await work()
+  } finally {
+    await db.query("select pg_advisory_unlock(hashtextextended('accepted requests', 1))")
+  }
+}
+
+/** A backlog is built, let go, and timed until the last event is stored. */
+async function processed(server: BenchServer, db: pg.Client, copy: number): Promise<void> {
+  const rate = await median(3, async () => {
+    await heldBack(db, () => acceptedRate(server, db, 100, 16, EVENTS))
+    const started = performance.now()
+    await drained(db)
+    return EVENTS / ((performance.now() - started) / 1000)
+  })
+  report('ingest processed, backlog, batches of 100', rate / copy, `${Math.round(rate).toLocaleString('en')} events/s`, '≥ 0.30')
+  const started = performance.now()
+  const result = await acceptedRate(server, db, 100, 16, EVENTS)
+  await drained(db)
+  const both = EVENTS / ((performance.now() - started) / 1000)
+  report('ingest end to end, accepting at the same time', both / copy, `${Math.round(both).toLocaleString('en')} events/s; accepted at ${Math.round(result.rate).toLocaleString('en')}`)
+}
+
+const waiting = async (db: pg.Client) => Number((await db.query('select count(*) from accepted_requests')).rows[0].count)
+
+async function drained(db: pg.Client): Promise<void> {
+  while ((await waiting(db)) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** Fastify with the same validation and no database. */
+async function bareRate(): Promise<number> {
+  const check = checker(EventBatch.items)
+  const app = Fastify()
+  app.post('/events', async (request, reply) => {
+    for (const item of request.body as unknown[]) if (check(item).faults.length > 0) throw new Error('invalid')
+    return reply.code(204).send()
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const prepared = bodies(1, 1000)
+  const result = await load(url, 64, 20_000, (index) => ({ method: 'POST', path: '/events', headers: { 'content-type': 'application/json' }, body: prepared[index % 1000] as Buffer }))
+  await app.close()
+  return result.requests / result.seconds
+}

@@ -1,0 +1,17 @@
+/** `npm run bench [name …]`: runs benchmarks and keeps what they measured. */
+import { execFileSync } from 'node:child_process'
+import { ingest } from './ingest.ts'
+import { saveResults } from './support.ts'
+
+const benches = { ingest }
+
+const asked = process.argv.slice(2)
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()
+const date = new Date().toISOString().slice(0, 10)
+for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
+  const bench = benches[name as keyof typeof benches]
+  if (!bench) throw new Error(`No benchmark is called ${name}; there are ${Object.keys(benches).join(', ')}.`)
+  process.stdout.write(`\n${name}\n`)
+  await bench()
+  if (!process.env.BENCH_DRY) await saveResults(name, commit, date)
+}

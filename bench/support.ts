@@ -1,0 +1,102 @@
+/** What every benchmark needs: a server of its own, a load generator, and an honest way to print. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+
+const main = new URL('../server/src/main.ts', import.meta.url).pathname
+
+export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKey: string; databaseUrl: string; dataDir: string }
+
+/** Starts a server on a fresh data directory, limits off, and waits until it is ready. */
+export async function startServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
+  const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')))
+  const child = spawn(process.execPath, [main, 'all'], {
+    env: { ...process.env, DATA_DIR: dir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', RATE_ALL_PER_MIN: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await readyUrl(child.stdout as NodeJS.ReadableStream)
+  const { secret_key } = JSON.parse(await readFile(join(dir, 'credentials.json'), 'utf8'))
+  return {
+    url,
+    pid: child.pid as number,
+    secretKey: secret_key,
+    databaseUrl: await databaseUrlOf(dir),
+    dataDir: dir,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      if (!dataDir) await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  return new Promise((resolve, reject) => {
+    output.on('data', (chunk: Buffer) => {
+      text += chunk
+      const url = /ready at (\S+);/.exec(text)?.[1]
+      if (url) resolve(url)
+    })
+    output.on('end', () => reject(new Error(`The server ended before it was ready:\n${text}`)))
+  })
+}
+
+async function databaseUrlOf(dir: string): Promise<string> {
+  const { port, password } = JSON.parse(await readFile(join(dir, 'postgres.json'), 'utf8'))
+  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon`
+}
+
+export type LoadResult = { requests: number; seconds: number; p50: number; p99: number; failures: number }
+
+/** Sends `requests` requests over so many connections, each answered before the next on its connection. */
+export async function load(url: string, connections: number, requests: number, requestOf: (index: number) => { method: string; path: string; headers: Record<string, string>; body?: Buffer | string }): Promise<LoadResult> {
+  const pool = new Pool(url, { connections, pipelining: 1 })
+  const times: number[] = []
+  let next = 0
+  let failures = 0
+  const started = performance.now()
+  const lane = async () => {
+    for (let index = next++; index < requests; index = next++) {
+      const at = performance.now()
+      const { statusCode, body } = await pool.request(requestOf(index) as Parameters<Pool['request']>[0])
+      await body.dump()
+      if (statusCode >= 300) failures++
+      times.push(performance.now() - at)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, lane))
+  const seconds = (performance.now() - started) / 1000
+  await pool.close()
+  times.sort((a, b) => a - b)
+  return { requests, seconds, failures, p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+}
+
+/** The value below which this part of the sorted numbers lies. */
+export const quantile = (sorted: number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+/** Runs a thing several times and takes the middle. */
+export async function median(times: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = []
+  for (let i = 0; i < times; i++) values.push(await measure())
+  return quantile(values.sort((a, b) => a - b), 0.5)
+}
+
+const lines: string[] = []
+
+/** One measured line: the ratio first, then what it was made of. */
+export function report(name: string, ratio: number | null, details: string, target?: string): void {
+  const line = `${name.padEnd(44)} ${ratio === null ? '      ' : ratio.toFixed(2).padStart(6)}  ${target ? `(target ${target})  ` : ''}${details}`
+  lines.push(line)
+  process.stdout.write(`${line}\n`)
+}
+
+/** Appends what was reported to a dated file under `results/`, with machine and commit. */
+export async function saveResults(bench: string, commit: string, date: string): Promise<void> {
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
+  const file = new URL(`./results/${date}-${bench}.txt`, import.meta.url)
+  await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${machine}\n${lines.join('\n')}\n\n`)
+}
