@@ -2,6 +2,9 @@
 import { commands } from './cli/index.ts'
 import { ConfigError } from './infra/config.ts'
 
+// A log reader that goes away must not take the server with it.
+process.stdout.on('error', () => undefined)
+
 const [name = 'help', ...args] = process.argv.slice(2)
 const command = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : commands.help
 

@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { UserId } from '../../lib/ids.ts'
+import { applyProfile, mergeData, noPeople, type People, type Person, type Profile, sameJson } from './identity.ts'
+
+const NOON = new Date('2026-11-23T12:00:00.000Z')
+const anyPhone = (item: Profile) => item.phone ?? null
+
+const person = (id: number, given: Partial<Person>): Person => ({
+  id: id as UserId,
+  external_id: null,
+  anonymous_id: given.aliases?.at(-1) ?? null,
+  aliases: [],
+  email: null,
+  phone: null,
+  timezone: null,
+  locale: null,
+  data: {},
+  has_push_device: false,
+  created_at: new Date('2026-11-01T00:00:00.000Z'),
+  updated_at: new Date('2026-11-01T00:00:00.000Z'),
+  mergedInto: null,
+  ...given,
+})
+
+function peopleOf(...known: Person[]): People {
+  const people = noPeople()
+  for (const one of known) {
+    if (one.external_id !== null) people.byExternalId.set(one.external_id, one)
+    for (const alias of one.aliases) {
+      people.byAnonymousId.set(alias, one)
+      people.stored.add(alias)
+    }
+  }
+  return people
+}
+
+const apply = (people: People, item: Profile) => applyProfile(people, item, NOON, anyPhone)
+const personOf = (outcome: ReturnType<typeof apply>) => {
+  if ('fault' in outcome) throw new Error(outcome.fault.message)
+  return outcome.person
+}
+
+describe('which person do these ids mean (D-USER-1)', () => {
+  const kim = () => person(1, { external_id: 'kim' })
+  const visitor = () => person(2, { aliases: ['a'] })
+  const lee = () => person(3, { external_id: 'lee', aliases: ['a'] })
+  test.each<[string, Person[], Profile, { id: number | 'new'; external: string | null; anonymous: string | null; mergedAway: number[] }]>([
+    ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
+    ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
+    ['anon only, known visitor', [visitor()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
+    ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
+    ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
+    ['both, the same person', [lee()], { external_id: 'lee', anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
+    ['both, new anonymous id', [kim()], { external_id: 'kim', anonymous_id: 'b' }, { id: 1, external: 'kim', anonymous: 'b', mergedAway: [] }],
+    ['both, visitor is promoted and keeps the id', [visitor()], { external_id: 'new', anonymous_id: 'a' }, { id: 2, external: 'new', anonymous: 'a', mergedAway: [] }],
+    ['both, shared device: a new person takes the id', [lee()], { external_id: 'new', anonymous_id: 'a' }, { id: 'new', external: 'new', anonymous: 'a', mergedAway: [] }],
+    ['both, visitor is merged into the known person', [kim(), visitor()], { external_id: 'kim', anonymous_id: 'a' }, { id: 1, external: 'kim', anonymous: 'a', mergedAway: [2] }],
+    ['both, two identified: the id moves, nobody merges', [kim(), lee()], { external_id: 'kim', anonymous_id: 'a' }, { id: 1, external: 'kim', anonymous: 'a', mergedAway: [] }],
+  ])('%s', (_, known, item, expected) => {
+    const people = peopleOf(...known)
+    const found = personOf(apply(people, item))
+    expect(found.id < 0 ? 'new' : found.id).toBe(expected.id)
+    expect(found.external_id).toBe(expected.external)
+    expect(found.anonymous_id).toBe(expected.anonymous)
+    expect(people.merges.map(({ from }) => from.id)).toEqual(expected.mergedAway)
+  })
+
+  test('a person whose shared anonymous id was taken shows the one before it', () => {
+    const former = person(3, { external_id: 'lee', aliases: ['old', 'a'] })
+    apply(peopleOf(former), { external_id: 'new', anonymous_id: 'a' })
+    expect(former.anonymous_id).toBe('old')
+  })
+})
+
+describe('merging', () => {
+  test('the survivor keeps its values, inherits what it lacks, and the earlier birthday', () => {
+    const kim = person(1, { external_id: 'kim', email: 'kim@example.com', data: { plan: 'pro' }, created_at: new Date('2026-11-10T00:00:00Z') })
+    const visitor = person(2, { aliases: ['a'], email: 'other@example.com', locale: 'de', data: { plan: 'free', city: 'Bonn' }, created_at: new Date('2026-11-02T00:00:00Z') })
+    const merged = personOf(apply(peopleOf(kim, visitor), { external_id: 'kim', anonymous_id: 'a' }))
+    expect(merged).toMatchObject({ email: 'kim@example.com', locale: 'de', data: { plan: 'pro', city: 'Bonn' }, created_at: new Date('2026-11-02T00:00:00Z') })
+    expect(visitor.mergedInto).toBe(kim)
+  })
+
+  test('an item that is refused merges nobody', () => {
+    const people = peopleOf(person(1, { external_id: 'kim' }), person(2, { aliases: ['a'], data: { big: 'x'.repeat(40_000) } }))
+    expect(apply(people, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({ fault: { code: 'validation_failed' } })
+    expect(people.merges).toEqual([])
+    expect(people.touched.size).toBe(0)
+  })
+
+  test('[{a}, {x}, {a, x}] in one batch ends in one person', () => {
+    const people = noPeople()
+    apply(people, { anonymous_id: 'a', data: { from: 'a' } })
+    apply(people, { external_id: 'x', email: 'x@example.com' })
+    const last = personOf(apply(people, { anonymous_id: 'a', external_id: 'x' }))
+    expect(last).toMatchObject({ external_id: 'x', anonymous_id: 'a', email: 'x@example.com', data: { from: 'a' } })
+    expect([...people.created].filter((one) => one.mergedInto === null)).toHaveLength(1)
+  })
+})
+
+describe('data is merged at the top level (D-USER-4)', () => {
+  test.each([
+    [{ a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    [{ a: 1, b: 2 }, { a: null }, { b: 2 }],
+    [{ a: { x: 1 } }, { a: { y: 2 } }, { a: { y: 2 } }],
+    [{ a: [1, 2] }, { a: [3] }, { a: [3] }],
+    [{}, { a: null }, {}],
+  ])('%j and %j is %j', (old, given, expected) => expect(mergeData(old, given)).toEqual(expected))
+
+  test('a member called __proto__ is data like any other', () => {
+    const merged = mergeData({}, JSON.parse('{"__proto__":{"admin":true}}'))
+    expect(Object.hasOwn(merged, '__proto__')).toBe(true)
+    expect((merged as { admin?: boolean }).admin).toBeUndefined()
+  })
+})
+
+test('updated_at moves only when something changed', () => {
+  const kim = person(1, { external_id: 'kim', data: { a: { b: [1] }, c: 2 } })
+  const before = kim.updated_at
+  const people = peopleOf(kim)
+  apply(people, { external_id: 'kim', data: { c: 2, a: { b: [1] } }, email: null })
+  expect(kim.updated_at).toBe(before)
+  expect(people.touched.size).toBe(0)
+  apply(people, { external_id: 'kim', data: { c: 3 } })
+  expect(kim.updated_at).toBe(NOON)
+})
+
+test('JSON values are the same whatever the order of their members', () =>
+  fc.assert(fc.property(fc.jsonValue(), (value) => sameJson(value, shuffled(JSON.parse(JSON.stringify(value)))))))
+
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, shuffled(inner)]))
+}
+
+const id = (prefix: string) => fc.integer({ min: 0, max: 4 }).map((number) => `${prefix}${number}`)
+const item = fc
+  .record({ external_id: fc.option(id('x'), { nil: undefined }), anonymous_id: fc.option(id('a'), { nil: undefined }), key: fc.integer({ min: 0, max: 3 }) })
+  .filter(({ external_id, anonymous_id }) => external_id !== undefined || anonymous_id !== undefined)
+  .map(({ external_id, anonymous_id, key }): Profile => ({ ...(external_id && { external_id }), ...(anonymous_id && { anonymous_id }), data: { [`k${key}`]: 1 } }))
+
+test('whatever comes, every id means one living person, and nobody holds two external ids', () =>
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 30 }), (items) => {
+      const people = noPeople()
+      for (const one of items) {
+        const found = personOf(apply(people, one))
+        expect(found.mergedInto).toBeNull()
+        if (one.external_id) expect(found.external_id).toBe(one.external_id)
+      }
+      for (const [external_id, owner] of people.byExternalId) expect(owner).toMatchObject({ external_id, mergedInto: null })
+      for (const [anonymous_id, owner] of people.byAnonymousId) {
+        expect(owner.mergedInto).toBeNull()
+        expect(owner.aliases).toContain(anonymous_id)
+      }
+      for (const one of people.created) if (one.anonymous_id !== null) expect(people.byAnonymousId.get(one.anonymous_id)).toBe(one)
+    }),
+  ))
+
+test('linking the same visitors in any order ends in the same people', () =>
+  fc.assert(
+    fc.property(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), (order) => {
+      const links = [0, 1, 2, 3].map((number): Profile => ({ external_id: 'kim', anonymous_id: `a${number}` }))
+      const people = noPeople()
+      for (const number of [0, 1, 2, 3]) apply(people, { anonymous_id: `a${number}`, data: { [`k${number}`]: number } })
+      for (const at of order) apply(people, links[at] as Profile)
+      const kim = people.byExternalId.get('kim')
+      expect(kim?.data).toEqual({ k0: 0, k1: 1, k2: 2, k3: 3 })
+      expect(new Set(people.byAnonymousId.values())).toEqual(new Set([kim]))
+    }),
+  ))

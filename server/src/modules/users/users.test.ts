@@ -1,0 +1,247 @@
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../infra/db.ts'
+import { world } from '../../../test/world.ts'
+
+const batch = '/api/client/users/batch'
+
+describe('POST /users/batch', () => {
+  test('a bad item is reported and its neighbours are saved', async () => {
+    await using w = await world()
+    const { status, body } = await w.post(batch, [{ external_id: 'kim' }, { email: 'nobody@example.com' }, { external_id: 'lee', email: 'nope' }, 7, { external_id: 'max', emial: 'x' }])
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ succeeded: 1, failed: 4 })
+    expect(body.results.map(({ error }: { error?: { code: string } }) => error?.code)).toEqual([
+      undefined,
+      'resource_missing',
+      'parameter_invalid_format',
+      'parameter_invalid_format',
+      'parameter_unknown',
+    ])
+    expect(body.results[2]).toEqual({ index: 2, external_id: 'lee', error: { code: 'parameter_invalid_format', message: expect.any(String) } })
+    expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
+  })
+
+  test('the same person twice answers twice with the same id, and the last write wins', async () => {
+    await using w = await world()
+    const { body } = await w.post(batch, [{ external_id: 'kim', data: { n: 1, a: 1 } }, { external_id: 'kim', data: { n: 2 } }])
+    expect(body.results[0].user.data).toEqual({ n: 1, a: 1 })
+    expect(body.results[1].user).toMatchObject({ id: body.results[0].user.id, data: { n: 2, a: 1 } })
+  })
+
+  test('a visitor and a customer who turn out to be one end as one', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'a', data: { seen: true } }, { external_id: 'kim', email: 'kim@example.com' }])
+    const { body } = await w.post(batch, [{ anonymous_id: 'a', external_id: 'kim' }])
+    expect(body.results[0].user).toMatchObject({ external_id: 'kim', anonymous_id: 'a', email: 'kim@example.com', data: { seen: true } })
+    expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
+    expect((await w.get('/api/client/users/a')).status).toBe(404)
+  })
+
+  test('an anonymous user shows its anonymous id as external id and is found by it', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'a' }])
+    expect((await w.get('/api/client/users/a')).body).toMatchObject({ external_id: 'a', anonymous_id: 'a' })
+  })
+
+  test.each([
+    [{}, 'parameter_invalid_format'],
+    [[], 'parameter_invalid_empty'],
+    [Array.from({ length: 101 }, (_, index) => ({ external_id: `u${index}` })), 'validation_failed'],
+  ])('the envelope %# is refused as a whole', async (body, code) => {
+    await using w = await world()
+    expect((await w.post(batch, body)).body).toMatchObject({ code, error: { param: 'body' } })
+  })
+
+  test('a no-op leaves updated_at alone, a change moves it', async () => {
+    await using w = await world()
+    await w.post(batch, [{ external_id: 'kim', data: { a: 1 } }])
+    w.advance('1 hour')
+    const same = await w.post(batch, [{ external_id: 'kim', data: { a: 1 } }])
+    expect(same.body.results[0].user.updated_at).toBe('2026-11-23T09:00:00.000Z')
+    const changed = await w.post(batch, [{ external_id: 'kim', data: { a: 2 } }])
+    expect(changed.body.results[0].user.updated_at).toBe('2026-11-23T10:00:00.000Z')
+  })
+
+  test('a local phone number is read by the locale of the item, the person, then the project', async () => {
+    await using w = await world()
+    const { body } = await w.post(batch, [
+      { external_id: 'au', phone: '0400 123 456' },
+      { external_id: 'de', locale: 'de_DE' },
+      { external_id: 'de', phone: '0151 23456789' },
+      { external_id: 'us', phone: '(415) 555-2671', locale: 'en-US' },
+    ])
+    expect(body.results.map(({ user }: { user: { phone: string | null } }) => user.phone)).toEqual(['+61400123456', null, '+4915123456789', '+14155552671'])
+  })
+
+  test('attributes above the caller’s role vanish from every read', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/salary', { min_role: 'admin' })
+    await w.put('/api/client/attributes/secret', { hidden: true })
+    const { body } = await w.post(batch, [{ external_id: 'kim', data: { salary: 1, secret: 2, plan: 'pro' } }], { key: w.keys.editor })
+    expect(body.results[0].user.data).toEqual({ plan: 'pro' })
+    expect((await w.get('/api/client/users/kim')).body.data).toEqual({ salary: 1, plan: 'pro' })
+  })
+
+  test('data over 64 KiB after merging is refused and changes nothing', async () => {
+    await using w = await world()
+    await w.post(batch, [{ external_id: 'kim', data: { a: 'x'.repeat(40_000) } }])
+    const { body } = await w.post(batch, [{ external_id: 'kim', email: 'kim@example.com', data: { b: 'y'.repeat(40_000) } }])
+    expect(body.results[0].error.code).toBe('validation_failed')
+    expect((await w.get('/api/client/users/kim')).body.email).toBeNull()
+  })
+})
+
+test('PATCH /users is refused as a whole when one item is wrong, and applied in order when none is', async () => {
+  await using w = await world()
+  const refused = await w.patch('/api/client/users', [{ external_id: 'kim' }, { external_id: 'lee', email: 'nope' }, {}])
+  expect(refused.status).toBe(422)
+  expect(refused.body.error.errors.map(({ param }: { param: string }) => param)).toEqual(['[1].email', '[2]'])
+  const taken = await w.patch('/api/client/users', [{ external_id: 'kim', data: { n: 1 } }, { external_id: 'kim', data: { n: 2 } }])
+  expect([taken.status, taken.text, taken.headers['content-type']]).toEqual([204, '', undefined])
+  await w.drain()
+  expect((await w.get('/api/client/users/kim')).body.data).toEqual({ n: 2 })
+  expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
+})
+
+test('twenty clients that write the same people at once never see an error, and every id ends with one person', async () => {
+  await using w = await world()
+  const requests = Array.from({ length: 20 }, (_, client) =>
+    w.post(batch, [
+      { anonymous_id: `a${client % 4}`, data: { [`c${client}`]: 1 } },
+      { external_id: `x${client % 3}` },
+      { anonymous_id: `a${client % 4}`, external_id: `x${client % 3}` },
+      { external_id: `x${(client + 1) % 3}`, anonymous_id: `b${client % 5}` },
+    ]),
+  )
+  for (const { status, body } of await Promise.all(requests)) expect([status, body.failed]).toEqual([200, 0])
+  const Row = Type.Object({ count: Type.Integer() })
+  const dangling = await w.db.first(
+    Row,
+    sql`select count(*) as count from user_anonymous_ids a join users u on u.id = a.user_id
+        where a.project_id = ${w.projectId} and u.merged_into is not null`,
+  )
+  expect(dangling?.count).toBe(0)
+  const { body } = await w.get('/api/client/users?limit=-1')
+  const identified = body.results.map(({ external_id }: { external_id: string }) => external_id).sort()
+  expect(identified).toEqual(['x0', 'x1', 'x2'])
+})
+
+test('batch, PATCH and events that bring the same people at once on several workers lose nothing', async () => {
+  await using w = await world()
+  const people = Array.from({ length: 12 }, (_, index) => index)
+  const work = people.flatMap((index) => [
+    w.post(batch, [{ external_id: `x${index % 6}`, data: { [`batch${index}`]: 1 } }]),
+    w.patch('/api/client/users', [{ anonymous_id: `a${index % 6}`, external_id: `x${index % 6}`, data: { [`patch${index}`]: 1 } }]),
+    w.post('/api/client/events', [{ anonymous_id: `a${index % 6}`, name: 'seen', user: { data: { [`event${index}`]: 1 } } }]),
+  ])
+  const drains = [w.drain(), w.drain(), w.drain()]
+  for (const { status } of await Promise.all(work)) expect(status).toBeLessThan(300)
+  await Promise.all(drains)
+  await w.drain()
+  const { body } = await w.get('/api/client/users?limit=100')
+  expect(body.results).toHaveLength(6)
+  for (const user of body.results) {
+    const own = Number(user.external_id.slice(1))
+    const expected = [own, own + 6].flatMap((index) => [`batch${index}`, `event${index}`, `patch${index}`]).sort()
+    expect(Object.keys(user.data).sort()).toEqual(expected)
+  }
+})
+
+describe('GET /users', () => {
+  test('q finds a substring of the four searched fields, whatever the case, and nothing else', async () => {
+    await using w = await world()
+    await w.post(batch, [
+      { external_id: 'cust-100%', email: 'Jane.Doe@x.com', phone: '+61400123456', data: { note: 'needle' } },
+      { anonymous_id: 'device_77', email: 'other@y.org' },
+    ])
+    const found = async (q: string) => (await w.get(`/api/client/users?q=${encodeURIComponent(q)}`)).body.results.map(({ external_id }: { external_id: string }) => external_id)
+    expect(await found('JANE')).toEqual(['cust-100%'])
+    expect(await found('0%')).toEqual(['cust-100%'])
+    expect(await found('%')).toEqual(['cust-100%'])
+    expect(await found('_')).toEqual(['device_77'])
+    expect(await found('0400 123')).toEqual([])
+    expect(await found('(400) 123-456')).toEqual(['cust-100%'])
+    expect(await found(' +61400 ')).toEqual(['cust-100%'])
+    expect(await found('needle')).toEqual([])
+    expect(await found('device')).toEqual(['device_77'])
+  })
+
+  test('a merged or erased person is in no list, no search and no read', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'a', email: 'gone@example.com' }, { external_id: 'kim' }, { external_id: 'lee' }])
+    await w.post(batch, [{ anonymous_id: 'a', external_id: 'kim' }])
+    expect((await w.delete('/api/client/users/lee')).status).toBe(204)
+    expect((await w.delete('/api/client/users/lee')).status).toBe(404)
+    expect((await w.get('/api/client/users')).body.results.map(({ external_id }: { external_id: string }) => external_id)).toEqual(['kim'])
+    expect((await w.get('/api/client/users?q=lee')).body.results).toEqual([])
+    await w.post(batch, [{ external_id: 'lee' }])
+    expect((await w.get('/api/client/users/lee')).body).toMatchObject({ email: null })
+  })
+})
+
+describe('erasure', () => {
+  test('removes every row that names the person, and leaves others alone', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd1', token: 't1' })
+    await w.post('/api/client/events', [{ external_id: 'kim', anonymous_id: 'a', name: 'x' }, { external_id: 'lee', name: 'x' }])
+    await w.drain()
+    await w.delete('/api/client/users/kim')
+    await w.drain()
+    const Row = Type.Object({ left: Type.Integer() })
+    const left = async (table: string) =>
+      (await w.ctx.db.first(Row, sql`select count(*) as left from ${{ users: sql`users`, events: sql`events`, devices: sql`devices`, user_search: sql`user_search`, user_anonymous_ids: sql`user_anonymous_ids` }[table]} where project_id = ${w.projectId}`))?.left
+    expect([await left('users'), await left('events'), await left('devices'), await left('user_search'), await left('user_anonymous_ids')]).toEqual([1, 1, 0, 1, 0])
+  })
+})
+
+describe('devices', () => {
+  test('a device and its token belong to whoever registered them last', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const first = await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd1', token: 't1', os: 'iOS' })
+    expect(first.body).toMatchObject({ device_id: 'd1', has_token: true, os: 'iOS' })
+    expect(first.text).not.toContain('"t1"')
+    expect((await w.get('/api/client/users/kim')).body).toMatchObject({ has_push_device: true, devices: [{ device_id: 'd1' }] })
+    await w.post('/api/client/devices', { external_id: 'lee', device_id: 'd2', token: 't1' })
+    expect((await w.get('/api/client/users/kim')).body).toMatchObject({ has_push_device: false, devices: [{ has_token: false }] })
+    expect((await w.get('/api/client/users/lee')).body.has_push_device).toBe(true)
+  })
+
+  test('with a user token the device is that user’s', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const headers = { 'x-service-user-token': await w.token('kim') }
+    const registered = await w.post('/api/client/devices', { device_id: 'd1', token: 't' }, { key: w.keys.public, headers })
+    expect(registered.status).toBe(200)
+    expect((await w.get('/api/client/users/me', { key: w.keys.public, headers })).body).toMatchObject({ external_id: 'kim', has_push_device: true })
+  })
+})
+
+describe('user tokens', () => {
+  test('expire after 15 minutes, die with the key that minted them, and follow a merge', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'a' }, { external_id: 'kim' }])
+    const headers = { 'x-service-user-token': await w.token('a') }
+    const me = () => w.get('/api/client/users/me', { key: w.keys.public, headers })
+    expect((await me()).body.external_id).toBe('a')
+    await w.post(batch, [{ anonymous_id: 'a', external_id: 'kim' }])
+    expect((await me()).body.external_id).toBe('kim')
+    w.advance('15 minutes')
+    expect((await me()).body.error.reason).toBe('user_token_expired')
+  })
+
+  test('of another project, tampered with, or a key in its place are refused', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const token = await w.token('kim')
+    const other = await w.other()
+    const me = async (key: string, value: string) => (await w.get('/api/client/users/me', { key, headers: { 'x-service-user-token': value } })).body.error?.reason
+    expect(await me(other.keys.public, token)).toBe('user_token_invalid')
+    expect(await me(w.keys.public, `${token.slice(0, -2)}xx`)).toBe('user_token_invalid')
+    expect(await me(w.keys.public, w.keys.secret)).toBe('user_token_invalid')
+    await w.delete('/api/client/users/kim')
+    expect(await me(w.keys.public, token)).toBe('user_token_invalid')
+  })
+})
