@@ -3,7 +3,6 @@ create table signal_subscribers (
   project_id bigint not null references projects,
   endpoint_id bigint not null,
   event_types text[] not null,
-  api_version text not null,
   primary key (project_id, endpoint_id)
 );
 
@@ -13,7 +12,8 @@ create table signals (
   project_id bigint not null references projects,
   type text not null,
   occurred_at timestamptz(3) not null,
-  data jsonb not null,
+  -- Not jsonb: the members stay in their order, and the text of a mail server may hold what jsonb refuses.
+  data json not null,
   is_test boolean not null default false,
   -- The endpoints that were active and subscribed at that moment.
   endpoint_ids bigint[] not null,
@@ -21,7 +21,7 @@ create table signals (
   dispatched_at timestamptz(3)
 );
 create index signals_to_dispatch on signals (created_at, id) where dispatched_at is null;
-create index signals_by_age on signals (created_at);
+create index signals_by_age on signals (dispatched_at) where dispatched_at is not null;
 
 create table webhook_endpoints (
   id bigint generated always as identity primary key,
@@ -34,10 +34,14 @@ create table webhook_endpoints (
   api_version text not null,
   consecutive_failures int not null default 0,
   first_failure_at timestamptz(3),
+  -- Why the system suspended it.
+  disabled_reason text,
   created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null
+  updated_at timestamptz(3) not null,
+  archived_at timestamptz(3)
 );
-create index webhook_endpoints_by_project on webhook_endpoints (project_id, id);
+create index webhook_endpoints_by_project on webhook_endpoints (project_id, id) where archived_at is null;
+create index webhook_endpoints_archived on webhook_endpoints (id) where archived_at is not null;
 
 create table webhook_secrets (
   id bigint generated always as identity primary key,
@@ -53,7 +57,7 @@ create index webhook_secrets_by_endpoint on webhook_secrets (endpoint_id);
 create table webhook_deliveries (
   id bigint generated always as identity primary key,
   project_id bigint not null,
-  endpoint_id bigint not null references webhook_endpoints on delete cascade,
+  endpoint_id bigint not null references webhook_endpoints,
   event_id text not null,
   event_type text not null,
   status text not null check (status in ('pending', 'succeeded', 'failed', 'cancelled')),
@@ -66,8 +70,9 @@ create table webhook_deliveries (
   lease_until timestamptz(3),
   created_at timestamptz(3) not null,
   unique (endpoint_id, event_id)
-);
-create index webhook_deliveries_due on webhook_deliveries (next_attempt_at, id) where status = 'pending';
+) with (fillfactor = 85);
+-- The endpoint comes first: each has a queue of its own, so that a long one does not hide the others.
+create index webhook_deliveries_due on webhook_deliveries (endpoint_id, next_attempt_at, id) where status = 'pending';
 create index webhook_deliveries_by_endpoint on webhook_deliveries (project_id, endpoint_id, id);
 create index webhook_deliveries_by_age on webhook_deliveries (created_at);
 

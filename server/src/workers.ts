@@ -3,7 +3,7 @@ import type { Ctx } from './infra/ctx.ts'
 import { purgeIdempotencyRecords } from './infra/idempotency.ts'
 import { type Job, job } from './infra/jobs.ts'
 import { backlog } from './infra/stream.ts'
-import { findCampaigns, templatesOf } from './modules/campaigns/index.ts'
+import { chooseTemplate, findCampaigns, renderContent, templatesOf } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { messageJobs } from './modules/messages/index.ts'
 import { webhookJobs } from './modules/webhooks/index.ts'
@@ -16,7 +16,7 @@ export const allJobs = (): Job[] => [
   job({ name: 'people', idleMs: 100, run: whenPeopleAct }),
   job({ name: 'users.erase', idleMs: SECOND_MS, run: whenForgotten }),
   ...eventJobs,
-  ...messageJobs({ templatesOf, campaignsOf: findCampaigns }),
+  ...messageJobs({ campaignsOf: findCampaigns, templatesOf, chooseTemplate, renderContent }),
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]

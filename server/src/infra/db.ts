@@ -38,11 +38,18 @@ export function join(parts: readonly Sql[], separator: string): Sql {
 /** A bound on how long any one statement may run when nobody set another. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
+// bigint[], which the driver has no name for.
+const INT8_ARRAY = 1016
+
+function safeInteger(text: string): number {
   const number = Number(text)
   if (!Number.isSafeInteger(number)) throw new Error(`int8 out of the safe range: ${text}`)
   return number
-})
+}
+
+// The driver hands out int8 as text; our ids fit a number.
+pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
+pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
 
 /** What statements run on: the pool, or the one connection of a transaction. */
 export type Db = {

@@ -3,7 +3,7 @@
  * A module says what can be sorted and searched; how paging works is said here once.
  */
 import { type TSchema, Type } from 'typebox'
-import { type Cursor, decodeCursor, encodeCursor, filterHash, type Position } from '../lib/cursor.ts'
+import { type Cursor, decodeCursor, encodeCursor, type Position } from '../lib/cursor.ts'
 import { type Fault, fault } from '../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../lib/text.ts'
 import { type Db, join, type Sql, sql } from './db.ts'
@@ -46,7 +46,6 @@ export type PageRequest = {
   direction: 'asc' | 'desc'
   cursor?: Cursor
   q: string
-  filter: string
 }
 
 export type PageOf<T> = { results: T[]; nextCursor: string | null; prevCursor: string | null; limit: number }
@@ -78,14 +77,13 @@ export function readPageRequest(
   }
   const sort = query.sort ?? cursor?.sort ?? defaultSort
   const direction = (query.direction ?? (query.sort === undefined ? cursor?.direction : undefined) ?? (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
-  const filter = filterHash([q ?? ''])
   if (cursor && (cursor.sort !== sort || cursor.direction !== direction)) {
     wrong('cursor', 'The `cursor` was made with another `sort` or `direction`. Repeat those of the first page, or leave them out.')
-  } else if (cursor && q !== undefined && cursor.filter !== filter) {
+  } else if (cursor && q !== undefined && cursor.q !== q) {
     wrong('cursor', 'The `cursor` was made with another `q`. Repeat that of the first page.')
   }
   return {
-    request: { limit, travel: cursor && query.page === 'prev' ? 'prev' : 'next', sort, direction, ...(cursor && { cursor }), q: q ?? '', filter },
+    request: { limit, travel: cursor && query.page === 'prev' ? 'prev' : 'next', sort, direction, ...(cursor && { cursor }), q: q ?? cursor?.q ?? '' },
     faults,
   }
 }
@@ -211,8 +209,8 @@ function cursors(listing: Listing, request: PageRequest, shown: Record<string, u
   return { nextCursor: ahead ? at(last) : null, prevCursor: before ? at(first) : null }
 }
 
-const write = ({ resource }: Listing, { sort, direction, filter, cursor }: PageRequest, position: Position, inclusive: boolean) =>
-  encodeCursor({ resource, sort, direction, position, inclusive, filter: cursor?.filter ?? filter })
+const write = ({ resource }: Listing, { sort, direction, q }: PageRequest, position: Position, inclusive: boolean) =>
+  encodeCursor({ resource, sort, direction, position, inclusive, q })
 
 function positionOf(listing: Listing, { sort }: PageRequest, row: Record<string, unknown>): Position {
   const value = row[sort]

@@ -38,6 +38,8 @@ export type Failed = { is: 'failed'; reason: FailureReason; message: string; ela
 export type SafeResponse = Answered | Failed
 
 export type SafeFetch = AsyncDisposable & {
+  /** Where requests may go, for those who judge a URL before it is called. */
+  policy: EgressPolicy
   /** Never rejects for trouble of the network; throws only when `url` is not a URL. */
   request(request: SafeRequest): Promise<SafeResponse>
 }
@@ -73,6 +75,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
     },
   })
   return {
+    policy,
     async request(request) {
       const url = new URL(request.url)
       // A literal address is dialled without asking `lookup`.

@@ -2,8 +2,6 @@
  * Cursors: where a page ends, in a form the caller cannot read but may keep (D-PAGE-2).
  * Unsigned on purpose: a cursor chooses a position, never a tenant, and every value in it is a bound parameter.
  */
-import { createHash } from 'node:crypto'
-
 export type Position = { sortValue: string | number | null; id: number }
 
 export type Cursor = {
@@ -13,15 +11,15 @@ export type Cursor = {
   position: Position
   /** The row at the position belongs to the page: the page beyond it was found empty. */
   inclusive: boolean
-  /** Short hash of the search and the filters the walk began with. */
-  filter: string
+  /** The search the walk began with. */
+  q: string
 }
 
 const VERSION = 1
 
 /** Writes a cursor as base64url. */
 export function encodeCursor(cursor: Cursor): string {
-  const { resource, sort, direction, position, inclusive, filter } = cursor
+  const { resource, sort, direction, position, inclusive, q } = cursor
   const json = JSON.stringify({
     v: VERSION,
     r: resource,
@@ -29,7 +27,7 @@ export function encodeCursor(cursor: Cursor): string {
     d: direction,
     k: [position.sortValue, position.id],
     ...(inclusive && { i: true }),
-    h: filter,
+    ...(q !== '' && { q }),
   })
   return Buffer.from(json).toString('base64url')
 }
@@ -44,10 +42,10 @@ export function decodeCursor(text: string, resource: string): Cursor | null {
     return null
   }
   if (typeof read !== 'object' || read === null) return null
-  const { v, r, s, d, k, i = false, h } = read as Record<string, unknown>
+  const { v, r, s, d, k, i = false, q = '' } = read as Record<string, unknown>
   if (v !== VERSION || r !== resource || typeof s !== 'string' || (d !== 'asc' && d !== 'desc')) return null
-  if (typeof i !== 'boolean' || typeof h !== 'string' || !isKey(k)) return null
-  return { resource, sort: s, direction: d, position: { sortValue: k[0], id: k[1] }, inclusive: i, filter: h }
+  if (typeof i !== 'boolean' || typeof q !== 'string' || !isKey(k)) return null
+  return { resource, sort: s, direction: d, position: { sortValue: k[0], id: k[1] }, inclusive: i, q }
 }
 
 const isKey = (k: unknown): k is [Position['sortValue'], number] => {
@@ -55,7 +53,3 @@ const isKey = (k: unknown): k is [Position['sortValue'], number] => {
   const [value] = k
   return value === null || Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0') && value.isWellFormed())
 }
-
-/** The hash that ties a cursor to its search and filters. */
-export const filterHash = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 8)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { hasLiquid, LiquidError, parseTemplate, renderTemplate } from './liquid.ts'
 
-const render = (text: string, scope: Record<string, unknown> = {}, escape = false) => renderTemplate(parseTemplate(text), scope, { escape })
+const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) =>
+  renderTemplate(parseTemplate(text), scope, { escape: isHtml })
 
 const thrownBy = (work: () => unknown): unknown => {
   try {

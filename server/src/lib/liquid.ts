@@ -2,7 +2,7 @@
  * Liquid, with limits: templates come from one party and data from another, and neither may hold up the server or
  * see more than it was given. No partials, no file system, own properties only; times are shown in UTC.
  */
-import { AssertionError, Liquid, LiquidError as EngineError, type Template } from 'liquidjs'
+import { AssertionError, LiquidError as EngineError, Liquid, type Template } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 
 const TEXT_LENGTH_MAX = 1_000_000
@@ -66,8 +66,8 @@ export function parseTemplate(text: string): ParsedTemplate {
 }
 
 /** Fills a template in; what is missing is empty. `escape` makes the output safe in HTML. Throws `LiquidError`. */
-export function renderTemplate({ text }: ParsedTemplate, scope: Record<string, unknown>, { escape }: { escape: boolean }): string {
-  const engine = escape ? escaping : raw
+export function renderTemplate({ text }: ParsedTemplate, scope: Record<string, unknown>, options: { escape: boolean }): string {
+  const engine = options.escape ? escaping : raw
   return orLiquidError(() => engine.liquid.renderSync(compile(engine, text), scope) as string)
 }
 

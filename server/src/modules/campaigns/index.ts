@@ -5,8 +5,6 @@
  */
 export { findCampaigns, runningTriggers, templatesOf } from './queries.ts'
 export { campaignRoutes } from './routes.ts'
-export type { CampaignRow, Delivery, TemplateRow } from './schema.ts'
-export type { DeliveryOf, WhenAborted } from './service.ts'
 export { chooseTemplate } from './templates/choose.ts'
 export { renderContent } from './templates/content.ts'
-export { type TriggerIntent, triggered } from './triggered.ts'
+export { triggered } from './triggered.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, OneOf } from '../../lib/shapes.ts'
 import { type CampaignFields, CampaignRow, TemplateRow } from './schema.ts'
@@ -40,7 +40,10 @@ export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
   )
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
-  ctx.db.first(CampaignRow, sql`select ${columns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+  ctx.db.first(
+    CampaignRow,
+    sql`select ${columns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
 
 /** The live ones among these campaigns, in no order. */
 export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
@@ -119,6 +122,16 @@ export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
         order by id`,
   )
 
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countTemplates = async (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
+    )
+  )?.count ?? 0
+
 /** Creates or replaces the template of a locale; `updated_at` moves only when it says something else. */
 export const saveTemplate = (ctx: InTx, campaignId: CampaignId, locale: string, data: Record<string, unknown>) =>
   ctx.db.first(
@@ -131,9 +144,7 @@ export const saveTemplate = (ctx: InTx, campaignId: CampaignId, locale: string, 
   )
 
 export const deleteTemplate = (ctx: InTx, campaignId: CampaignId, locale: string) =>
-  ctx.db.run(
-    sql`delete from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale}`,
-  )
+  ctx.db.run(sql`delete from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale}`)
 
 export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
   ctx.db.run(

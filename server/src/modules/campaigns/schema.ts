@@ -8,7 +8,10 @@ const LISTS_MAX = 100
 const type = OneOf(CAMPAIGN_TYPES, { description: '`blast` goes once to lists of users; `trigger` to a user whenever an event matches.' })
 const channel = OneOf(CHANNELS)
 const EventName = Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The event that a trigger campaign fires on.' })
-const SendAt = Line(40, { format: 'time', description: 'When a blast goes out; with `send_in_user_timezone` the time on each user’s clock.' })
+const SendAt = Line(40, {
+  format: 'time',
+  description: 'When a blast goes out; with `send_in_user_timezone` the time on each user’s clock.',
+})
 const ListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'Target lists.' })
 const ExclusionListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'Lists whose members get nothing.' })
 const SubscriptionOf = IdOf<SubscriptionId>({ description: 'Subscription type that a user must be subscribed to.' })

@@ -50,7 +50,8 @@ export type Prospect = {
  * needs must not be taken away. The first thing that is missing is named.
  */
 export function stateFault(from: CampaignState, to: Prospect): Fault | null {
-  if (to.type === 'trigger' && to.state === 'scheduled') return broken('type', 'Only campaigns of the type `blast` can be scheduled. Set `state` to `running` instead.')
+  if (to.type === 'trigger' && to.state === 'scheduled')
+    return broken('type', 'Only campaigns of the type `blast` can be scheduled. Set `state` to `running` instead.')
   if (to.state !== from && !(MOVES[to.type][from] as readonly string[]).includes(to.state)) {
     return broken('state', `A ${to.type} campaign cannot go from \`${from}\` to \`${to.state}\`.`)
   }

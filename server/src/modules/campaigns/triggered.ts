@@ -14,18 +14,16 @@ export type TriggerIntent = {
   event: { name: string; data: Record<string, unknown>; created_at: string }
 }
 
-/** What follows from what happened: one intent for each event and each trigger campaign that fires on it, in their order. */
+/** What follows from facts that may trigger: one intent for each event and each campaign that fires on it, in their order. */
 export function triggered(facts: Fact[], triggers: Trigger[]): TriggerIntent[] {
   const byEvent = Map.groupBy(triggers, ({ event_name }) => event_name)
-  return facts
-    .filter(({ triggers }) => triggers)
-    .flatMap(({ userId, event }) =>
-      (byEvent.get(event.name) ?? []).map(({ id, channel }) => ({
-        user_id: userId,
-        campaign_id: id,
-        channel,
-        cause: `campaign:${id}:event:${event.key}`,
-        event: { name: event.name, data: event.data, created_at: event.createdAt.toISOString() },
-      })),
-    )
+  return facts.flatMap(({ userId, event }) =>
+    (byEvent.get(event.name) ?? []).map(({ id, channel }) => ({
+      user_id: userId,
+      campaign_id: id,
+      channel,
+      cause: `campaign:${id}:event:${event.key}`,
+      event: { name: event.name, data: event.data, created_at: event.createdAt.toISOString() },
+    })),
+  )
 }

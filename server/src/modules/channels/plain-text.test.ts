@@ -35,15 +35,23 @@ describe('HTML becomes the text a person would have written', () => {
   ])('%j', (html, text) => expect(plainTextOf(html)).toBe(text))
 
   test('text without markup stays as it is, but for its white space', () => {
-    fc.assert(fc.property(fc.array(fc.stringMatching(/^[A-Za-z0-9.,é]{1,8}$/), { minLength: 1 }), (words) => plainTextOf(words.join(' \n')) === words.join(' ')))
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[A-Za-z0-9.,é]{1,8}$/), { minLength: 1 }),
+        (words) => plainTextOf(words.join(' \n')) === words.join(' '),
+      ),
+    )
   })
 
   test('no input throws, ends in white space or has two empty lines in a row', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('<', '>', '"', "'", '=', '/', '!--', '-->', 'a', 'p', ' href', '&#', ';', 'style', ' ', '\n', 'x')), (parts) => {
-        const text = plainTextOf(parts.join(''))
-        return !/\n\n\n|[ \t\r\n\f]$/.test(text)
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('<', '>', '"', "'", '=', '/', '!--', '-->', 'a', 'p', ' href', '&#', ';', 'style', ' ', '\n', 'x')),
+        (parts) => {
+          const text = plainTextOf(parts.join(''))
+          return !/\n\n\n|[ \t\r\n\f]$/.test(text)
+        },
+      ),
     )
   })
 

@@ -33,13 +33,12 @@ export function plainTextOf(html: string): string {
 }
 
 function write(text: Text, tag: Tag): void {
-  if (PARAGRAPHS.has(tag.name)) return text.breakLine(2)
-  if (tag.name === 'br') return text.newLine()
-  if (tag.name === 'td' || tag.name === 'th') return text.words(' ')
-  if (tag.name === 'img') return text.words(` ${attribute(tag, 'alt')} `)
-  if (tag.name === 'hr' && !tag.isEnd) return text.rule()
-  if (!LINES.has(tag.name)) return
-  text.breakLine(1)
+  if (PARAGRAPHS.has(tag.name)) text.breakLine(2)
+  else if (LINES.has(tag.name)) text.breakLine(1)
+  else if (tag.name === 'br') text.newLine()
+  else if (tag.name === 'td' || tag.name === 'th') text.words(' ')
+  else if (tag.name === 'img') text.words(` ${attribute(tag, 'alt')} `)
+  else if (tag.name === 'hr' && !tag.isEnd) text.rule()
   if (tag.name === 'li' && !tag.isEnd) text.words('- ')
 }
 
@@ -141,9 +140,37 @@ function attribute({ attributes }: Tag, name: string): string {
 }
 
 const ENTITIES: Record<string, string> = {
-  amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00A0', shy: '', zwnj: '', zwj: '', ndash: '–', mdash: '—', hellip: '…',
-  lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', laquo: '«', raquo: '»', bull: '•', middot: '·', copy: '©', reg: '®', trade: '™',
-  euro: '€', pound: '£', yen: '¥', cent: '¢', deg: '°', times: '×', rarr: '→', larr: '←',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00A0',
+  shy: '',
+  zwnj: '',
+  zwj: '',
+  ndash: '–',
+  mdash: '—',
+  hellip: '…',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  bull: '•',
+  middot: '·',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  cent: '¢',
+  deg: '°',
+  times: '×',
+  rarr: '→',
+  larr: '←',
 }
 
 /** Character references; one we do not know stays as it is. */

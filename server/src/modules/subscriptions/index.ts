@@ -5,5 +5,5 @@
  */
 export { eraseSubscriptions, findSubscription, mergeSubscriptions, subscriptionStates } from './queries.ts'
 export { subscriptionRoutes } from './routes.ts'
-export type { SubscriptionRow, SubscriptionState } from './schema.ts'
+export type { SubscriptionState } from './schema.ts'
 export { createDefaultSubscriptions } from './service.ts'

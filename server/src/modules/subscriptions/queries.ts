@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
 import {

@@ -12,13 +12,7 @@ import {
   UserSubscription,
   UserSubscriptionChanges,
 } from './schema.ts'
-import {
-  changeUserSubscriptions,
-  createSubscription,
-  getSubscription,
-  listUserSubscriptions,
-  updateSubscription,
-} from './service.ts'
+import { changeUserSubscriptions, createSubscription, getSubscription, listUserSubscriptions, updateSubscription } from './service.ts'
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 

@@ -4,13 +4,7 @@ import { type PageOf, type PageRequest, readPageRequest } from '../../infra/pagi
 import { ApiError, type Fault, missing, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import * as queries from './queries.ts'
-import type {
-  SubscriptionChanges,
-  SubscriptionInput,
-  SubscriptionRow,
-  UserSubscription,
-  UserSubscriptionChanges,
-} from './schema.ts'
+import type { SubscriptionChanges, SubscriptionInput, SubscriptionRow, UserSubscription, UserSubscriptionChanges } from './schema.ts'
 
 const SUBSCRIPTIONS_MAX = 200
 

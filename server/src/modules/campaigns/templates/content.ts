@@ -9,7 +9,10 @@ import type { TemplateKind } from './template.ts'
 export type Content = Record<string, unknown>
 
 const channels: Record<Channel, TemplateKind> = kinds
-const checks = Object.fromEntries(Object.entries(channels).map(([name, { shape }]) => [name, checker(shape)])) as Record<Channel, Check<unknown>>
+const checks = Object.fromEntries(Object.entries(channels).map(([name, { shape }]) => [name, checker(shape)])) as Record<
+  Channel,
+  Check<unknown>
+>
 
 /** Is this a template of the channel, and is every string in it Liquid? Trims what is trimmed. */
 export function checkContent(channel: Channel, given: unknown): { faults: Fault[]; content: Content } {
@@ -43,9 +46,9 @@ export function renderContent(channel: Channel, content: Content, scope: Record<
   return Object.fromEntries(Object.entries(content).map(([name, value]) => [name, rendered(value, scope, html.includes(name))]))
 }
 
-function rendered(value: unknown, scope: Record<string, unknown>, escape: boolean): unknown {
-  if (typeof value === 'string') return renderTemplate(parseTemplate(value), scope, { escape })
-  if (Array.isArray(value)) return value.map((item) => rendered(item, scope, escape))
+function rendered(value: unknown, scope: Record<string, unknown>, isHtml: boolean): unknown {
+  if (typeof value === 'string') return renderTemplate(parseTemplate(value), scope, { escape: isHtml })
+  if (Array.isArray(value)) return value.map((item) => rendered(item, scope, isHtml))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rendered(member, scope, escape)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rendered(member, scope, isHtml)]))
 }

@@ -18,5 +18,11 @@ export const inApp = templateKind({
   check: ({ expires_at }) =>
     expires_at === undefined || hasLiquid(expires_at) || isTime(expires_at)
       ? []
-      : [{ code: 'parameter_invalid_format', param: 'expires_at', message: 'The value of `expires_at` is not a time; use ISO 8601, such as `2026-11-20T09:30:00Z`.' }],
+      : [
+          {
+            code: 'parameter_invalid_format',
+            param: 'expires_at',
+            message: 'The value of `expires_at` is not a time; use ISO 8601, such as `2026-11-20T09:30:00Z`.',
+          },
+        ],
 })

@@ -1,0 +1,24 @@
+/** HTML that cannot be injected into: every value in a template is escaped unless it is HTML already. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Content = Html | string | number | false | null | undefined | readonly Content[]
+
+/** `html\`<p>${text}</p>\``: false, null and undefined write nothing, lists are joined. */
+export const html = (strings: TemplateStringsArray, ...values: Content[]): Html =>
+  new Html(strings.map((text, index) => text + (index < values.length ? write(values[index]) : '')).join(''))
+
+function write(content: Content): string {
+  if (content === false || content === null || content === undefined) return ''
+  if (content instanceof Html) return content.text
+  if (Array.isArray(content)) return content.map(write).join('')
+  return escape(String(content))
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

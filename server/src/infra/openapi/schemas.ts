@@ -1,0 +1,135 @@
+/** From the schemas that validate to the schemas that are published: our own keywords become JSON Schema or a sentence. */
+import type { TSchema } from 'typebox'
+import type { Route } from '../route.ts'
+import { resourceNameOf } from './names.ts'
+import type { JsonSchema } from './types.ts'
+
+const OWN_KEYWORDS = new Set(['trim', 'notBlank', 'numericRange', 'freeForm', 'itemwise', 'says', 'optionalBody', 'instant'])
+/** JSON Schema means a time of day by it; ours is a date or a date with a time. */
+const FORMAT_TAKEN = 'time'
+
+const FREE_FORM_KEYS_MAX = 300
+const FREE_FORM_KEY_LENGTH_MAX = 255
+
+/** The schema as anybody may read it: valid JSON Schema 2020-12 without our keywords. */
+export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
+  const source = schema as JsonSchema
+  const result: JsonSchema = {}
+  for (const [keyword, value] of Object.entries(source)) {
+    if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && value === FORMAT_TAKEN)) continue
+    result[keyword] = mapKeyword(keyword, value, publicSchema)
+  }
+  if (source.notBlank === true) result.minLength = Math.max(1, source.minLength ?? 0)
+  if (source.freeForm !== undefined) {
+    Object.assign(result, { maxProperties: FREE_FORM_KEYS_MAX, propertyNames: { minLength: 1, maxLength: FREE_FORM_KEY_LENGTH_MAX } })
+  }
+  const description = sentencesOf(source)
+  return description === '' ? result : { ...result, description }
+}
+
+function sentencesOf({ description, numericRange, freeForm, format }: JsonSchema): string {
+  const said = description ?? ''
+  const sentences = [said]
+  if (Array.isArray(numericRange) && !said.includes(`${numericRange[0]} to ${numericRange[1]}`)) {
+    sentences.push(`From ${numericRange[0]} to ${numericRange[1]}.`)
+  }
+  if (freeForm !== undefined) sentences.push(`At most ${(freeForm as { bytesMax: number }).bytesMax / 1024} KiB as JSON.`)
+  if (format === FORMAT_TAKEN && !said.includes('ISO 8601')) sentences.push('ISO 8601.')
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+type Use = { schema: JsonSchema; name: string }
+
+export type Components = {
+  schemas: Record<string, JsonSchema>
+  /** The schema with every object that has a name replaced by a reference to it. */
+  refer(schema: JsonSchema): JsonSchema
+}
+
+/**
+ * Shared schemas: an object that is a body, a reply or an item of either is named after its path, and every equal object
+ * anywhere refers to it. A `title` in the schema is its name. Shorter paths are named first, whatever the order of the routes.
+ */
+export function componentsOf(routes: readonly Route[]): Components {
+  const names = namesOf(routes)
+  const refer = (schema: JsonSchema): JsonSchema => {
+    const known = names.get(JSON.stringify(schema))
+    return known ? { $ref: `#/components/schemas/${known.name}` } : mapInside(schema, refer)
+  }
+  const named = [...names.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return { schemas: Object.fromEntries(named.map(({ name, schema }) => [name, mapInside(schema, refer)])), refer }
+}
+
+/** The named schemas by their text. */
+function namesOf(routes: readonly Route[]): Map<string, Use> {
+  const byDepth = routes.toSorted((a, b) => depthOf(a) - depthOf(b))
+  const names = new Map<string, Use>()
+  const taken = new Set<string>()
+  for (const { schema, name } of [...byDepth.flatMap(listedBy), ...byDepth.flatMap(usedBy)]) {
+    const text = JSON.stringify(schema)
+    if (names.has(text)) continue
+    const free = freeName(schema.title ?? name, taken)
+    taken.add(free)
+    names.set(text, { schema, name: free })
+  }
+  return names
+}
+
+/** The same schema with another one in place of each schema directly inside. */
+function mapInside(schema: JsonSchema, map: (inner: JsonSchema) => JsonSchema): JsonSchema {
+  const result: JsonSchema = {}
+  for (const [keyword, value] of Object.entries(schema)) result[keyword] = mapKeyword(keyword, value, map)
+  return result
+}
+
+function mapKeyword(keyword: string, value: unknown, map: (inner: JsonSchema) => JsonSchema): unknown {
+  switch (keyword) {
+    case 'properties':
+    case 'patternProperties':
+      return Object.fromEntries(Object.entries(value as Record<string, JsonSchema>).map(([name, inner]) => [name, map(inner)]))
+    case 'anyOf':
+    case 'oneOf':
+    case 'allOf':
+      return (value as JsonSchema[]).map(map)
+    case 'items':
+    case 'additionalProperties':
+      return typeof value === 'object' && value !== null ? map(value as JsonSchema) : value
+    default:
+      return value
+  }
+}
+
+// What belongs to everybody is named before what is one's own.
+const depthOf = ({ path }: Route) => path.split('/').length + (path.includes('/me') ? 0.5 : 0)
+
+/** The item of a list: it is called like the resource itself. */
+function listedBy(route: Route): Use[] {
+  const items = route.reply && publicSchema(route.reply).properties?.results?.items
+  return items ? nameable(items, resourceNameOf(route)) : []
+}
+
+/** Replies and bodies. */
+function usedBy(route: Route): Use[] {
+  const resource = resourceNameOf(route)
+  const reply = route.reply && publicSchema(route.reply)
+  const body = route.body ?? route.form
+  return [
+    ...(reply ? nameable(reply, `${resource}${reply.properties?.results ? (route.list ? 'Page' : 'List') : 'Reply'}`) : []),
+    ...(body ? nameable(publicSchema(body), `${resource}${route.method === 'PATCH' && !isArray(body) ? 'Changes' : 'Input'}`) : []),
+  ]
+}
+
+const isArray = (schema: TSchema) => (schema as JsonSchema).type === 'array'
+
+/** An object with members, or the items of an array of such. */
+function nameable(schema: JsonSchema, name: string): Use[] {
+  if (schema.items) return nameable(schema.items, name)
+  return schema.type === 'object' && Object.keys(schema.properties ?? {}).length > 0 ? [{ schema, name }] : []
+}
+
+function freeName(name: string, taken: Set<string>): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}${number}`
+    if (!taken.has(candidate)) return candidate
+  }
+}

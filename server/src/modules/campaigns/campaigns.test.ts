@@ -1,0 +1,398 @@
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { type Tenant, type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/db.ts'
+import { findCampaigns, runningTriggers, templatesOf } from './index.ts'
+import { archiveCampaign, updateCampaign } from './service.ts'
+
+const CAMPAIGNS = '/api/client/campaigns'
+const pathOf = (campaign: { id: number }) => `${CAMPAIGNS}/${campaign.id}`
+const templateOf = (campaign: { id: number }, locale: string) => `${pathOf(campaign)}/templates/${locale}`
+
+const subscription = async (w: World, channel = 'email', key = w.keys.secret): Promise<number> =>
+  (await w.get('/api/client/subscriptions', { key })).body.results.find((type: { channel: string }) => type.channel === channel).id
+
+async function make(w: World, body: object = {}) {
+  const reply = await w.post(CAMPAIGNS, { type: 'blast', name: 'Spring', subscription_id: await subscription(w), ...body })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body
+}
+
+async function makeList(w: World, { projectId }: Pick<Tenant, 'projectId'> = w, archivedAt: Date | null = null): Promise<number> {
+  const now = w.clock.now()
+  const row = await w.db.first(
+    Type.Object({ id: Type.Integer() }),
+    sql`insert into lists (project_id, name, created_at, updated_at, archived_at) values (${projectId}, 'All', ${now}, ${now}, ${archivedAt}) returning id`,
+  )
+  return row?.id ?? 0
+}
+
+const html = { subject: 'Hi', html: '<p>{{ user.data.name }}</p>' }
+
+/** A blast that lacks nothing but the state. */
+async function ready(w: World, body: object = {}) {
+  const campaign = await make(w, { list_ids: [await makeList(w)], send_at: '2026-12-01T09:00:00Z', ...body })
+  await w.put(templateOf(campaign, 'en'), html)
+  return campaign
+}
+
+async function readyTrigger(w: World, event_name = 'bought') {
+  const campaign = await make(w, { type: 'trigger', event_name })
+  await w.put(templateOf(campaign, 'en'), html)
+  return campaign
+}
+
+describe('create and read', () => {
+  test('what is not given has its default or is left out', async () => {
+    await using w = await world()
+    const subscription_id = await subscription(w)
+    const { status, body, headers } = await w.post(CAMPAIGNS, { type: 'blast', name: ' Spring ', subscription_id }, { key: w.keys.editor })
+    expect(status).toBe(201)
+    expect(headers.location).toBe(`${CAMPAIGNS}/${body.id}`)
+    expect(body).toEqual({
+      id: expect.any(Number),
+      project_id: w.projectId,
+      type: 'blast',
+      name: 'Spring',
+      channel: 'email',
+      subscription_id,
+      state: 'draft',
+      list_ids: [],
+      exclusion_list_ids: [],
+      tags: [],
+      send_in_user_timezone: false,
+      delivery: { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 },
+      created_at: w.clock.now().toISOString(),
+      updated_at: w.clock.now().toISOString(),
+    })
+    expect((await w.get(pathOf(body), { key: w.keys.support })).body).toEqual(body)
+  })
+
+  test('what is given comes back', async () => {
+    await using w = await world()
+    const [list, other] = [await makeList(w), await makeList(w)]
+    const blast = await make(w, {
+      list_ids: [list, list],
+      exclusion_list_ids: [other],
+      tags: ['b', 'a', 'b'],
+      send_at: '2026-12-01T09:00+10:00',
+    })
+    expect(blast).toMatchObject({ list_ids: [list], exclusion_list_ids: [other], tags: ['b', 'a'], send_at: '2026-11-30T23:00:00.000Z' })
+    const local = await make(w, { send_in_user_timezone: true, send_at: '2026-12-01T09:00' })
+    expect(local).toMatchObject({ send_in_user_timezone: true, send_at: '2026-12-01T09:00:00.000' })
+    const trigger = await make(w, { type: 'trigger', event_name: ' order placed', channel: 'email' })
+    expect(trigger).toMatchObject({ type: 'trigger', event_name: ' order placed' })
+  })
+
+  test('the channel is that of the subscription type', async () => {
+    await using w = await world()
+    expect(await make(w, { subscription_id: await subscription(w, 'push') })).toMatchObject({ channel: 'push' })
+    const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'push'), channel: 'email' }
+    expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'channel' } } })
+  })
+
+  test('what it names must exist in this project', async () => {
+    await using w = await world()
+    const other = await w.other()
+    const [own, archived, foreign] = [await makeList(w), await makeList(w, w, w.clock.now()), await makeList(w, other)]
+    const subscription_id = await subscription(w)
+    const cases: [object, string[]][] = [
+      [{ subscription_id: await subscription(w, 'email', other.keys.secret) }, ['subscription_id']],
+      [{ list_ids: [own, archived], exclusion_list_ids: [foreign] }, ['list_ids[1]', 'exclusion_list_ids[0]']],
+      [{ provider_id: 1 }, ['provider_id']],
+      [{ custom_domain_id: 1 }, ['custom_domain_id']],
+      [{ event_name: 'bought' }, ['event_name']],
+    ]
+    for (const [body, params] of cases) {
+      const reply = await w.post(CAMPAIGNS, { type: 'blast', name: 'x', subscription_id, ...body })
+      expect(reply).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
+      expect(reply.body.error.errors.map(({ param }: { param: string }) => param)).toEqual(params)
+    }
+  })
+
+  test.each([
+    [{ type: undefined }, 'parameter_missing', 'type'],
+    [{ type: 'drip' }, 'parameter_invalid_format', 'type'],
+    [{ name: ' ' }, 'parameter_invalid_empty', 'name'],
+    [{ subscription_id: undefined }, 'parameter_missing', 'subscription_id'],
+    [{ send_at: '2026-02-30' }, 'parameter_invalid_format', 'send_at'],
+    [{ send_at: null }, 'parameter_invalid_format', 'send_at'],
+    [{ list_ids: [1.5] }, 'parameter_invalid_format', 'list_ids[0]'],
+    [{ tags: Array(51).fill('x') }, 'validation_failed', 'tags'],
+    [{ state: 'scheduled' }, 'parameter_unknown', 'state'],
+    [{ delivery: {} }, 'parameter_unknown', 'delivery'],
+  ])('%j is refused', async (wrong, code, param) => {
+    await using w = await world()
+    const body = { type: 'blast', name: 'x', subscription_id: 1, ...wrong }
+    expect((await w.post(CAMPAIGNS, body)).body).toMatchObject({ code, error: { param } })
+  })
+
+  test('a create that is repeated with its key happens once', async () => {
+    await using w = await world()
+    const body = { type: 'blast', name: 'Once', subscription_id: await subscription(w) }
+    const headers = { 'idempotency-key': 'spring' }
+    const first = await w.post(CAMPAIGNS, body, { headers })
+    const second = await w.post(CAMPAIGNS, body, { headers })
+    expect(second.body).toEqual(first.body)
+    expect(second.headers['idempotent-replayed']).toBe('true')
+    expect((await w.get(`${CAMPAIGNS}?q=Once`)).body.results).toHaveLength(1)
+  })
+
+  test('newest first, paged both ways, sorted by a date that some lack, searched by name and tag', async () => {
+    await using w = await world()
+    for (const [name, body] of [
+      ['A', { tags: ['Sale'] }],
+      ['B', { send_at: '2027-01-01' }],
+      ['C sale', {}],
+      ['D', { send_at: '2026-12-01' }],
+    ] as const) {
+      w.advance('1 minute')
+      await make(w, { name, ...body })
+    }
+    const names = ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name)
+    const first = (await w.get(`${CAMPAIGNS}?limit=3`)).body
+    expect(names(first)).toEqual(['D', 'C sale', 'B'])
+    const second = (await w.get(`${CAMPAIGNS}?limit=3&cursor=${first.nextCursor}`)).body
+    expect(names(second)).toEqual(['A'])
+    expect(names((await w.get(`${CAMPAIGNS}?limit=3&page=prev&cursor=${second.prevCursor}`)).body)).toEqual(names(first))
+    expect(names((await w.get(`${CAMPAIGNS}?sort=send_at`)).body)).toEqual(['D', 'B', 'A', 'C sale'])
+    expect(names((await w.get(`${CAMPAIGNS}?q=SALE&sort=name`)).body)).toEqual(['A', 'C sale'])
+    expect((await w.get(`${CAMPAIGNS}?sort=delivery`)).status).toBe(400)
+  })
+})
+
+describe('changes', () => {
+  test('nothing moves unless something changes', async () => {
+    await using w = await world()
+    const list = await makeList(w)
+    const campaign = await make(w, { tags: ['a', 'b'], list_ids: [list], send_at: '2026-12-01' })
+    w.advance('1 hour')
+    for (const same of [{}, { name: 'Spring' }, { tags: ['a', 'b', 'a'] }, { send_at: '2026-12-01T00:00Z' }]) {
+      expect((await w.patch(pathOf(campaign), same)).body).toEqual(campaign)
+    }
+    const { body } = await w.patch(pathOf(campaign), { tags: ['a'], list_ids: [], send_at: null }, { key: w.keys.editor })
+    const { send_at: _, ...rest } = campaign
+    expect(body).toEqual({ ...rest, tags: ['a'], list_ids: [], updated_at: w.clock.now().toISOString() })
+    expect((await w.get(pathOf(campaign))).body).toEqual(body)
+  })
+
+  test('type and channel stay; a subscription type must be of the channel', async () => {
+    await using w = await world()
+    const campaign = await make(w)
+    for (const name of ['type', 'channel']) {
+      expect((await w.patch(pathOf(campaign), { [name]: 'email' })).body).toMatchObject({
+        code: 'parameter_unknown',
+        error: { param: name },
+      })
+    }
+    const wrong = { subscription_id: await subscription(w, 'push') }
+    expect(await w.patch(pathOf(campaign), wrong)).toMatchObject({ status: 422, body: { error: { param: 'subscription_id' } } })
+    const { body: news } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })
+    expect((await w.patch(pathOf(campaign), { subscription_id: news.id })).body).toMatchObject({ subscription_id: news.id })
+  })
+
+  test('a foreign or archived campaign does not exist', async () => {
+    await using w = await world()
+    const campaign = await make(w)
+    const { keys } = await w.other()
+    const everywhere = async (key: string) => [
+      (await w.get(pathOf(campaign), { key })).status,
+      (await w.patch(pathOf(campaign), { name: 'x' }, { key })).status,
+      (await w.delete(pathOf(campaign), { key })).status,
+      (await w.post(`${pathOf(campaign)}/duplicate`, undefined, { key })).status,
+      (await w.get(`${pathOf(campaign)}/templates`, { key })).status,
+      (await w.put(templateOf(campaign, 'en'), html, { key })).status,
+      (await w.delete(templateOf(campaign, 'en'), { key })).status,
+    ]
+    expect(await everywhere(keys.secret)).toEqual(Array(7).fill(404))
+    expect((await w.get(CAMPAIGNS, { key: keys.secret })).body.results).toEqual([])
+    expect((await w.delete(pathOf(campaign), { key: w.keys.editor })).status).toBe(204)
+    expect(await everywhere(w.keys.secret)).toEqual(Array(7).fill(404))
+    expect((await w.get(CAMPAIGNS)).body.results).toEqual([])
+  })
+})
+
+describe('states', () => {
+  test('a blast is scheduled, taken back and aborted', async () => {
+    await using w = await world()
+    const campaign = await ready(w)
+    const write = async (body: object) => (await w.patch(pathOf(campaign), body, { key: w.keys.publisher })).body
+    expect(await write({ state: 'scheduled' })).toMatchObject({ state: 'scheduled', send_at: '2026-12-01T09:00:00.000Z' })
+    expect(await write({ state: 'scheduled', send_at: '2026-12-02' })).toMatchObject({
+      state: 'scheduled',
+      send_at: '2026-12-02T00:00:00.000Z',
+    })
+    expect(await write({ state: 'draft' })).toMatchObject({ state: 'draft' })
+    expect(await write({ state: 'aborted' })).toMatchObject({ state: 'aborted' })
+    expect(await write({ state: 'aborted' })).toMatchObject({ state: 'aborted' })
+    expect(await write({ state: 'scheduled' })).toMatchObject({ code: 'validation_failed', error: { param: 'state' } })
+  })
+
+  test('send_at may come in the same write', async () => {
+    await using w = await world()
+    const campaign = await ready(w, { send_at: undefined })
+    expect((await w.patch(pathOf(campaign), { state: 'scheduled' })).body).toMatchObject({ error: { param: 'send_at' } })
+    expect((await w.patch(pathOf(campaign), { state: 'scheduled', send_at: '2026-12-01' })).body).toMatchObject({ state: 'scheduled' })
+    expect(await w.patch(pathOf(campaign), { send_at: null })).toMatchObject({ status: 422, body: { error: { param: 'send_at' } } })
+    expect(await w.patch(pathOf(campaign), { list_ids: [] })).toMatchObject({ status: 422, body: { error: { param: 'list_ids' } } })
+  })
+
+  test('a trigger runs, finishes and is aborted, and is found by its event while it runs', async () => {
+    await using w = await world()
+    const campaign = await readyTrigger(w)
+    const found = async () => (await runningTriggers(w.ctx, ['bought', 'seen'])).map(({ id }) => id)
+    expect(await found()).toEqual([])
+    expect((await w.patch(pathOf(campaign), { state: 'running' })).body).toMatchObject({ state: 'running' })
+    expect(await found()).toEqual([campaign.id])
+    expect(await runningTriggers(w.ctx, ['seen'])).toEqual([])
+    expect(await runningTriggers((await w.other()).ctx, ['bought'])).toEqual([])
+    expect(await w.patch(pathOf(campaign), { event_name: null })).toMatchObject({ status: 422, body: { error: { param: 'event_name' } } })
+    expect(await w.patch(pathOf(campaign), { state: 'draft' })).toMatchObject({ status: 422, body: { error: { param: 'state' } } })
+    expect((await w.patch(pathOf(campaign), { state: 'finished' })).body).toMatchObject({ state: 'finished' })
+    expect(await found()).toEqual([])
+    expect((await w.patch(pathOf(campaign), { state: 'aborted' })).body).toMatchObject({ state: 'aborted' })
+  })
+
+  test('without a template nothing goes out, and the last one stays while it does', async () => {
+    await using w = await world()
+    const campaign = await make(w, { type: 'trigger', event_name: 'bought' })
+    const refused = await w.patch(pathOf(campaign), { state: 'running' })
+    expect(refused).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'state' } } })
+    expect(refused.body.message).toContain('template')
+    await w.put(templateOf(campaign, 'en'), html)
+    await w.patch(pathOf(campaign), { state: 'running' })
+    expect(await w.delete(templateOf(campaign, 'en'))).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
+    await w.put(templateOf(campaign, 'fr'), html)
+    expect((await w.delete(templateOf(campaign, 'en'))).status).toBe(204)
+  })
+
+  test.each([
+    ['loading', 400, 'parameter_invalid_format'],
+    ['aborting', 400, 'parameter_invalid_format'],
+    [null, 400, 'parameter_invalid_format'],
+    ['running', 422, 'validation_failed'],
+    ['finished', 422, 'validation_failed'],
+  ])('a blast cannot be written %s', async (state, status, code) => {
+    await using w = await world()
+    expect(await w.patch(pathOf(await ready(w)), { state })).toMatchObject({ status, body: { code, error: { param: 'state' } } })
+  })
+
+  test('a trigger cannot be scheduled', async () => {
+    await using w = await world()
+    expect(await w.patch(pathOf(await readyTrigger(w)), { state: 'scheduled' })).toMatchObject({
+      status: 422,
+      body: { error: { param: 'type' } },
+    })
+  })
+
+  test('editors work on drafts; the rest takes a publisher', async () => {
+    await using w = await world()
+    const campaign = await readyTrigger(w)
+    const as = { key: w.keys.editor }
+    const refused = { status: 403, body: { code: 'permission_denied', error: { reason: 'role' } } }
+    for (const state of ['running', 'aborted', 'draft']) expect(await w.patch(pathOf(campaign), { state }, as)).toMatchObject(refused)
+    expect((await w.patch(pathOf(campaign), { name: 'x' }, as)).status).toBe(200)
+    await w.patch(pathOf(campaign), { state: 'running' }, { key: w.keys.publisher })
+    expect(await w.patch(pathOf(campaign), { name: 'y' }, as)).toMatchObject(refused)
+    expect(await w.put(templateOf(campaign, 'en'), html, as)).toMatchObject(refused)
+    expect(await w.delete(templateOf(campaign, 'en'), as)).toMatchObject(refused)
+    expect(await w.delete(pathOf(campaign), as)).toMatchObject(refused)
+    expect((await w.post(`${pathOf(campaign)}/duplicate`, undefined, as)).status).toBe(201)
+    for (const key of [w.keys.support, w.keys.smtpproxy]) {
+      expect(await w.post(CAMPAIGNS, {}, { key })).toMatchObject(refused)
+      expect(await w.put(templateOf(campaign, 'en'), {}, { key })).toMatchObject(refused)
+    }
+    expect((await w.delete(pathOf(campaign), { key: w.keys.publisher })).status).toBe(204)
+    expect(await runningTriggers(w.ctx, ['bought'])).toEqual([])
+  })
+})
+
+test('unsent messages are stopped once, by an abort or by deleting what is under way', async () => {
+  await using w = await world()
+  const stopped: number[] = []
+  const whenAborted = async (_: unknown, id: number) => void stopped.push(id)
+  const [aborted, running, draft] = [await readyTrigger(w), await readyTrigger(w), await make(w)]
+  for (const { id } of [aborted, running]) await updateCampaign(w.ctx, id, { state: 'running' }, whenAborted)
+  await updateCampaign(w.ctx, aborted.id, { state: 'aborted' }, whenAborted)
+  await updateCampaign(w.ctx, aborted.id, { state: 'aborted' }, whenAborted)
+  for (const { id } of [aborted, running, draft]) await archiveCampaign(w.ctx, id, whenAborted)
+  expect(stopped).toEqual([aborted.id, running.id])
+})
+
+describe('copies', () => {
+  test('a copy is a draft with the same settings and templates, and no date', async () => {
+    await using w = await world()
+    const campaign = await ready(w, { tags: ['a'] })
+    await w.patch(pathOf(campaign), { state: 'scheduled' })
+    w.advance('1 hour')
+    const { status, body, headers } = await w.post(`${pathOf(campaign)}/duplicate`)
+    expect(status).toBe(201)
+    expect(headers.location).toBe(pathOf(body))
+    const { send_at: _, ...rest } = campaign
+    const now = w.clock.now().toISOString()
+    expect(body).toEqual({ ...rest, id: expect.any(Number), name: 'Spring (copy)', created_at: now, updated_at: now })
+    expect(body.id).not.toBe(campaign.id)
+    const { results } = (await w.get(`${pathOf(body)}/templates`)).body
+    expect(results).toMatchObject([{ campaign_id: body.id, locale: 'en', data: html }])
+  })
+})
+
+describe('templates', () => {
+  test('one for each locale, replaced as a whole', async () => {
+    await using w = await world()
+    const campaign = await make(w)
+    const first = await w.put(templateOf(campaign, 'en_AU'), { ...html, preheader: 'News' }, { key: w.keys.editor })
+    const at = w.clock.now().toISOString()
+    expect(first.status).toBe(200)
+    expect(first.body).toEqual({
+      id: expect.any(Number),
+      campaign_id: campaign.id,
+      locale: 'en-AU',
+      data: { ...html, preheader: 'News' },
+      created_at: at,
+      updated_at: at,
+    })
+    w.advance('1 hour')
+    expect((await w.put(templateOf(campaign, 'en-AU'), { ...html, preheader: 'News' })).body).toEqual(first.body)
+    const replaced = await w.put(templateOf(campaign, 'en-AU'), html)
+    expect(replaced.body).toEqual({ ...first.body, data: html, updated_at: w.clock.now().toISOString() })
+    await w.put(templateOf(campaign, 'fr'), html)
+    expect(
+      (await w.get(`${pathOf(campaign)}/templates`, { key: w.keys.support })).body.results.map(({ locale }: { locale: string }) => locale),
+    ).toEqual(['en-AU', 'fr'])
+    expect((await w.delete(templateOf(campaign, 'en_AU'))).status).toBe(204)
+    expect((await w.delete(templateOf(campaign, 'en_AU'))).status).toBe(404)
+    expect((await templatesOf(w.ctx, [campaign.id])).map(({ locale }) => locale)).toEqual(['fr'])
+  })
+
+  test('its members are those of the channel, and its Liquid is read when it is written', async () => {
+    await using w = await world()
+    const sms = await make(w, { subscription_id: await subscription(w, 'text') })
+    expect(
+      (await w.put(templateOf(sms, 'en'), html)).body.error.errors.map(({ code, param }: Record<string, string>) => [code, param]),
+    ).toEqual([
+      ['parameter_missing', 'body'],
+      ['parameter_unknown', 'subject'],
+      ['parameter_unknown', 'html'],
+    ])
+    expect((await w.put(templateOf(sms, 'en'), { body: 'Hi {{ user.data.name }}' })).status).toBe(200)
+    const broken = await w.put(templateOf(sms, 'en'), { body: 'Hi\n{{ user' })
+    expect(broken).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'body' } } })
+    expect(broken.body.message).toContain('line 2')
+    expect((await w.put(templateOf(sms, 'en'), [])).status).toBe(400)
+    expect((await w.put(templateOf(sms, 'not a locale'), { body: 'x' })).body).toMatchObject({
+      code: 'parameter_invalid_format',
+      error: { param: 'locale' },
+    })
+  })
+})
+
+test('other modules find campaigns that are there, in their own project', async () => {
+  await using w = await world()
+  const [kept, gone] = [await make(w), await make(w)]
+  await w.delete(pathOf(gone))
+  expect((await findCampaigns(w.ctx, [kept.id, gone.id])).map(({ id }) => id)).toEqual([kept.id])
+  const { ctx } = await w.other()
+  expect(await findCampaigns(ctx, [kept.id])).toEqual([])
+  expect(await templatesOf(ctx, [kept.id])).toEqual([])
+})

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import {
+  CAMPAIGN_STATES,
+  CAMPAIGN_TYPES,
+  type CampaignState,
+  type CampaignType,
+  isLive,
+  type Prospect,
+  stateFault,
+  WRITABLE_STATES,
+} from './states.ts'
+
+const ready = (type: CampaignType, state: CampaignState): Prospect => ({
+  type,
+  state,
+  send_at: '2026-12-01T09:00:00.000Z',
+  event_name: type === 'trigger' ? 'signed_up' : null,
+  list_ids: [1],
+  hasTemplate: true,
+})
+
+const ALLOWED = new Set([
+  'blast draft scheduled',
+  'blast scheduled draft',
+  'trigger draft running',
+  'trigger running finished',
+  ...CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.map((from) => `${type} ${from} aborted`)),
+])
+
+const moves = CAMPAIGN_TYPES.flatMap((type) =>
+  CAMPAIGN_STATES.flatMap((from) => WRITABLE_STATES.filter((to) => to !== from).map((to) => [type, from, to] as const)),
+)
+
+test.each(moves)('a %s campaign from %s to %s, by the table of D-CAMP-3', (type, from, to) => {
+  const fault = stateFault(from, ready(type, to))
+  if (ALLOWED.has(`${type} ${from} ${to}`)) expect(fault).toBeNull()
+  else expect(fault).toMatchObject({ code: 'validation_failed', param: type === 'trigger' && to === 'scheduled' ? 'type' : 'state' })
+})
+
+test.each(
+  CAMPAIGN_TYPES.flatMap((type) =>
+    CAMPAIGN_STATES.filter((state) => state !== 'scheduled' || type === 'blast').map((state) => [type, state] as const),
+  ),
+)('a %s campaign that stays %s has not moved', (type, state) => expect(stateFault(state, ready(type, state))).toBeNull())
+
+describe('what a state needs, on the way into it and while in it', () => {
+  test.each<[CampaignType, CampaignState, Partial<Prospect>, string]>([
+    ['blast', 'scheduled', { send_at: null }, 'send_at'],
+    ['blast', 'scheduled', { list_ids: [] }, 'list_ids'],
+    ['blast', 'scheduled', { hasTemplate: false }, 'state'],
+    ['blast', 'scheduled', { send_at: null, list_ids: [], hasTemplate: false }, 'send_at'],
+    ['trigger', 'running', { event_name: null }, 'event_name'],
+    ['trigger', 'running', { hasTemplate: false }, 'state'],
+  ])('a %s campaign that is %s with %o lacks %s', (type, state, lacking, param) => {
+    for (const from of ['draft', state] as const) expect(stateFault(from, { ...ready(type, state), ...lacking })).toMatchObject({ param })
+  })
+
+  test.each(['blast', 'trigger'] as const)('a %s draft needs nothing', (type) => {
+    const nothing = { send_at: null, event_name: null, list_ids: [], hasTemplate: false }
+    expect(stateFault('draft', { ...ready(type, 'draft'), ...nothing })).toBeNull()
+    expect(stateFault('draft', { ...ready(type, 'aborted'), ...nothing })).toBeNull()
+  })
+})
+
+test.each([
+  ['draft', false],
+  ['scheduled', true],
+  ['loading', true],
+  ['running', true],
+  ['finished', false],
+  ['aborting', true],
+  ['aborted', false],
+] as const)('%s is under way: %s', (state, expected) => expect(isLive(state)).toBe(expected))

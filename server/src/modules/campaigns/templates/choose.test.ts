@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { chooseTemplate } from './choose.ts'
+
+test.each<[string[], string | null, string, string | undefined]>([
+  [['en', 'en-AU', 'fr'], 'en-AU', 'fr', 'en-AU'],
+  [['en-GB', 'en', 'fr'], 'en-AU', 'fr', 'en'],
+  [['fr', 'en-GB', 'en-US'], 'en-AU', 'fr', 'en-GB'],
+  [['de', 'fr-CA'], 'fr', 'de', 'fr-CA'],
+  [['de-AT', 'de'], 'ja', 'de-AT', 'de-AT'],
+  [['it', 'de'], 'ja', 'de-AT', 'de'],
+  [['it', 'de-CH'], 'ja', 'de-AT', 'de-CH'],
+  [['it', 'es'], 'ja', 'de-AT', 'it'],
+  [['it', 'de'], null, 'de', 'de'],
+  [['it', 'PT-br'], 'pt-BR', 'it', 'PT-br'],
+  [['it', 'pt-BR'], 'pt_BR', 'it', 'pt-BR'],
+  [['zh-Hant-TW', 'zh-Hans'], 'zh-Hans', 'en', 'zh-Hans'],
+  [['fil', 'fi'], 'fi-FI', 'fil', 'fi'],
+  [[], 'en', 'en', undefined],
+])('of %j a user with %s in a project with %s gets %s', (locales, user, project, expected) =>
+  expect(
+    chooseTemplate(
+      locales.map((locale) => ({ locale })),
+      user,
+      project,
+    )?.locale,
+  ).toBe(expected),
+)

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox'
+import { Exact } from '../../lib/shapes.ts'
+import { channel, filledOnly, oneLine, summarise } from './channel.ts'
+import { plainTextOf } from './plain-text.ts'
+
+const Addresses = Type.Optional(Type.String({ description: 'Addresses with commas between them.' }))
+
+const EmailContent = Exact({
+  from: Type.Optional(Type.String()),
+  to: Type.String(),
+  reply_to: Type.Optional(Type.String()),
+  cc: Addresses,
+  bcc: Addresses,
+  subject: Type.String(),
+  preheader: Type.Optional(Type.String({ description: 'The text that mail programs show beside the subject.' })),
+  html: Type.String(),
+  text: Type.String({ description: 'The plain text part; made from `html` when the template has none.' }),
+})
+
+type EmailTemplate = Omit<Static<typeof EmailContent>, 'to' | 'text'> & { text?: string }
+
+export const email = channel({
+  content: EmailContent,
+  unreachable: ({ email }) => (email === null ? 'no_address' : null),
+  compose({ from, reply_to, cc, bcc, subject, preheader, html, text }: EmailTemplate, { email }) {
+    const to = email as string
+    const headers = Object.entries({ from, reply_to, cc, bcc, preheader }).map(([name, value]) => [name, oneLine(value ?? '')])
+    const content = { ...filledOnly(Object.fromEntries(headers)), to, subject: oneLine(subject), html, text: text || plainTextOf(html) }
+    return { recipient: to, summary: summarise(content.subject), content }
+  },
+})

@@ -1,0 +1,6 @@
+/** The channels, under their names on the wire. */
+export { email } from './email.ts'
+export { inApp as in_app } from './in-app.ts'
+export { push } from './push.ts'
+export { text } from './text.ts'
+export { webhook } from './webhook.ts'

@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import { Exact } from '../../lib/shapes.ts'
+import { channel, filledOnly, nameOf, summarise } from './channel.ts'
+
+const PushContent = Exact({
+  title: Type.String(),
+  body: Type.String(),
+  url: Type.Optional(Type.String({ description: 'What opens when it is tapped.' })),
+  topic: Type.Optional(Type.String()),
+  custom: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Members for the app.' })),
+})
+
+/** Reaches a person's devices. Their tokens are credentials: the message names the person instead. */
+export const push = channel({
+  content: PushContent,
+  unreachable: ({ has_push_device }) => (has_push_device ? null : 'no_push_device'),
+  compose({ title, body, url, topic, custom }: Static<typeof PushContent>, contact) {
+    const content = { title, body, ...filledOnly({ url, topic }), ...(custom && { custom }) }
+    return { recipient: nameOf(contact), summary: summarise(title), content }
+  },
+})

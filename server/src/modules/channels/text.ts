@@ -1,0 +1,14 @@
+import { type Static, Type } from 'typebox'
+import { Exact } from '../../lib/shapes.ts'
+import { channel, summarise } from './channel.ts'
+
+const TextContent = Exact({ to: Type.String({ description: 'E.164.' }), body: Type.String() })
+
+export const text = channel({
+  content: TextContent,
+  unreachable: ({ phone }) => (phone === null ? 'no_address' : null),
+  compose({ body }: Omit<Static<typeof TextContent>, 'to'>, { phone }) {
+    const to = phone as string
+    return { recipient: to, summary: summarise(body), content: { to, body } }
+  },
+})

@@ -1,0 +1,26 @@
+import { type Static, Type } from 'typebox'
+import { Exact } from '../../lib/shapes.ts'
+import { channel, oneLine, summarise } from './channel.ts'
+
+const WebhookContent = Exact({
+  method: Type.String(),
+  endpoint: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+  body: Type.Optional(Type.String()),
+})
+
+type WebhookTemplate = Partial<Static<typeof WebhookContent>> & { endpoint: string }
+
+export const webhook = channel({
+  content: WebhookContent,
+  unreachable: () => null,
+  compose({ method = 'POST', endpoint, headers = {}, body }: WebhookTemplate) {
+    const address = endpoint.trim()
+    if (!isWebUrl(address)) return { problem: 'The endpoint did not become a URL that starts with https:// or http://.' }
+    const lines = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, oneLine(value)]))
+    const content = { method, endpoint: address, headers: lines, ...(body !== undefined && { body }) }
+    return { recipient: address, summary: summarise(`${method} ${address}`), content }
+  },
+})
+
+const isWebUrl = (text: string) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text)

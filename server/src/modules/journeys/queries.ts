@@ -1,0 +1,92 @@
+import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import type { JourneyId } from '../../lib/ids.ts'
+import { type JourneyFields, JourneyRow, type Step, StepRow } from './schema.ts'
+
+const columns = sql`id, project_id, name, status, description, tags, created_at, updated_at`
+
+export const journeyListing = listing({
+  resource: 'journeys',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    name: { column: sql`name`, type: 'text' },
+    status: { column: sql`status`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`name`, sql`description`, sql`array_to_string(tags, E'\x1f')`],
+  searchedFields: 'name, description, tags',
+})
+
+export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<JourneyRow>> =>
+  pageOf(
+    ctx.db,
+    JourneyRow,
+    journeyListing,
+    page,
+    { select: columns, from: sql`journeys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
+  ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+
+/** The journey, held until the transaction ends: its status and steps are decided about one at a time. */
+export const lockJourney = (ctx: InTx, id: JourneyId) =>
+  ctx.db.first(
+    JourneyRow,
+    sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`,
+  )
+
+export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags }: JourneyFields) =>
+  ctx.db.first(
+    JourneyRow,
+    sql`insert into journeys (project_id, name, status, description, tags, created_at, updated_at)
+        values (${ctx.projectId}, ${name}, ${status}, ${description}, ${tags}::text[], ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${columns}`,
+  )
+
+/** Writes a journey that this transaction holds. */
+export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, description, tags }: JourneyFields) =>
+  ctx.db.first(
+    JourneyRow,
+    sql`update journeys
+        set name = ${name}, status = ${status}, description = ${description}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
+        returning ${columns}`,
+  )
+
+/** Takes a journey out of every read, and lets nobody in any more. */
+export const archiveJourney = (ctx: InTx, id: JourneyId) =>
+  ctx.db.run(
+    sql`update journeys
+        set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+const stepColumns = sql`id, external_id, type, name, x, y, data, children`
+
+export const listSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
+  ctx.db.all(
+    StepRow,
+    sql`select ${stepColumns} from journey_steps where project_id = ${ctx.projectId} and journey_id = ${journeyId} order by id`,
+  )
+
+/** Puts these steps in the place of all others; a step keeps its id as long as it keeps its key. */
+export const replaceSteps = (ctx: InTx, journeyId: JourneyId, steps: Step[]) =>
+  ctx.db.run(
+    sql`with input as (
+          select * from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb)
+            as s(external_id text, type text, name text, x double precision, y double precision, data jsonb, children jsonb)
+        ), gone as (
+          delete from journey_steps
+          where project_id = ${ctx.projectId} and journey_id = ${journeyId} and external_id not in (select external_id from input)
+        )
+        insert into journey_steps (project_id, journey_id, external_id, type, name, x, y, data, children)
+        select ${ctx.projectId}, ${journeyId}, external_id, type, name, x, y, data, children from input
+        on conflict (journey_id, external_id) do update
+        set type = excluded.type, name = excluded.name, x = excluded.x, y = excluded.y, data = excluded.data, children = excluded.children`,
+  )

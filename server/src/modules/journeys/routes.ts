@@ -1,0 +1,84 @@
+import { route } from '../../infra/route.ts'
+import type { JourneyId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
+import { Page } from '../../lib/shapes.ts'
+import { journeyListing } from './queries.ts'
+import { Journey, JourneyChanges, JourneyInput, Steps, StepsInput } from './schema.ts'
+import { archiveJourney, createJourney, getJourney, getSteps, listJourneys, replaceSteps, updateJourney } from './service.ts'
+
+const params = { journeyId: pathId<JourneyId>() }
+
+export const journeyRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/journeys',
+    summary: 'List journeys.',
+    access: { secret: 'support' },
+    list: journeyListing,
+    reply: Page(Journey),
+    run: (ctx, { page }) => listJourneys(ctx, page),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys',
+    summary: 'Create a journey.',
+    description: 'It is a draft unless `status` says otherwise; `live` and `off` take the role `publisher`.',
+    access: { secret: 'editor' },
+    body: JourneyInput,
+    reply: Journey,
+    status: 201,
+    location: ({ id }) => `/api/client/journeys/${id}`,
+    run: (ctx, { body }) => createJourney(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}',
+    summary: 'Read a journey.',
+    access: { secret: 'support' },
+    params,
+    reply: Journey,
+    run: (ctx, { params }) => getJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/client/journeys/{journeyId}',
+    summary: 'Change a journey or its status; only the members given change.',
+    description: 'A status other than `draft`, and any change to what is no draft, takes the role `publisher`.',
+    access: { secret: 'editor' },
+    params,
+    body: JourneyChanges,
+    reply: Journey,
+    run: (ctx, { params, body }) => updateJourney(ctx, params.journeyId, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/client/journeys/{journeyId}',
+    summary: 'Archive a journey.',
+    description: 'What is no draft takes the role `publisher`.',
+    access: { secret: 'editor' },
+    params,
+    status: 204,
+    run: (ctx, { params }) => archiveJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/steps',
+    summary: 'Read the steps of a journey, by key.',
+    access: { secret: 'support' },
+    params,
+    reply: Steps,
+    run: (ctx, { params }) => getSteps(ctx, params.journeyId),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/client/journeys/{journeyId}/steps',
+    summary: 'Replace all steps of a journey.',
+    description:
+      'Steps that are not in the map are deleted; one that keeps its key keeps its id. The steps of what is no draft take the role `publisher`.',
+    access: { secret: 'editor' },
+    params,
+    body: StepsInput,
+    reply: Steps,
+    run: (ctx, { params, body }) => replaceSteps(ctx, params.journeyId, body),
+  }),
+]

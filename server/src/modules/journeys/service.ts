@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { missing, refuse } from '../../lib/errors.ts'
+import type { JourneyId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
+import { readGraph } from './graph.ts'
+import * as queries from './queries.ts'
+import { requirePublisher } from './rights.ts'
+import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow, StepRow, Steps } from './schema.ts'
+
+/** Makes a journey; anything but a draft takes a publisher. Throws 403. */
+export async function createJourney(ctx: ProjectCtx, input: JourneyInput): Promise<Journey> {
+  const { name, status = 'draft', description = null, tags = [] } = input
+  if (status !== 'draft') requirePublisher(ctx)
+  return present(saved(await queries.insertJourney(ctx, normalised({ name, status, description, tags }))))
+}
+
+function saved(row: JourneyRow | undefined): JourneyRow {
+  if (!row) throw new Error('The journey was not saved.')
+  return row
+}
+
+const normalised = ({ description, tags, ...rest }: JourneyFields): JourneyFields => ({
+  ...rest,
+  description: description === '' ? null : description,
+  tags: distinct(tags),
+})
+
+export const listJourneys = async (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Journey>> =>
+  mapPage(await queries.listJourneys(ctx, page), present)
+
+/** Throws 404. */
+export async function getJourney(ctx: ProjectCtx, id: JourneyId): Promise<Journey> {
+  const row = await queries.findJourney(ctx, id)
+  if (!row) throw missing('journey')
+  return present(row)
+}
+
+/** A journey that this caller may change, held until the transaction ends. Throws 404, 403. */
+async function holdJourney(ctx: InTx, id: JourneyId): Promise<JourneyRow> {
+  const row = await queries.lockJourney(ctx, id)
+  if (!row) throw missing('journey')
+  if (row.status !== 'draft') requirePublisher(ctx)
+  return row
+}
+
+/** Changes the members given. Throws 403, 404. */
+export async function updateJourney(ctx: ProjectCtx, id: JourneyId, changes: JourneyChanges): Promise<Journey> {
+  if (changes.status !== undefined && changes.status !== 'draft') requirePublisher(ctx)
+  return inTx(ctx, async (ctx) => {
+    const before = await holdJourney(ctx, id)
+    const after = normalised({ ...fieldsOf(before), ...changes })
+    if (isDeepStrictEqual(fieldsOf(before), after)) return present(before)
+    return present(saved(await queries.saveJourney(ctx, id, after)))
+  })
+}
+
+const fieldsOf = ({ name, status, description, tags }: JourneyRow): JourneyFields => ({ name, status, description, tags })
+
+/** Takes a journey out of every read. Throws 403, 404. */
+export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
+  return inTx(ctx, async (ctx) => {
+    await holdJourney(ctx, id)
+    await queries.archiveJourney(ctx, id)
+  })
+}
+
+const present = ({ description, ...row }: JourneyRow): Journey => ({ ...row, ...(description !== null && { description }), stats: {} })
+
+/** The graph of a journey. Throws 404. */
+export async function getSteps(ctx: ProjectCtx, id: JourneyId): Promise<Steps> {
+  const journey = await getJourney(ctx, id)
+  return toMap(await queries.listSteps(ctx, journey.id))
+}
+
+/** Replaces the graph of a journey. Throws 400 and 422 with the steps that are at fault, 403, 404. */
+export async function replaceSteps(ctx: ProjectCtx, id: JourneyId, map: Record<string, unknown>): Promise<Steps> {
+  const { steps, faults } = readGraph(map)
+  refuse(faults)
+  return inTx(ctx, async (ctx) => {
+    await holdJourney(ctx, id)
+    await queries.replaceSteps(ctx, id, steps)
+    return toMap(await queries.listSteps(ctx, id))
+  })
+}
+
+const toMap = (rows: StepRow[]): Steps => Object.fromEntries(rows.map(({ external_id, ...step }) => [external_id, { ...step, stats: {} }]))

@@ -1,0 +1,11 @@
+import { Type } from 'typebox'
+import { Exact, OneOf } from '../../../lib/shapes.ts'
+import { step } from './step.ts'
+
+export const balancer = step({
+  label: 'Limit the rate',
+  settings: Exact({
+    rate_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many people pass in an interval.' })),
+    rate_interval: Type.Optional(OneOf(['second', 'minute', 'hour', 'day'])),
+  }),
+})

@@ -1,0 +1,13 @@
+import { Type } from 'typebox'
+import { Exact, FreeForm } from '../../../lib/shapes.ts'
+import { step } from './step.ts'
+
+const DATA_BYTES_MAX = 32_768
+
+export const event = step({
+  label: 'Record an event',
+  settings: Exact({
+    event_name: Type.Optional(Type.String({ notBlank: true, minLength: 1, maxLength: 255 })),
+    event_data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Attributes of the event; strings are Liquid.' })),
+  }),
+})

@@ -1,0 +1,15 @@
+import { Type } from 'typebox'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { step } from './step.ts'
+
+export const experiment = step({
+  label: 'Experiment',
+  settings: Exact({
+    branches: Type.Optional(
+      Type.Array(Exact({ path: Line(64), weight: Type.Number({ minimum: 0, maximum: 1_000_000 }) }), {
+        maxItems: 20,
+        description: 'How often each `path` is taken, relative to the others.',
+      }),
+    ),
+  }),
+})

@@ -1,0 +1,10 @@
+import { Type } from 'typebox'
+import { Exact, FreeForm } from '../../../lib/shapes.ts'
+import { step } from './step.ts'
+
+const RULE_BYTES_MAX = 32_768
+
+export const gate = step({
+  label: 'Decide',
+  settings: Exact({ rule: Type.Optional(FreeForm(RULE_BYTES_MAX, { description: 'Who takes the path `yes`; others take `no`.' })) }),
+})

@@ -1,0 +1,11 @@
+/** The kinds of step, under the names stored in journeys. A name, once shipped, is never changed. */
+export { action } from './action.ts'
+export { balancer } from './balancer.ts'
+export { delay } from './delay.ts'
+export { entrance } from './entrance.ts'
+export { event } from './event.ts'
+export { exit } from './exit.ts'
+export { experiment } from './experiment.ts'
+export { gate } from './gate.ts'
+export { link } from './link.ts'
+export { update } from './update.ts'

@@ -1,0 +1,12 @@
+import { Type } from 'typebox'
+import { Exact, FreeForm } from '../../../lib/shapes.ts'
+import { step } from './step.ts'
+
+const ATTRIBUTES_BYTES_MAX = 32_768
+
+export const update = step({
+  label: 'Update attributes',
+  settings: Exact({
+    attributes: Type.Optional(FreeForm(ATTRIBUTES_BYTES_MAX, { description: 'Merged into `data` of the person; strings are Liquid.' })),
+  }),
+})

@@ -1,0 +1,451 @@
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { type RequestOptions, type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { Channel } from '../../lib/shapes.ts'
+import { chooseTemplate, findCampaigns, renderContent, templatesOf } from '../campaigns/index.ts'
+import { ending, endingOf } from './decide.ts'
+import { enqueue, mergeMessages, messageJobs } from './index.ts'
+import type { Intent } from './schema.ts'
+import { claim, sendDue, settle } from './sender.ts'
+
+const INBOX = '/api/client/sandbox/messages'
+const sources = { campaignsOf: findCampaigns, templatesOf, chooseTemplate, renderContent }
+
+const TEMPLATES: Record<Channel, Record<string, unknown>> = {
+  email: {
+    from: '{{ project.name }} <hello@example.com>',
+    subject: 'Thanks, {{ user.data.name }}',
+    html: '<p>{{ user.data.name }} bought {{ event.data.item }}</p>',
+  },
+  text: { body: '{{ user.data.name }}: {{ event.data.item }}' },
+  push: { title: 'Thanks, {{ user.data.name }}', body: '{{ event.data.item }}', custom: { order: '{{ event.data.item }}' } },
+  webhook: {
+    endpoint: 'https://example.com/{{ user.external_id }}',
+    headers: { 'X-Campaign': '{{ campaign.name }}' },
+    body: '{"item":"{{ event.data.item }}"}',
+  },
+  in_app: { title: 'Thanks, {{ user.data.name }}', body: '{{ event.data.item }}', html: '<b>{{ user.data.name }}</b>' },
+}
+
+/** A running trigger campaign on the event `order`. */
+async function campaign(w: World, channel: Channel = 'email', template = TEMPLATES[channel]): Promise<CampaignId> {
+  const types = await w.get('/api/client/subscriptions')
+  const { id: subscription_id } = types.body.results.find((type: { channel: string }) => type.channel === channel)
+  const created = await w.post('/api/client/campaigns', { type: 'trigger', name: 'Thanks', subscription_id, event_name: 'order' })
+  expect(created.status).toBe(201)
+  const put = await w.put(`/api/client/campaigns/${created.body.id}/templates/en`, template)
+  expect(put.body).toMatchObject({ locale: 'en' })
+  const running = await w.patch(`/api/client/campaigns/${created.body.id}`, { state: 'running' })
+  expect(running.body).toMatchObject({ state: 'running' })
+  return created.body.id
+}
+
+const ANA = { email: 'ana@example.com', phone: '+61400000000', data: { name: 'Ana & <Co>' } }
+
+/** Ana, known by everything there is, with a device. */
+async function ana(w: World): Promise<UserId> {
+  const { body } = await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA }])
+  await w.post('/api/client/devices', { external_id: 'ana', device_id: 'phone', token: 'secret-device-token' })
+  return body.results[0].user.id
+}
+
+const order = (w: World, externalId = 'ana') =>
+  w.post('/api/client/events', [{ name: 'order', external_id: externalId, data: { item: 'Tea' } }])
+
+const inbox = async (w: World, query = '', options?: RequestOptions) => (await w.get(`${INBOX}${query}`, options)).body.results
+
+const Ledger = Type.Object({
+  id: Type.Integer(),
+  state: Type.String(),
+  reason: Type.Unsafe<string | null>({}),
+  detail: Type.Unsafe<string | null>({}),
+  event: Type.Unknown(),
+  user_id: Type.Integer(),
+})
+
+const ledger = (w: World) =>
+  w.db.all(Ledger, sql`select id, state, reason, detail, event, user_id from messages where project_id = ${w.projectId} order by id`)
+
+/** Everything up to the sending: what was accepted is applied, and messages wait. */
+async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, cause = 'order-1'): Promise<void> {
+  const intent: Intent = {
+    user_id: userId,
+    campaign_id: campaignId,
+    channel: 'email',
+    cause,
+    event: { name: 'order', data: { item: 'Tea' }, created_at: w.clock.now().toISOString() },
+  }
+  await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
+}
+
+describe('an event that a trigger campaign waits for', () => {
+  test.each<[Channel, unknown, unknown]>([
+    [
+      'email',
+      { recipient: 'ana@example.com', summary: 'Thanks, Ana & <Co>' },
+      {
+        from: 'Test <hello@example.com>',
+        to: 'ana@example.com',
+        subject: 'Thanks, Ana & <Co>',
+        html: '<p>Ana &amp; &lt;Co&gt; bought Tea</p>',
+        text: 'Ana & <Co> bought Tea',
+      },
+    ],
+    ['text', { recipient: '+61400000000', summary: 'Ana & <Co>: Tea' }, { to: '+61400000000', body: 'Ana & <Co>: Tea' }],
+    ['push', { recipient: 'ana', summary: 'Thanks, Ana & <Co>' }, { title: 'Thanks, Ana & <Co>', body: 'Tea', custom: { order: 'Tea' } }],
+    [
+      'webhook',
+      { recipient: 'https://example.com/ana', summary: 'POST https://example.com/ana' },
+      { method: 'POST', endpoint: 'https://example.com/ana', headers: { 'X-Campaign': 'Thanks' }, body: '{"item":"Tea"}' },
+    ],
+    [
+      'in_app',
+      { recipient: 'ana', summary: 'Thanks, Ana & <Co>' },
+      { type: 'inbox', title: 'Thanks, Ana & <Co>', body: 'Tea', html: '<b>Ana &amp; &lt;Co&gt;</b>' },
+    ],
+  ])('puts a message over %s into the sandbox inbox', async (channel, listed, content) => {
+    await using w = await world()
+    const userId = await ana(w)
+    const id = await campaign(w, channel)
+    await order(w)
+    await w.drain()
+    const [message, ...more] = await inbox(w)
+    expect(more).toEqual([])
+    expect(message).toMatchObject({
+      channel,
+      campaign_id: id,
+      user_id: userId,
+      created_at: w.clock.now().toISOString(),
+      ...(listed as object),
+    })
+    const whole = await w.get(`${INBOX}/${message.id}`)
+    expect(whole.body).toEqual({ ...message, external_id: 'ana', content })
+    expect(whole.text).not.toContain('secret-device-token')
+    expect(await ledger(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null, event: null }])
+    expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toEqual({ sent: 1, total: 1, opens: 0, clicks: 0, bounced: 0 })
+  })
+
+  test('the template is the one of the person’s language', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA, locale: 'fr-CA' }])
+    const id = await campaign(w)
+    await w.put(`/api/client/campaigns/${id}/templates/fr`, { ...TEMPLATES.email, subject: 'Merci' })
+    await order(w)
+    await w.drain()
+    expect(await inbox(w)).toMatchObject([{ summary: 'Merci' }])
+  })
+
+  test('two events are two messages, one event id is one', async () => {
+    await using w = await world()
+    await ana(w)
+    await campaign(w)
+    await order(w)
+    await order(w)
+    const once = [{ name: 'order', external_id: 'ana', event_id: 'order-7' }]
+    await w.post('/api/client/events', once)
+    await w.post('/api/client/events', once)
+    await w.drain()
+    expect(await inbox(w)).toHaveLength(3)
+  })
+})
+
+describe('nobody gets one cause twice', () => {
+  test('the same cause, in one batch and in the next, gives one message', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    const id = await campaign(w)
+    await enqueueOrder(w, id, userId)
+    const intent: Intent = { user_id: userId, campaign_id: id, channel: 'email', cause: 'order-1', event: null }
+    await inTx(w.ctx, (ctx) => enqueue(ctx, [intent, intent]))
+    await w.drain()
+    await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
+    await w.drain()
+    expect(await inbox(w)).toHaveLength(1)
+    expect(await ledger(w)).toHaveLength(1)
+  })
+
+  test('senders that work at the same time capture each message once', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    const id = await campaign(w)
+    const intents = Array.from(
+      { length: 450 },
+      (_, index): Intent => ({ user_id: userId, campaign_id: id, channel: 'email', cause: `order-${index}`, event: null }),
+    )
+    await inTx(w.ctx, (ctx) => enqueue(ctx, intents))
+    const send = async () => {
+      while ((await sendDue(w.ctx, sources)) > 0);
+    }
+    await Promise.all([send(), send(), send()])
+    expect((await w.get(`${INBOX}?limit=-1`)).body.results).toHaveLength(450)
+    expect(new Set((await ledger(w)).map(({ state }) => state))).toEqual(new Set(['delivered']))
+  })
+
+  test('a message whose sender died between claim and settle is sent once, when its lease has ended', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    await enqueueOrder(w, await campaign(w), userId)
+    expect(await claim(w.ctx, [w.projectId])).toHaveLength(1)
+    await w.drain()
+    expect(await inbox(w)).toEqual([])
+    w.advance('6 minutes')
+    await w.drain()
+    expect(await inbox(w)).toHaveLength(1)
+    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
+  })
+
+  test('a sender that comes back after its lease has ended changes nothing', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    await enqueueOrder(w, await campaign(w), userId)
+    const [message] = await claim(w.ctx, [w.projectId])
+    w.advance('6 minutes')
+    await w.drain()
+    if (!message) throw new Error('Nothing was claimed.')
+    const capture = { channel: 'email' as const, recipient: 'late', summary: 'late', content: {} }
+    await settle(w.ctx, [{ message, person: undefined, ending: ending('failed', 'render_failed'), capture, news: [] }])
+    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
+    expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com' }])
+  })
+
+  test('what a dead sender may have handed to a provider outside is unknown, and not sent again', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    await enqueueOrder(w, await campaign(w), userId)
+    await claim(w.ctx, [w.projectId])
+    await w.db.run(sql`update messages set provider = 'outside' where project_id = ${w.projectId}`)
+    w.advance('6 minutes')
+    await w.drain()
+    expect(await ledger(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost', event: null }])
+    expect(await inbox(w)).toEqual([])
+  })
+
+  test('people who turned out to be one get one cause once, and keep what they got', async () => {
+    await using w = await world()
+    const id = await campaign(w)
+    const { body } = await w.post('/api/client/users/batch', [
+      { external_id: 'ana', ...ANA },
+      { anonymous_id: 'visitor', email: 'v@example.com' },
+      { anonymous_id: 'guest', email: 'g@example.com' },
+    ])
+    const [survivor, visitor, guest] = body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
+    await enqueueOrder(w, id, visitor, 'sent to the visitor')
+    await w.drain()
+    for (const person of [visitor, guest, survivor]) await enqueueOrder(w, id, person, 'all three')
+    for (const person of [visitor, guest]) await enqueueOrder(w, id, person, 'both')
+    await enqueueOrder(w, id, survivor, 'sent to the visitor')
+    await inTx(w.ctx, (ctx) =>
+      mergeMessages(ctx, [
+        { from_id: visitor, into_id: survivor },
+        { from_id: guest, into_id: survivor },
+      ]),
+    )
+    expect((await inbox(w)).map(({ user_id }: { user_id: UserId }) => user_id)).toEqual([survivor])
+    await w.drain()
+    expect(await inbox(w)).toHaveLength(3)
+    const rows = await ledger(w)
+    expect(rows.filter(({ state }) => state === 'delivered').map(({ user_id }) => user_id)).toEqual(
+      expect.arrayContaining([survivor, survivor]),
+    )
+    expect(rows.filter(({ reason }) => reason === 'duplicate')).toHaveLength(4)
+  })
+
+  test('a message for somebody who was merged meanwhile goes to the survivor', async () => {
+    await using w = await world()
+    const id = await campaign(w)
+    const { body } = await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA }, { anonymous_id: 'visitor' }])
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'visitor' }])
+    await enqueueOrder(w, id, body.results[1].user.id)
+    await w.drain()
+    expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com', user_id: body.results[0].user.id }])
+  })
+})
+
+describe('every message that is not sent says why', () => {
+  test('an unsubscribed person is skipped', async () => {
+    await using w = await world()
+    await ana(w)
+    const { subscription_id } = (await w.get(`/api/client/campaigns/${await campaign(w)}`)).body
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 0 }])
+    await order(w)
+    await w.drain()
+    expect(await inbox(w)).toEqual([])
+    expect(await ledger(w)).toMatchObject([{ state: 'skipped', reason: 'not_subscribed', event: null }])
+  })
+
+  test.each<[Channel, string]>([
+    ['email', 'no_address'],
+    ['text', 'no_address'],
+    ['push', 'no_push_device'],
+  ])('somebody whom %s cannot reach is skipped: %s', async (channel, reason) => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
+    await campaign(w, channel)
+    await order(w)
+    await w.drain()
+    expect(await ledger(w)).toMatchObject([{ state: 'skipped', reason }])
+  })
+
+  test.each([
+    ['that breaks a limit', 'text' as Channel, { body: '{% for i in (1..100000000) %}x{% endfor %}' }],
+    ['whose endpoint becomes no address', 'webhook' as Channel, { endpoint: '{{ user.data.nothing }}' }],
+  ])('a template %s fails its messages and no others', async (_, channel, template) => {
+    await using w = await world()
+    await ana(w)
+    await campaign(w, channel, template)
+    await campaign(w, 'in_app')
+    await order(w)
+    await w.drain()
+    expect(await inbox(w)).toMatchObject([{ channel: 'in_app' }])
+    const [failed] = (await ledger(w)).filter(({ state }) => state === 'failed')
+    expect(failed).toMatchObject({ reason: 'render_failed', detail: expect.stringMatching(/\.$/) })
+  })
+
+  test('a campaign that was aborted sends nothing more', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    const id = await campaign(w)
+    await enqueueOrder(w, id, userId, 'waits')
+    expect((await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).status).toBe(200)
+    expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
+    await enqueueOrder(w, id, userId, 'was on its way')
+    await w.drain()
+    expect(await inbox(w)).toEqual([])
+    expect(await ledger(w)).toMatchObject([{ state: 'aborted' }, { state: 'aborted', reason: 'campaign_stopped' }])
+    expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toMatchObject({ sent: 0, total: 2 })
+  })
+
+  test('an abort takes messages back from a sender that has not settled them', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    const id = await campaign(w)
+    await enqueueOrder(w, id, userId)
+    const [message] = await claim(w.ctx, [w.projectId])
+    await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
+    if (!message) throw new Error('Nothing was claimed.')
+    await settle(w.ctx, [{ message, person: undefined, ending: ending('delivered'), capture: undefined, news: [] }])
+    expect(await ledger(w)).toMatchObject([{ state: 'aborted' }])
+  })
+
+  test('a deferred message is due again later, with what it needs', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    await enqueueOrder(w, await campaign(w), userId)
+    const [message] = await claim(w.ctx, [w.projectId])
+    if (!message) throw new Error('Nothing was claimed.')
+    const end = endingOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
+    await settle(w.ctx, [{ message, person: undefined, ending: end, capture: undefined, news: [] }])
+    await w.drain()
+    expect(await ledger(w)).toMatchObject([{ state: 'deferred', reason: 'provider_deferred', detail: 'Busy.' }])
+    w.advance('30 seconds')
+    await w.drain()
+    expect(await inbox(w)).toMatchObject([{ summary: 'Thanks, Ana & <Co>' }])
+    expect(await ledger(w)).toMatchObject([{ state: 'delivered', reason: null, detail: null }])
+  })
+})
+
+test('an erased person leaves neither captures nor anything personal, and gets nothing more', async () => {
+  await using w = await world()
+  const userId = await ana(w)
+  const id = await campaign(w)
+  await order(w)
+  await w.drain()
+  expect(await inbox(w)).toHaveLength(1)
+  await enqueueOrder(w, id, userId, 'waits')
+  expect((await w.delete('/api/client/users/ana')).status).toBe(204)
+  await w.drain()
+  expect(await inbox(w)).toEqual([])
+  expect(await ledger(w)).toMatchObject([
+    { state: 'delivered', event: null, detail: null },
+    { state: 'skipped', reason: 'user_gone', event: null },
+  ])
+})
+
+test('a batch is shared between projects, so that a long queue holds nobody up', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const rows = (projectId: ProjectId, count: number) =>
+    w.db.run(
+      sql`insert into messages (project_id, user_id, campaign_id, channel, cause, due_at, created_at)
+          select ${projectId}, 1, 1, 'email', 'cause ' || n, ${w.clock.now()}, ${w.clock.now()} from generate_series(1, ${count}::int) n`,
+    )
+  await rows(w.projectId, 500)
+  await rows(other.projectId, 3)
+  const claimed = Map.groupBy(await claim(w.ctx, [w.projectId, other.projectId]), ({ project_id }) => project_id)
+  expect([claimed.get(w.projectId)?.length, claimed.get(other.projectId)?.length]).toEqual([100, 3])
+  w.advance('6 minutes')
+  await w.drain()
+})
+
+test('outsiders hear of a message from the queue to its end, in order', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const types = [
+    'queue.queue-message-authenticated',
+    'delivery.attempt-start',
+    'delivery.attempt-end',
+    'delivery.delivered',
+    'delivery.completed',
+  ]
+  expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: types })).status).toBe(201)
+  const userId = await ana(w)
+  const id = await campaign(w)
+  await enqueueOrder(w, id, userId)
+  w.advance('1 second')
+  await w.drain()
+  const heard = receiver.requests
+    .map(({ json }) => json as { id: string; type: string; data: Record<string, unknown> })
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  expect(heard.map(({ type }) => type)).toEqual(types)
+  const [message] = await inbox(w)
+  for (const { data } of heard) expect(data).toMatchObject({ message_id: message.id, campaign_id: id, channel: 'email' })
+  expect(heard.at(-1)?.data).toMatchObject({
+    user: { id: userId, external_id: 'ana' },
+    to: 'ana@example.com',
+    recipient_domain: 'example.com',
+    elapsed_ms: 1000,
+    delivered: 1,
+    failed: 0,
+  })
+})
+
+describe('the sandbox inbox', () => {
+  test('is paged, sorted, searched, kept to its project, and emptied at once', async () => {
+    await using w = await world()
+    await w.users('ana', 'kim', 'lee')
+    await campaign(w, 'email', { subject: 'For {{ user.external_id }} 100%', html: 'x' })
+    for (const name of ['ana', 'kim', 'lee']) await order(w, name)
+    await w.drain()
+    const summaries = async (query: string) => (await inbox(w, query)).map(({ summary }: { summary: string }) => summary)
+    expect(await summaries('')).toEqual(['For lee 100%', 'For kim 100%', 'For ana 100%'])
+    expect(await summaries('?sort=created_at')).toEqual(['For ana 100%', 'For kim 100%', 'For lee 100%'])
+    expect(await summaries('?q=KIM@')).toEqual(['For kim 100%'])
+    expect(await summaries('?q=lee%20100%25')).toEqual(['For lee 100%'])
+    expect(await summaries('?q=email')).toHaveLength(3)
+    const first = await w.get(`${INBOX}?limit=2`)
+    expect(await summaries(`?limit=2&cursor=${first.body.nextCursor}`)).toEqual(['For ana 100%'])
+
+    const other = await w.other()
+    expect(await inbox(w, '', { key: other.keys.secret })).toEqual([])
+    expect((await w.get(`${INBOX}/${first.body.results[0].id}`, { key: other.keys.secret })).status).toBe(404)
+    expect((await w.delete(INBOX, { key: w.keys.support })).status).toBe(403)
+    expect((await w.delete(INBOX, { key: other.keys.secret })).status).toBe(204)
+    expect(await inbox(w, '', { key: w.keys.support })).toHaveLength(3)
+    expect((await w.delete(INBOX, { key: w.keys.editor })).status).toBe(204)
+    expect(await inbox(w)).toEqual([])
+    expect((await ledger(w)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
+  })
+
+  test('a message that was not captured is missing', async () => {
+    await using w = await world()
+    expect((await w.get(`${INBOX}/999999999`)).body).toMatchObject({ code: 'resource_missing' })
+  })
+})
+
+test('the jobs find nothing to do in an empty project', async () => {
+  await using w = await world()
+  for (const job of messageJobs(sources)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
+})
