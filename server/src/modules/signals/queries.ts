@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
@@ -35,10 +35,13 @@ const Undispatched = Type.Object({
   id: Type.String(),
   project_id: IdOf<ProjectId>(),
   type: Type.String(),
-  endpoint_ids: Type.Array(IdOf<EndpointId>()),
+  endpoint_id: IdOf<EndpointId>(),
 })
 
-/** The oldest signals that nobody has taken yet; they count as dispatched when the transaction commits. */
+/**
+ * The oldest signals that nobody has taken yet, once for each endpoint that is to hear of them. They count as dispatched
+ * when the transaction commits.
+ */
 export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
   ctx.db.all(
     Undispatched,
@@ -56,7 +59,7 @@ export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
           where s.id = oldest.id and s.project_id = oldest.project_id
           returning s.id, s.project_id, s.type, s.endpoint_ids
         )
-        select id, project_id, type, endpoint_ids from taken order by id`,
+        select id, project_id, type, endpoint_id from taken cross join unnest(endpoint_ids) as endpoint_id order by id, endpoint_id`,
   )
 
 const StoredSignal = Type.Object({
@@ -69,7 +72,7 @@ const StoredSignal = Type.Object({
 })
 
 /** A signal as it is stored; `data` is the text of the JSON, so that it is the same each time it is sent. */
-export type StoredSignal = (typeof StoredSignal)['static']
+export type StoredSignal = Static<typeof StoredSignal>
 
 export const findSignals = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>
   ctx.db.all(

@@ -1,4 +1,9 @@
-import type { Job } from '../../infra/jobs.ts'
-import type { Route } from '../../infra/route.ts'
-export const webhookRoutes: Route[] = []
-export const webhookJobs: Job[] = []
+/**
+ * Webhook endpoints and the delivery of signals to them. Owns `webhook_endpoints`, `webhook_secrets`, `webhook_deliveries`
+ * and `webhook_attempts`. Promises: an event reaches every endpoint that was active and subscribed when it happened, at
+ * least once and in no order, signed with the secrets that are live at that moment; a slow endpoint keeps nobody waiting;
+ * and one that fails for days is suspended.
+ */
+export { webhookJobs } from './jobs.ts'
+export { webhookRoutes } from './routes.ts'
+export { verifySignature } from './signature.ts'

@@ -63,9 +63,11 @@ export function typeOf(schema: JsonSchema, resolve: Resolve): string {
   return format === 'date-time' ? names.replace('string', 'time') : names
 }
 
-function choicesOf({ enum: choices, type, items }: JsonSchema): Html | false {
+/** The allowed values, unless the description names them all already. */
+function choicesOf({ enum: choices, type, items, description = '' }: JsonSchema): Html | false {
   const values = (choices ?? (type === 'array' ? items?.enum : undefined))?.filter((choice) => choice !== null)
-  return values !== undefined && html`<p class="choices">${values.map((choice) => html`<code>${String(choice)}</code> `)}</p>`
+  if (!values || values.every((value) => description.includes(`\`${value}\``))) return false
+  return html`<p class="choices">${values.map((choice) => html`<code>${String(choice)}</code> `)}</p>`
 }
 
 /** Limits and default in words; ids and plain not-emptiness go without saying. */

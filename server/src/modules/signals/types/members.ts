@@ -1,5 +1,5 @@
 /** Members that the payloads of several kinds share (D-WH-3, D-WH-5). Optional ones are there when they are known. */
-import { type Static, type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 
@@ -41,9 +41,9 @@ export const sampleMessage = {
   message_id: 88_214 as MessageId,
   campaign_id: 7 as CampaignId,
   user: { id: 1042 as UserId, external_id: 'customer-1042' },
-  channel: 'email',
+  channel: 'email' as const,
   from: 'hello@news.example.com',
   to: 'kim@example.org',
   recipient_domain: 'example.org',
   attempt: 1,
-} satisfies Static<ReturnType<typeof AboutMessage>>
+}
