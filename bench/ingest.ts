@@ -1,12 +1,13 @@
 /** Accepted and processed events per second, against the raw COPY of the same rows in the same run. */
-import Fastify from 'fastify'
-import { from } from 'pg-copy-streams'
-import pg from 'pg'
-import { pipeline } from 'node:stream/promises'
+
 import { Readable } from 'node:stream'
-import { type BenchServer, load, median, report, startServer } from './support.ts'
+import { pipeline } from 'node:stream/promises'
+import Fastify from 'fastify'
+import pg from 'pg'
+import { from } from 'pg-copy-streams'
 import { checker } from '../server/src/lib/validate.ts'
 import { EventBatch } from '../server/src/modules/events/schema.ts'
+import { type BenchServer, load, median, report, startServer } from './support.ts'
 
 const PEOPLE = 20_000
 const EVENTS = 200_000
@@ -16,12 +17,20 @@ const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 
 const eventOf = (index: number) => ({
   name: NAMES[index % NAMES.length],
   external_id: `person-${(index * 7919) % PEOPLE}`,
-  data: { path: `/products/${index % 1000}`, referrer: 'https://www.example.com/search?q=shoes', total: index % 500, currency: 'AUD', session: `session-${index % 5000}` },
+  data: {
+    path: `/products/${index % 1000}`,
+    referrer: 'https://www.example.com/search?q=shoes',
+    total: index % 500,
+    currency: 'AUD',
+    session: `session-${index % 5000}`,
+  },
   ...(index % 5 === 0 && { user: { data: { last_path: `/products/${index % 1000}`, visits: index % 100 } } }),
 })
 
 const bodies = (size: number, events: number) =>
-  Array.from({ length: Math.ceil(events / size) }, (_, batch) => Buffer.from(JSON.stringify(Array.from({ length: size }, (_, at) => eventOf(batch * size + at)))))
+  Array.from({ length: Math.ceil(events / size) }, (_, batch) =>
+    Buffer.from(JSON.stringify(Array.from({ length: size }, (_, at) => eventOf(batch * size + at)))),
+  )
 
 export async function ingest(): Promise<void> {
   await using server = await startServer()
@@ -33,7 +42,12 @@ export async function ingest(): Promise<void> {
   for (const size of [100, 10, 1]) await accepted(server, db, size, copy)
   const bare = await bareRate()
   const singles = await acceptedRate(server, db, 1, 64, 20_000)
-  report('ingest accepted, single, 64 connections', singles.rate / bare, `${Math.round(singles.rate)} requests/s, bare Fastify ${Math.round(bare)}`, '≥ 0.5')
+  report(
+    'ingest accepted, single, 64 connections',
+    singles.rate / bare,
+    `${Math.round(singles.rate)} requests/s, bare Fastify ${Math.round(bare)}`,
+    '≥ 0.5',
+  )
   await processed(server, db, copy)
   await db.end()
 }
@@ -78,7 +92,12 @@ async function accepted(server: BenchServer, db: pg.Client, size: number, copy: 
   for (const connections of size === 100 ? [1, 16, 64, 256] : [64]) {
     const result = await heldBack(db, () => acceptedRate(server, db, size, connections, size === 1 ? 20_000 : EVENTS))
     const target = size === 100 && connections === 64 ? '≥ 1.2, p99 ≤ 100 ms' : undefined
-    report(`ingest accepted, batches of ${size}, ${connections} connections`, result.rate / copy, `${Math.round(result.rate).toLocaleString('en')} events/s, p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms`, target)
+    report(
+      `ingest accepted, batches of ${size}, ${connections} connections`,
+      result.rate / copy,
+      `${Math.round(result.rate).toLocaleString('en')} events/s, p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms`,
+      target,
+    )
     await drained(db)
   }
 }
@@ -105,7 +124,11 @@ async function processed(server: BenchServer, db: pg.Client, copy: number): Prom
   const result = await acceptedRate(server, db, 100, 16, EVENTS)
   await drained(db)
   const both = EVENTS / ((performance.now() - started) / 1000)
-  report('ingest end to end, accepting at the same time', both / copy, `${Math.round(both).toLocaleString('en')} events/s; accepted at ${Math.round(result.rate).toLocaleString('en')}`)
+  report(
+    'ingest end to end, accepting at the same time',
+    both / copy,
+    `${Math.round(both).toLocaleString('en')} events/s; accepted at ${Math.round(result.rate).toLocaleString('en')}`,
+  )
 }
 
 const waiting = async (db: pg.Client) => Number((await db.query('select count(*) from accepted_requests')).rows[0].count)
@@ -124,7 +147,12 @@ async function bareRate(): Promise<number> {
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const prepared = bodies(1, 1000)
-  const result = await load(url, 64, 20_000, (index) => ({ method: 'POST', path: '/events', headers: { 'content-type': 'application/json' }, body: prepared[index % 1000] as Buffer }))
+  const result = await load(url, 64, 20_000, (index) => ({
+    method: 'POST',
+    path: '/events',
+    headers: { 'content-type': 'application/json' },
+    body: prepared[index % 1000] as Buffer,
+  }))
   await app.close()
   return result.requests / result.seconds
 }

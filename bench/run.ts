@@ -1,9 +1,12 @@
 /** `npm run bench [name …]`: runs benchmarks and keeps what they measured. */
 import { execFileSync } from 'node:child_process'
+import { coldStart } from './cold-start.ts'
 import { ingest } from './ingest.ts'
+import { list } from './list.ts'
 import { saveResults } from './support.ts'
+import { users } from './users.ts'
 
-const benches = { ingest }
+const benches = { ingest, users, list, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

@@ -53,7 +53,12 @@ async function databaseUrlOf(dir: string): Promise<string> {
 export type LoadResult = { requests: number; seconds: number; p50: number; p99: number; failures: number }
 
 /** Sends `requests` requests over so many connections, each answered before the next on its connection. */
-export async function load(url: string, connections: number, requests: number, requestOf: (index: number) => { method: string; path: string; headers: Record<string, string>; body?: Buffer | string }): Promise<LoadResult> {
+export async function load(
+  url: string,
+  connections: number,
+  requests: number,
+  requestOf: (index: number) => { method: string; path: string; headers: Record<string, string>; body?: Buffer | string },
+): Promise<LoadResult> {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const times: number[] = []
   let next = 0
@@ -76,13 +81,17 @@ export async function load(url: string, connections: number, requests: number, r
 }
 
 /** The value below which this part of the sorted numbers lies. */
-export const quantile = (sorted: number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+const quantile = (sorted: number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 
 /** Runs a thing several times and takes the middle. */
 export async function median(times: number, measure: () => Promise<number>): Promise<number> {
   const values: number[] = []
   for (let i = 0; i < times; i++) values.push(await measure())
-  return quantile(values.sort((a, b) => a - b), 0.5)
+  return quantile(
+    values.sort((a, b) => a - b),
+    0.5,
+  )
 }
 
 const lines: string[] = []

@@ -128,9 +128,7 @@ if (isInstalled() || locked(install)) {
   const version = nodeVersion()
   const least = NODE_VERSION_MIN.join('.')
   if (!isNewEnough(version)) {
-    fail(
-      `Carillon needs Node.js ${least} or newer, and this is ${version}: install it from https://nodejs.org and run the command again.`,
-    )
+    fail(`Carillon needs Node.js ${least} or newer, and this is ${version}: install it from https://nodejs.org and run the command again.`)
   }
 } else {
   fail('The dependencies could not be installed: read npm’s message above, put it right and run the command again.')

@@ -1,6 +1,7 @@
 /** The composition root: opens everything in order, and closes it in reverse. */
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
+import { authenticator } from './authenticator.ts'
 import { bootstrap, type Credentials, withDevelopmentSecrets, writeCredentials } from './bootstrap.ts'
 import { systemClock } from './infra/clock.ts'
 import type { Config } from './infra/config.ts'
@@ -8,19 +9,20 @@ import type { Ctx } from './infra/ctx.ts'
 import { type Database, openDatabase } from './infra/db.ts'
 import { loadOrCreateAuthority } from './infra/dev-authority.ts'
 import { startEmbeddedPostgres } from './infra/embedded-postgres.ts'
+import { addDocs } from './infra/http/docs.ts'
 import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { startJobs } from './infra/jobs.ts'
 import { createLog, type Log } from './infra/log.ts'
 import { createMetrics } from './infra/metrics.ts'
 import { migrate } from './infra/migrate.ts'
+import { openApiDocument } from './infra/openapi.ts'
 import { createSafeFetch } from './infra/safe-fetch.ts'
 import { createSecrets } from './infra/secrets.ts'
 import { createAppender } from './infra/stream.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
 import { VERSION } from './lib/versions.ts'
-import { authenticator } from './authenticator.ts'
 import { preparePartitions } from './modules/events/index.ts'
 import { allRoutes } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
@@ -35,6 +37,8 @@ export type App = AsyncDisposable & {
   databaseUrl: string
 }
 
+/** What receivers see; the version is that of the delivery format, not of the release (D-WH-2). */
+const WEBHOOK_USER_AGENT = 'Carillon-Webhooks/1.0'
 const API_CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
 
@@ -82,19 +86,28 @@ async function database(config: Config, log: Log, opening: AsyncDisposableStack)
 async function open(config: Config, clock: Clock, log: Log, url: string, opening: AsyncDisposableStack): Promise<Ctx & { db: Database }> {
   const metrics = createMetrics(VERSION)
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
-  const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: `Carillon-Webhooks/${VERSION}` }))
+  const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
   const base = { config, clock, log, metrics, fetch, secrets: createSecrets(config.SECRETS_KEY) }
   const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
   return { ...base, db }
 }
 
 const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, connectionsMax: number, log: Log): Database =>
-  openDatabase({ url, connectionsMax, name, metrics, onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost') })
+  openDatabase({
+    url,
+    connectionsMax,
+    name,
+    metrics,
+    plansEachTime: name === 'worker',
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  })
 
 async function listen(ctx: Ctx & { db: Database }, appended: () => void, opening: AsyncDisposableStack): Promise<string> {
   const { config } = ctx
   let baseUrl = config.BASE_URL ?? ''
-  const app = createHttpServer({ ctx, routes: allRoutes(createAppender(ctx.db, appended)), authenticator, baseUrl: () => baseUrl })
+  const routes = allRoutes(createAppender(ctx.db, appended))
+  const app = createHttpServer({ ctx, routes, authenticator, baseUrl: () => baseUrl })
+  addDocs(app, { document: () => openApiDocument({ routes, version: VERSION, baseUrl }), baseUrl: () => baseUrl })
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
   await app.listen({ host: config.HOST, port: config.PORT })
   opening.defer(async () => {

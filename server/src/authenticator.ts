@@ -1,5 +1,5 @@
-import { unauthenticated } from './lib/credentials.ts'
 import type { Authenticator } from './infra/route.ts'
+import { unauthenticated } from './lib/credentials.ts'
 import { authenticate, verifyUserToken } from './modules/keys/index.ts'
 import { findSurvivor } from './modules/users/index.ts'
 

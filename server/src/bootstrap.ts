@@ -3,7 +3,7 @@
  * and, in the development profile, the secrets that production asks the operator for.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './infra/config.ts'
 import { type Ctx, inTx } from './infra/ctx.ts'
@@ -87,9 +87,12 @@ async function developmentSecrets(dataDir: string): Promise<{ sealing: string; s
   await mkdir(dataDir, { recursive: true })
   const path = join(dataDir, 'secrets.json')
   const fresh = { sealing: `dev:${randomBytes(32).toString('base64')}`, signing: `dev:${randomBytes(32).toString('base64url')}` }
-  // Whoever comes first writes the file; everybody reads what is in it.
-  await writeFile(path, JSON.stringify(fresh), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+  // Whoever comes first gives a whole file its name, also when killed in between; everybody reads what is in it.
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(draft, JSON.stringify(fresh), { mode: 0o600, flush: true })
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
+  await rm(draft)
   return JSON.parse(await readFile(path, 'utf8'))
 }

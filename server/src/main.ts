@@ -11,7 +11,11 @@ const command = Object.hasOwn(commands, name) ? commands[name as keyof typeof co
 try {
   await command.run(args, process.env)
 } catch (error) {
-  const expected = error instanceof ConfigError || (error instanceof Error && 'expected' in error)
+  const expected = error instanceof ConfigError || (error instanceof Error && ('expected' in error || isBadArgument(error)))
   process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : error}\n`)
   process.exitCode = 1
+}
+
+function isBadArgument(error: Error & { code?: string }): boolean {
+  return error.code?.startsWith('ERR_PARSE_ARGS') ?? false
 }

@@ -3,10 +3,18 @@
  * A batch of the log is read, its people are found, its events stored, and what is owed because of them is written down,
  * all in one transaction with the deletion of the log rows. Each step returns the next one's input.
  */
-import { type Ctx, asSystem, inTx, type InTx } from './infra/ctx.ts'
+import { asSystem, type Ctx, type InTx, inTx } from './infra/ctx.ts'
 import { isRace } from './infra/db.ts'
 import { isDatabaseAway } from './infra/http/error-reply.ts'
-import { type ClaimedRequest, claimRequests, deleteRequests, lockProject, parkItems, type ParkedItem, projectsWaiting } from './infra/stream.ts'
+import {
+  type ClaimedRequest,
+  claimRequests,
+  deleteRequests,
+  lockProject,
+  type ParkedItem,
+  parkItems,
+  projectsWaiting,
+} from './infra/stream.ts'
 import type { ProjectId } from './lib/ids.ts'
 import { runningTriggers, triggered } from './modules/campaigns/index.ts'
 import { eraseEvents, type Fact, preparePartitions, type ReadItem, readRequest, record } from './modules/events/index.ts'
@@ -47,7 +55,11 @@ function applyBatch(ctx: Ctx, projectId: ProjectId, itemsMax: number): Promise<n
     const { items, parked } = read(requests)
     const refused = await apply(ctx, items)
     if (parked.length + refused.length > 0) await park(ctx, [...parked, ...refused])
-    await deleteRequests(tx, projectId, requests.map(({ position }) => position))
+    await deleteRequests(
+      tx,
+      projectId,
+      requests.map(({ position }) => position),
+    )
     return requests.length
   })
 }
@@ -60,14 +72,20 @@ function applyOneByOne(ctx: Ctx, projectId: ProjectId): Promise<number> {
     const ctx = asSystem(tx, projectId, await findProject(tx, projectId)) as InTx
     const { items, parked } = read(requests)
     for (const item of items) {
-      const refused = await tx.db.savepoint(() => apply(ctx, [item])).catch((error: Error) => {
-        if (isRace(error) || isDatabaseAway(error)) throw error
-        return [{ ...item.source, reason: error.message }]
-      })
+      const refused = await tx.db
+        .savepoint(() => apply(ctx, [item]))
+        .catch((error: Error) => {
+          if (isRace(error) || isDatabaseAway(error)) throw error
+          return [{ ...item.source, reason: error.message }]
+        })
       parked.push(...refused)
     }
     if (parked.length > 0) await park(ctx, parked)
-    await deleteRequests(tx, projectId, requests.map(({ position }) => position))
+    await deleteRequests(
+      tx,
+      projectId,
+      requests.map(({ position }) => position),
+    )
     return requests.length
   })
 }
@@ -84,7 +102,11 @@ function read(requests: ClaimedRequest[]): { items: ReadItem[]; parked: ParkedIt
 
 /** The straight line. Answers the items that could not be applied. */
 async function apply(ctx: InTx, items: ReadItem[]): Promise<ParkedItem[]> {
-  const people = await identify(ctx, items.map(({ arrival }) => arrival), whenMerged)
+  const people = await identify(
+    ctx,
+    items.map(({ arrival }) => arrival),
+    whenMerged,
+  )
   const arrived = items.flatMap(({ event }, index) => {
     const person = people[index]
     return event && person && 'userId' in person ? [{ userId: person.userId, event }] : []

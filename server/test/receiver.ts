@@ -23,7 +23,13 @@ export async function openReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks).toString('utf8')
-    requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers as Record<string, string>, body, json: parsed(body) })
+    requests.push({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers as Record<string, string>,
+      body,
+      json: parsed(body),
+    })
     if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end('seen')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,7 +1,7 @@
 import type { Clock } from '../src/lib/clock.ts'
 
 /** A fixed Monday, so that weeks and months begin where a reader expects them. */
-export const MONDAY = new Date('2026-11-23T09:00:00.000Z')
+const MONDAY = new Date('2026-11-23T09:00:00.000Z')
 
 export type TestClock = Clock & {
   /** Moves the time; sleepers whose time has come wake up. */

@@ -20,8 +20,8 @@ import { createSecrets } from '../src/infra/secrets.ts'
 import { createAppender } from '../src/infra/stream.ts'
 import { egressPolicy } from '../src/lib/egress.ts'
 import type { OrganisationId, ProjectId } from '../src/lib/ids.ts'
-import { LATEST_VERSION } from '../src/lib/versions.ts'
 import { matches } from '../src/lib/validate.ts'
+import { LATEST_VERSION } from '../src/lib/versions.ts'
 import { preparePartitions } from '../src/modules/events/index.ts'
 import { generateKey, saveKey } from '../src/modules/keys/index.ts'
 import { insertOrganisation, makeProject } from '../src/modules/projects/index.ts'
@@ -76,7 +76,10 @@ let databases = 0
 let own: Promise<string> | undefined
 
 /** The database of this test file, cloned from the template the first time it is asked for. */
-const ownDatabase = () => (own ??= cloneTemplate())
+function ownDatabase(): Promise<string> {
+  own ??= cloneTemplate()
+  return own
+}
 
 async function cloneTemplate(): Promise<string> {
   const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
@@ -101,15 +104,42 @@ export async function world({ env = {}, log }: WorldOptions = {}): Promise<World
   const closing = new AsyncDisposableStack()
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
-  const fetch = closing.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' }))
+  const fetch = closing.use(
+    createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' }),
+  )
   const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, metrics }))
-  const ctx: Ctx = { config, clock, metrics, fetch, db, log: createLog(log ? 'info' : 'silent', log), secrets: createSecrets(config.SECRETS_KEY) }
+  const ctx: Ctx = {
+    config,
+    clock,
+    metrics,
+    fetch,
+    db,
+    log: createLog(log ? 'info' : 'silent', log),
+    secrets: createSecrets(config.SECRETS_KEY),
+  }
   await preparePartitions(ctx)
-  const app = createHttpServer({ ctx, routes: allRoutes(createAppender(db, () => undefined)), authenticator, baseUrl: () => 'http://carillon.test', onReply: checkReply })
+  const app = createHttpServer({
+    ctx,
+    routes: allRoutes(createAppender(db, () => undefined)),
+    authenticator,
+    baseUrl: () => 'http://carillon.test',
+    onReply: checkReply,
+  })
   addOperations(app, { ctx, queues: async () => undefined, connections: db.connections })
   closing.defer(() => app.close())
   const home = await tenant(ctx)
-  return { ...home, ...talk(app, home, closing), clock, db, app, databaseUrl, advance: clock.advance, drain: () => drain(ctx), other: () => tenant(ctx), [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return {
+    ...home,
+    ...talk(app, home, closing),
+    clock,
+    db,
+    app,
+    databaseUrl,
+    advance: clock.advance,
+    drain: () => drain(ctx),
+    other: () => tenant(ctx),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
 }
 
 const testConfig = (env: Record<string, string>): Config =>
@@ -131,18 +161,31 @@ const replyChecks = new Map<Route, (value: unknown) => string | null>()
 /** Every reply in every test is checked against the schema that documents it. */
 function checkReply(route: Route, status: number, body: unknown): void {
   if (!route.reply || status >= 400) return
-  let check = replyChecks.get(route)
-  if (!check) replyChecks.set(route, (check = matches(route.reply)))
+  const check = replyChecks.get(route) ?? matches(route.reply)
+  replyChecks.set(route, check)
   const problem = check(body)
   if (problem) throw new Error(`${route.method} ${route.path} answers other than it documents: ${problem}`)
 }
 
 async function tenant(ctx: Ctx): Promise<Tenant> {
   const organisationId = await insertOrganisation(ctx, 'Test', LATEST_VERSION)
-  const project = await makeProject(ctx, organisationId, { name: 'Test', locale: 'en-AU', timezone: 'Australia/Sydney' }, createDefaultSubscriptions)
+  const project = await makeProject(
+    ctx,
+    organisationId,
+    { name: 'Test', locale: 'en-AU', timezone: 'Australia/Sydney' },
+    createDefaultSubscriptions,
+  )
   const key = async (prefix: 'sk_' | 'pk_' | 'ok_', scope: 'secret' | 'public' | 'organisation', role: string) => {
     const value = generateKey(prefix, ctx.secrets.random)
-    await saveKey(ctx, value, { organisationId, projectId: scope === 'organisation' ? null : project.id, scope, role, name: role, description: null, isSystemKey: false })
+    await saveKey(ctx, value, {
+      organisationId,
+      projectId: scope === 'organisation' ? null : project.id,
+      scope,
+      role,
+      name: role,
+      description: null,
+      isSystemKey: false,
+    })
     return value
   }
   const keys: Keys = {
@@ -159,17 +202,31 @@ async function tenant(ctx: Ctx): Promise<Tenant> {
 }
 
 function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableStack) {
-  const request = async (method: string, path: string, body?: unknown, { key = keys.secret, headers = {}, raw }: RequestOptions = {}): Promise<Reply> => {
+  const request = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    { key = keys.secret, headers = {}, raw }: RequestOptions = {},
+  ): Promise<Reply> => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const options = {
       method,
       url: path,
-      headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(payload !== undefined && { payload }),
     }
     const reply = await app.inject(options as InjectOptions)
     const isJson = String(reply.headers['content-type'] ?? '').startsWith('application/json')
-    return { status: reply.statusCode, body: isJson && reply.payload !== '' ? JSON.parse(reply.payload) : undefined, text: reply.payload, headers: reply.headers as Record<string, string> }
+    return {
+      status: reply.statusCode,
+      body: isJson && reply.payload !== '' ? JSON.parse(reply.payload) : undefined,
+      text: reply.payload,
+      headers: reply.headers as Record<string, string>,
+    }
   }
   const post = (path: string, body?: unknown, options?: RequestOptions) => request('POST', path, body, options)
   return {
@@ -180,9 +237,16 @@ function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableSt
     patch: (path: string, body?: unknown, options?: RequestOptions) => request('PATCH', path, body, options),
     delete: (path: string, options?: RequestOptions) => request('DELETE', path, undefined, options),
     form: (path: string, fields: Record<string, string> | string, { headers, ...options }: RequestOptions = {}) =>
-      request('POST', path, undefined, { ...options, raw: String(new URLSearchParams(fields)), headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers } }),
+      request('POST', path, undefined, {
+        ...options,
+        raw: String(new URLSearchParams(fields)),
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      }),
     users: async (...names: string[]) => {
-      const { body } = await post('/api/client/users/batch', names.map((name) => ({ external_id: name, email: `${name}@example.com` })))
+      const { body } = await post(
+        '/api/client/users/batch',
+        names.map((name) => ({ external_id: name, email: `${name}@example.com` })),
+      )
       if (body.failed !== 0) throw new Error(`Users were not saved: ${JSON.stringify(body)}`)
     },
     token: async (externalId: string) => (await post(`/api/client/users/${encodeURIComponent(externalId)}/sessions`)).body.token as string,

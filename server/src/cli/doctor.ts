@@ -28,7 +28,11 @@ function nodeVersion(): Finding {
 async function configuration(env: Record<string, string | undefined>): Promise<Finding[]> {
   try {
     const config = readConfig(env)
-    return [{ ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` }, await dataDirectory(config.DATA_DIR), ...(await database(env))]
+    return [
+      { ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` },
+      await dataDirectory(config.DATA_DIR),
+      ...(await database(env)),
+    ]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return [{ ok: false, text: error.message }]
@@ -53,7 +57,12 @@ async function database(env: Record<string, string | undefined>): Promise<Findin
       const waiting = await backlog(ctx)
       return [
         { ok: true, text: `PostgreSQL ${version}, schema up to date` },
-        { ok: durable, text: durable ? 'Commits reach the disk (fsync, full_page_writes and synchronous_commit are on)' : 'A crash can lose acknowledged requests: switch fsync, full_page_writes and synchronous_commit on' },
+        {
+          ok: durable,
+          text: durable
+            ? 'Commits reach the disk (fsync, full_page_writes and synchronous_commit are on)'
+            : 'A crash can lose acknowledged requests: switch fsync, full_page_writes and synchronous_commit on',
+        },
         { ok: true, text: `${waiting?.waiting ?? 0} accepted requests wait` },
         { ok: (waiting?.parked ?? 0) === 0, text: `${waiting?.parked ?? 0} items are parked (table parked_items says why)` },
       ]

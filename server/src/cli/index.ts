@@ -2,6 +2,7 @@
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
+import { listenCommand } from './listen-command.ts'
 import { migrateCommand } from './migrate.ts'
 import { start } from './start.ts'
 
@@ -16,4 +17,14 @@ const help: Command = {
   },
 }
 
-export const commands = { start, all: role('all'), api: role('api'), worker: role('worker'), migrate: migrateCommand, keys, doctor, help }
+export const commands = {
+  start,
+  all: role('all'),
+  api: role('api'),
+  worker: role('worker'),
+  migrate: migrateCommand,
+  keys,
+  listen: listenCommand,
+  doctor,
+  help,
+}

@@ -1,6 +1,7 @@
 import { type App, type Role, startApp } from '../app.ts'
 import { readConfig } from '../infra/config.ts'
 import { type Command, CommandError } from './command.ts'
+import { signalled } from './signals.ts'
 
 const ROLES = ['all', 'api', 'worker']
 
@@ -25,9 +26,3 @@ function greet({ url, credentials }: App) {
     `\nYour first keys, shown once and kept in ${path}:\n  organisation  ${organisation_key}\n  secret        ${secret_key}\n  publishable   ${publishable_key}\n\n`,
   )
 }
-
-/** Resolves on the first signal to stop; a second one ends the process at once. */
-const signalled = () =>
-  new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })

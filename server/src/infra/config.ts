@@ -16,41 +16,62 @@ type Setting<T> = {
   secret?: boolean
 }
 
-const setting = <T>(type: string, parse: Setting<T>['parse']) => (fallback: T, description: string, secret = false): Setting<T> =>
-  ({ type, parse, fallback, description, secret })
+const setting =
+  <T>(type: string, parse: Setting<T>['parse']) =>
+  (fallback: T, description: string, secret = false): Setting<T> => ({ type, parse, fallback, description, secret })
 
 const ok = <T>(value: T) => ({ value })
 const text = setting<string | undefined>('text', ok)
 const words = setting<string>('text', ok)
 const flag = setting<boolean>('true or false', (raw) =>
-  raw === 'true' || raw === '1' ? ok(true) : raw === 'false' || raw === '0' ? ok(false) : { problem: 'must be true or false' })
-const list = setting<string[]>('comma-separated list', (raw) => ok(raw.split(',').map((part) => part.trim()).filter(Boolean)))
+  raw === 'true' || raw === '1' ? ok(true) : raw === 'false' || raw === '0' ? ok(false) : { problem: 'must be true or false' },
+)
+const list = setting<string[]>('comma-separated list', (raw) =>
+  ok(
+    raw
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  ),
+)
 const count = setting<number>('number', (raw) => (/^\d+(\.\d+)?$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a number, 0 or more' }))
 const numbers = setting<number[]>('comma-separated numbers', (raw) => {
   const parts = raw.split(',').map((part) => part.trim())
   return parts.every((part) => /^\d+$/.test(part)) ? ok(parts.map(Number)) : { problem: 'must be whole numbers with commas between them' }
 })
 const port = setting<number>('port', (raw) =>
-  /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' })
+  /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
+)
 const level = setting<string>('fatal, error, warn, info, debug, trace or silent', (raw) =>
-  /^(fatal|error|warn|info|debug|trace|silent)$/.test(raw) ? ok(raw) : { problem: 'must be fatal, error, warn, info, debug, trace or silent' })
+  /^(fatal|error|warn|info|debug|trace|silent)$/.test(raw)
+    ? ok(raw)
+    : { problem: 'must be fatal, error, warn, info, debug, trace or silent' },
+)
 const bytes = setting<number>('size', (raw) => {
   const [, amount, unit] = /^(\d+)(B|KiB|MiB)?$/.exec(raw) ?? []
   if (amount === undefined) return { problem: 'must be a size such as 262144, 256KiB or 1MiB' }
   return ok(Number(amount) * (unit === 'MiB' ? 1_048_576 : unit === 'KiB' ? 1024 : 1))
 })
 const url = setting<string | undefined>('URL', (raw) =>
-  URL.canParse(raw) ? ok(raw.replace(/\/+$/, '')) : { problem: 'must be a URL such as https://carillon.example.com' })
+  URL.canParse(raw) ? ok(raw.replace(/\/+$/, '')) : { problem: 'must be a URL such as https://carillon.example.com' },
+)
 const credential = (prefix: string) =>
   setting<string | undefined>(`key that starts with ${prefix}`, (raw) =>
-    new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`).test(raw) ? ok(raw) : { problem: `must be ${prefix} and 16 to 250 letters, digits, _ or -` })
+    new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`).test(raw)
+      ? ok(raw)
+      : { problem: `must be ${prefix} and 16 to 250 letters, digits, _ or -` },
+  )
 
 /** The table. Order is the order of the reference page. */
 export const settings = {
   NODE_ENV: words('development', '`production` asks for secrets and closes loopback egress; anything else is the development profile.'),
   PORT: port(3000, 'Port of the API. 0 picks a free one.'),
   HOST: words('127.0.0.1', 'Address to listen on. `0.0.0.0` opens it to the network.'),
-  DATABASE_URL: text(undefined, 'PostgreSQL 15 or newer, as postgres://user:password@host/database. Absent: an embedded PostgreSQL under DATA_DIR.', true),
+  DATABASE_URL: text(
+    undefined,
+    'PostgreSQL 15 or newer, as postgres://user:password@host/database. Absent: an embedded PostgreSQL under DATA_DIR.',
+    true,
+  ),
   DATA_DIR: words('.carillon', 'Where the embedded PostgreSQL, the development secrets and credentials.json live.'),
   LOG_LEVEL: level('info', 'How much is logged.'),
   BASE_URL: url(undefined, 'Public address of the API, used in links and tokens. Absent: http://HOST:PORT.'),
@@ -58,8 +79,16 @@ export const settings = {
   BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key to have from the first boot on.', true),
   BOOTSTRAP_SECRET_KEY: credential('sk_')(undefined, 'Secret project key to have from the first boot on.', true),
   BOOTSTRAP_PUBLIC_KEY: credential('pk_')(undefined, 'Publishable project key to have from the first boot on.', true),
-  SECRETS_KEY: list([], 'Keys that seal stored secrets (AES-256-GCM): `id:base64` of 32 bytes each, newest first. Required in production.', true),
-  SESSION_JWT_KEYS: list([], 'Keys that sign user tokens (HS256): `kid:secret` with 32 or more characters each, newest first. Required in production.', true),
+  SECRETS_KEY: list(
+    [],
+    'Keys that seal stored secrets (AES-256-GCM): `id:base64` of 32 bytes each, newest first. Required in production.',
+    true,
+  ),
+  SESSION_JWT_KEYS: list(
+    [],
+    'Keys that sign user tokens (HS256): `kid:secret` with 32 or more characters each, newest first. Required in production.',
+    true,
+  ),
   REQUIRE_API_VERSION: flag(false, 'Refuse requests without a Service-Version header.'),
   JSON_BODY_LIMIT: bytes(1_048_576, 'Largest JSON body, after decompression.'),
   FORM_BODY_LIMIT: bytes(262_144, 'Largest form body, after decompression.'),
@@ -108,7 +137,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config = given.production ? given : { ...given, EGRESS_ALLOW_CIDRS: [...LOOPBACK, ...given.EGRESS_ALLOW_CIDRS] }
   if (config.production) problems.push(...missingInProduction(config))
   problems.push(...badKeys(config))
-  if (problems.length > 0) throw new ConfigError(`The configuration has ${problems.length} problem(s):\n${problems.map((line) => `- ${line}`).join('\n')}`)
+  if (problems.length > 0)
+    throw new ConfigError(`The configuration has ${problems.length} problem(s):\n${problems.map((line) => `- ${line}`).join('\n')}`)
   return Object.freeze(config)
 }
 
@@ -119,8 +149,12 @@ function missingInProduction(config: Config): string[] {
 }
 
 function badKeys(config: Config): string[] {
-  const sealing = config.SECRETS_KEY.filter((entry) => !isSealingKey(entry)).map(() => 'SECRETS_KEY must hold entries `id:base64`, each with 32 bytes (openssl rand -base64 32).')
-  const signing = config.SESSION_JWT_KEYS.filter((entry) => !/^[\w-]{1,32}:.{32,}$/.test(entry)).map(() => 'SESSION_JWT_KEYS must hold entries `kid:secret`, each secret with 32 or more characters.')
+  const sealing = config.SECRETS_KEY.filter((entry) => !isSealingKey(entry)).map(
+    () => 'SECRETS_KEY must hold entries `id:base64`, each with 32 bytes (openssl rand -base64 32).',
+  )
+  const signing = config.SESSION_JWT_KEYS.filter((entry) => !/^[\w-]{1,32}:.{32,}$/.test(entry)).map(
+    () => 'SESSION_JWT_KEYS must hold entries `kid:secret`, each secret with 32 or more characters.',
+  )
   return [...new Set([...sealing, ...signing])]
 }
 

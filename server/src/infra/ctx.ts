@@ -49,4 +49,9 @@ export function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T
 }
 
 /** The context of work that nobody asked for over the API. */
-export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({ ...ctx, projectId, project, caller: { kind: 'system' } })
+export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({
+  ...ctx,
+  projectId,
+  project,
+  caller: { kind: 'system' },
+})

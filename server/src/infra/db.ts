@@ -3,10 +3,10 @@
  * Values reach a statement through `${}` alone; fragments nest.
  */
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { pipeline } from 'node:stream/promises'
-import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { matches } from '../lib/validate.ts'
 import type { Metrics } from './metrics.ts'
@@ -72,16 +72,19 @@ export type TxDb = Db & {
   savepoint<T>(work: () => Promise<T>): Promise<T>
 }
 
-export type Database = Db & AsyncDisposable & {
-  /** How many connections exist, are idle, are asked for. */
-  connections(): { total: number; idle: number; waiting: number }
-}
+export type Database = Db &
+  AsyncDisposable & {
+    /** How many connections exist, are idle, are asked for. */
+    connections(): { total: number; idle: number; waiting: number }
+  }
 
 export type DatabaseOptions = {
   url: string
   connectionsMax: number
   name: string
   metrics?: Metrics
+  /** Plans each statement for its values, which large batches are worth. */
+  plansEachTime?: boolean
   /** Tests check every row against its shape. */
   checkRows?: boolean
   onIdleError?: (error: Error) => void
@@ -96,7 +99,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    options: '-c timezone=UTC -c jit=off',
+    // Statements are prepared once and their plans outlive the size a table had then: on a young database the planner
+    // would settle on a sequential scan and keep it while the table grows by orders of magnitude.
+    options: `-c timezone=UTC -c jit=off -c enable_seqscan=off${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
   })
   // A connection that dies while idle is replaced by the pool; without a listener the process would end.
   pool.on('error', (error) => options.onIdleError?.(error))
@@ -196,7 +201,7 @@ const names = new Map<string, string>()
 const NAMES_MAX = 2000
 
 /** Every statement is prepared under a name made from its text, so that the server plans it once a connection. */
-export function prepare(statement: Sql): Prepared {
+function prepare(statement: Sql): Prepared {
   const values: unknown[] = []
   const text = render(statement, values)
   let name = names.get(text)
@@ -221,8 +226,8 @@ function render({ strings, values: parts }: Sql, values: unknown[]): string {
 const shapes = new WeakMap<TSchema, (value: unknown) => string | null>()
 
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  let check = shapes.get(row)
-  if (!check) shapes.set(row, (check = matches(row)))
+  const check = shapes.get(row) ?? matches(row)
+  shapes.set(row, check)
   const problem = check(found)
   if (problem) throw new Error(`A row does not have its shape: ${problem} in ${prepare(statement).text.trim().slice(0, 200)}`)
 }

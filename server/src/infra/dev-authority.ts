@@ -36,9 +36,7 @@ export async function loadOrCreateAuthority(dir: string, now: Date): Promise<Aut
   const cert = await keepFirst(join(dir, 'dev-ca.pem'), 0o644, () => selfSigned(key, now))
   const parsed = new X509Certificate(cert)
   if (!parsed.checkPrivateKey(key) || parsed.validToDate <= now) {
-    throw new Error(
-      `The development certificate has expired or lost its key. Delete dev-ca.pem and dev-ca.key in ${dir} and start again.`,
-    )
+    throw new Error(`The development certificate has expired or lost its key. Delete dev-ca.pem and dev-ca.key in ${dir} and start again.`)
   }
   return { cert, key }
 }

@@ -108,12 +108,9 @@ export function hasCluster(place: Place, version: string): boolean {
   const found = existsSync(marker) ? readFileSync(marker, 'utf8').trim() : undefined
   if (found === undefined) throw new Error(`${place.cluster} holds no PostgreSQL data: move it away and start again.`)
   if (found !== major) {
-    throw new Error(
-      `The data in ${place.cluster} is of PostgreSQL ${found} and the bundled one is ${major}: dump and restore it.`,
-    )
+    throw new Error(`The data in ${place.cluster} is of PostgreSQL ${found} and the bundled one is ${major}: dump and restore it.`)
   }
-  if (!existsSync(place.access))
-    throw new Error(`${place.access} is missing, and with it the password: restore it from a backup.`)
+  if (!existsSync(place.access)) throw new Error(`${place.access} is missing, and with it the password: restore it from a backup.`)
   return true
 }
 

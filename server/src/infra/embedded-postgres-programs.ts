@@ -75,9 +75,7 @@ export async function preparePrograms(source: PostgresPackage, runAs: RunAs, hom
       refusals.push((error as Error).message.trim())
     }
   }
-  throw new Error(
-    `The bundled PostgreSQL cannot run on this machine: set DATABASE_URL to one of your own.\n${refusals.join('\n')}`,
-  )
+  throw new Error(`The bundled PostgreSQL cannot run on this machine: set DATABASE_URL to one of your own.\n${refusals.join('\n')}`)
 }
 
 /** A real run is the only proof that path, mode, libraries and machine all fit. */

@@ -265,8 +265,6 @@ describe.runIf(isRoot)('programs that another user must run', () => {
   })
 
   test('are not taken from a folder that others may write to', async () => {
-    await expect(preparePrograms(closedPackage(), runAs, [temporaryDirectory(0o777)])).rejects.toThrow(
-      'only this user can write to',
-    )
+    await expect(preparePrograms(closedPackage(), runAs, [temporaryDirectory(0o777)])).rejects.toThrow('only this user can write to')
   })
 })

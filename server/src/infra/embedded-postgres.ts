@@ -27,13 +27,7 @@ import {
 import type { ProcessMark } from './embedded-postgres-processes.ts'
 import { hasEnded, isAlive, locked, markOf, ownMark, POLL_MS, programOf, worksIn } from './embedded-postgres-processes.ts'
 import type { RunAs } from './embedded-postgres-programs.ts'
-import {
-  chooseRunAs,
-  findPostgresPackage,
-  homesOfCopies,
-  POSTGRES_ENVIRONMENT,
-  preparePrograms,
-} from './embedded-postgres-programs.ts'
+import { chooseRunAs, findPostgresPackage, homesOfCopies, POSTGRES_ENVIRONMENT, preparePrograms } from './embedded-postgres-programs.ts'
 
 export type EmbeddedPostgres = {
   /** `postgres://…` of a superuser, who is the owner of the database. */

@@ -13,7 +13,11 @@ describe('Idempotency-Key', () => {
     const again = await w.post('/api/client/keys', { role: 'editor', name: 'one' }, key('k1'))
     expect(again.text).toBe(first.text)
     expect([again.status, again.headers.location]).toEqual([201, first.headers.location])
-    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'idempotency-key': 'k1', 'original-request': first.headers['x-request-id'] })
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'idempotency-key': 'k1',
+      'original-request': first.headers['x-request-id'],
+    })
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id'])
     expect(first.headers['idempotent-replayed']).toBeUndefined()
     expect((await w.get('/api/client/keys?q=one')).body.results).toHaveLength(1)

@@ -97,7 +97,9 @@ const inProgress = () =>
   })
 
 const differentRequest = () =>
-  new ApiError('idempotency_key_mismatch', 'This Idempotency-Key was first used with a different request. Use a new key.', { reason: 'different_request' })
+  new ApiError('idempotency_key_mismatch', 'This Idempotency-Key was first used with a different request. Use a new key.', {
+    reason: 'different_request',
+  })
 
 const Stored = Type.Object({
   fingerprint: Type.String(),
@@ -167,9 +169,11 @@ export const purgeIdempotencyRecords = (ctx: Ctx): Promise<number> =>
   )
 
 /** Method, path, query and body, whatever the order of members and the white space (D-IDEM-3). */
-export function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
+function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
   const sortedQuery = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256').update(`${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonical(body)}`).digest('hex')
+  return createHash('sha256')
+    .update(`${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonical(body)}`)
+    .digest('hex')
 }
 
 /** JSON with sorted members, in the manner of RFC 8785. */

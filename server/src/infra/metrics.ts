@@ -2,7 +2,7 @@
  * What can be watched, in Prometheus' words: one function per fact, so that names and labels are decided here alone.
  * Base units, no ids as labels.
  */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -11,8 +11,10 @@ const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 export function createMetrics(version: string) {
   const registry = new Registry()
   const registers = [registry]
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Counter({ name, help, labelNames: [...labelNames], registers })
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => new Gauge({ name, help, labelNames: [...labelNames], registers })
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers })
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ name, help, labelNames: [...labelNames], registers })
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Histogram({ name, help, labelNames: [...labelNames], buckets: SECONDS, registers })
 

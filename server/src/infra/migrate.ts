@@ -81,9 +81,7 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   const newest = migrations.at(-1)?.version ?? 0
   const reached = applied.at(-1)?.version ?? 0
   if (reached > newest) {
-    throw new Error(
-      `This database was made by a newer Carillon (schema ${reached}, and this server knows ${newest}): upgrade the server.`,
-    )
+    throw new Error(`This database was made by a newer Carillon (schema ${reached}, and this server knows ${newest}): upgrade the server.`)
   }
   const known = new Map(migrations.map((migration) => [migration.version, migration]))
   const changed = applied.find(({ version, checksum }) => known.get(version)?.checksum !== checksum)

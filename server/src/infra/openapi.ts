@@ -58,7 +58,8 @@ function pathsOf(routes: readonly Route[], components: Components): OpenApiDocum
   const ids = new Set<string>()
   for (const route of routes) {
     const operation = operationOf(route, components)
-    if (ids.has(operation.operationId)) throw new Error(`Two routes are called ${operation.operationId}; one of them is ${route.method} ${route.path}.`)
+    if (ids.has(operation.operationId))
+      throw new Error(`Two routes are called ${operation.operationId}; one of them is ${route.method} ${route.path}.`)
     ids.add(operation.operationId)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase() as Method]: operation }
   }

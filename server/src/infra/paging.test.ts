@@ -27,7 +27,8 @@ const page = (query: Record<string, string>) => {
 test('walking forward meets every row once in order, and walking back meets the same pages', async () => {
   await using w = await world()
   await w.db.run(sql`create table rows (id bigint primary key, name text collate "C")`)
-  const run = (query: Record<string, string>) => pageOf<typeof Row, Row>(w.db, Row, rows, page(query), { select: sql`id, name`, from: sql`rows`, where: sql`true` }, 1000)
+  const run = (query: Record<string, string>) =>
+    pageOf<typeof Row, Row>(w.db, Row, rows, page(query), { select: sql`id, name`, from: sql`rows`, where: sql`true` }, 1000)
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'B', '')), { maxLength: 12 }),
@@ -108,7 +109,13 @@ describe('parameters', () => {
     for (const name of ['one', 'two']) await w.post('/api/client/keys', { name })
     const { nextCursor } = (await w.get('/api/client/keys?limit=1&sort=name&q=o')).body
     const status = async (rest: string) => (await w.get(`/api/client/keys?cursor=${nextCursor}${rest}`)).status
-    expect([await status(''), await status('&sort=name&direction=asc&q=o'), await status('&sort=id'), await status('&direction=desc'), await status('&q=x')]).toEqual([200, 200, 400, 400, 400])
+    expect([
+      await status(''),
+      await status('&sort=name&direction=asc&q=o'),
+      await status('&sort=id'),
+      await status('&direction=desc'),
+      await status('&q=x'),
+    ]).toEqual([200, 200, 400, 400, 400])
     expect((await w.get(`/api/client/projects?cursor=${nextCursor}`, { key: w.keys.organisation })).status).toBe(400)
   })
 

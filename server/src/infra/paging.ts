@@ -62,30 +62,66 @@ export function readPageRequest(
     faults.push({ code, param, message })
   }
   const limit = readLimit(query.limit, wrong)
-  if (query.page !== undefined && query.page !== 'next' && query.page !== 'prev') wrong('page', 'The value of `page` must be `next` or `prev`.')
+  if (query.page !== undefined && query.page !== 'next' && query.page !== 'prev')
+    wrong('page', 'The value of `page` must be `next` or `prev`.')
   if (query.sort !== undefined && !Object.hasOwn(sorts, query.sort)) {
-    wrong('sort', `The value of \`sort\` must be one of ${Object.keys(sorts).map((name) => `\`${name}\``).join(', ')}.`)
+    wrong(
+      'sort',
+      `The value of \`sort\` must be one of ${Object.keys(sorts)
+        .map((name) => `\`${name}\``)
+        .join(', ')}.`,
+    )
   }
   if (query.direction !== undefined && query.direction !== 'asc' && query.direction !== 'desc') {
     wrong('direction', 'The value of `direction` must be `asc` or `desc`.')
   }
   const q = query.q === undefined ? undefined : trimWhiteSpace(query.q)
-  if (q !== undefined && lengthOf(q) > Q_LENGTH_MAX) wrong('q', `The parameter \`q\` may have at most ${Q_LENGTH_MAX} characters.`, 'validation_failed')
+  if (q !== undefined && lengthOf(q) > Q_LENGTH_MAX)
+    wrong('q', `The parameter \`q\` may have at most ${Q_LENGTH_MAX} characters.`, 'validation_failed')
   const cursor = query.cursor ? decodeCursor(query.cursor, resource) : undefined
-  if (query.cursor === '' || cursor === null || (cursor && !Object.hasOwn(sorts, cursor.sort))) {
+  if (query.cursor === '' || cursor === null || (cursor && !fits(sorts, cursor))) {
     wrong('cursor', 'The value of `cursor` is not a cursor of this list. Start again without it.')
   }
   const sort = query.sort ?? cursor?.sort ?? defaultSort
-  const direction = (query.direction ?? (query.sort === undefined ? cursor?.direction : undefined) ?? (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
+  const direction = (query.direction ??
+    (query.sort === undefined ? cursor?.direction : undefined) ??
+    (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
   if (cursor && (cursor.sort !== sort || cursor.direction !== direction)) {
     wrong('cursor', 'The `cursor` was made with another `sort` or `direction`. Repeat those of the first page, or leave them out.')
   } else if (cursor && q !== undefined && cursor.q !== q) {
     wrong('cursor', 'The `cursor` was made with another `q`. Repeat that of the first page.')
   }
   return {
-    request: { limit, travel: cursor && query.page === 'prev' ? 'prev' : 'next', sort, direction, ...(cursor && { cursor }), q: q ?? cursor?.q ?? '' },
+    request: {
+      limit,
+      travel: cursor && query.page === 'prev' ? 'prev' : 'next',
+      sort,
+      direction,
+      ...(cursor && { cursor }),
+      q: q ?? cursor?.q ?? '',
+    },
     faults,
   }
+}
+
+/** Does the cursor sort by something there is, and is its value such as that column holds? */
+function fits(sorts: Record<string, Sort>, { sort, position: { sortValue } }: Cursor): boolean {
+  const column = Object.hasOwn(sorts, sort) ? sorts[sort] : undefined
+  if (!column) return false
+  return sortValue === null ? column.nullable === true : holds[column.type](sortValue)
+}
+
+const INTEGER_MAX = 2_147_483_647
+
+const holds: Record<Sort['type'], (value: string | number) => boolean> = {
+  bigint: (value) => typeof value === 'number',
+  integer: (value) => typeof value === 'number' && Math.abs(value) <= INTEGER_MAX,
+  text: (value) => typeof value === 'string',
+  timestamptz: (value) =>
+    typeof value === 'string' &&
+    /^(?!0000)\d{4}-/.test(value) &&
+    !Number.isNaN(Date.parse(value)) &&
+    new Date(value).toISOString() === value,
 }
 
 function readLimit(text: string | undefined, wrong: (param: string, message: string, code?: Fault['code']) => void): number {
@@ -119,7 +155,11 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   const size = request.limit === -1 ? allMax : request.limit
   const found = (await db.all(row, pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
   if (request.limit === -1 && found.length > allMax) {
-    throw fault('validation_failed', 'limit', `More than ${allMax} rows match. Page through them with a \`limit\` of 1 to ${LIMIT_MAX} instead.`)
+    throw fault(
+      'validation_failed',
+      'limit',
+      `More than ${allMax} rows match. Page through them with a \`limit\` of 1 to ${LIMIT_MAX} instead.`,
+    )
   }
   const more = found.length > size
   const shown = more ? found.slice(0, size) : found
@@ -129,9 +169,12 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
 }
 
 /** Case-insensitive substring in any of the texts; no operators. */
-export function searchIn(texts: Sql[], q: string): Sql {
+function searchIn(texts: Sql[], q: string): Sql {
   const pattern = likePattern(q)
-  return sql`(${join(texts.map((text) => sql`${text} ilike ${pattern}`), ' or ')})`
+  return sql`(${join(
+    texts.map((text) => sql`${text} ilike ${pattern}`),
+    ' or ',
+  )})`
 }
 
 /** `%` and `_` mean themselves. */
@@ -141,14 +184,23 @@ function pageStatement(listing: Listing, request: PageRequest, source: PageSourc
   const backwards = request.travel === 'prev'
   const position = request.cursor?.position
   const parts = partsBeyond(listing, request, backwards, position, request.cursor?.inclusive ?? false)
-  return unionOf(parts.map((part) => sql`select ${source.select} from ${source.from} where ${source.where} and ${part.where} order by ${part.order} limit ${rows}`), rows)
+  return unionOf(
+    parts.map(
+      (part) =>
+        sql`select ${source.select} from ${source.from} where ${source.where} and ${part.where} order by ${part.order} limit ${rows}`,
+    ),
+    rows,
+  )
 }
 
 // The parts come in the order of the page, and the first rows of each are all that can be shown.
 function unionOf(parts: Sql[], rows: number): Sql {
   const [only] = parts
   if (parts.length === 1 && only) return only
-  return sql`${join(parts.map((part) => sql`(${part})`), ' union all ')} limit ${rows}`
+  return sql`${join(
+    parts.map((part) => sql`(${part})`),
+    ' union all ',
+  )} limit ${rows}`
 }
 
 type Part = { where: Sql; order: Sql }
@@ -157,14 +209,25 @@ type Part = { where: Sql; order: Sql }
  * The rows beyond a position, in the order of travel, as one or two ranges of an index: rows with a sort value, rows without.
  * Nulls are always shown last, which no index order does in both directions; hence the two ranges.
  */
-function partsBeyond(listing: Listing, { sort, direction }: PageRequest, backwards: boolean, position: Position | undefined, inclusive: boolean): Part[] {
+function partsBeyond(
+  listing: Listing,
+  { sort, direction }: PageRequest,
+  backwards: boolean,
+  position: Position | undefined,
+  inclusive: boolean,
+): Part[] {
   const { column, type, nullable } = listing.sorts[sort] as Sort
   const { id } = listing
   const ascending = (direction === 'asc') !== backwards
   const way = ascending ? sql`asc` : sql`desc`
   const beyond = sql`${raws[ascending ? '>' : '<']}${inclusive ? raws['='] : raws['']}`
   const order = sameColumn(column, id) ? sql`${id} ${way}` : sql`${column} ${way}, ${id} ${way}`
-  if (!position) return inOrder(backwards, { where: nullable ? sql`${column} is not null` : raws.true, order }, nullable && { where: sql`${column} is null`, order: sql`${id} ${way}` })
+  if (!position)
+    return inOrder(
+      backwards,
+      { where: nullable ? sql`${column} is not null` : raws.true, order },
+      nullable && { where: sql`${column} is null`, order: sql`${id} ${way}` },
+    )
   const value = position.sortValue
   if (value === null) {
     const nulls = { where: sql`${column} is null and ${id} ${beyond} ${position.id}`, order: sql`${id} ${way}` }
@@ -177,7 +240,8 @@ function partsBeyond(listing: Listing, { sort, direction }: PageRequest, backwar
   return nullable && !backwards ? [valued, { where: sql`${column} is null`, order: sql`${id} ${way}` }] : [valued]
 }
 
-const inOrder = (backwards: boolean, valued: Part, nulls: Part | undefined): Part[] => (nulls ? (backwards ? [nulls, valued] : [valued, nulls]) : [valued])
+const inOrder = (backwards: boolean, valued: Part, nulls: Part | undefined): Part[] =>
+  nulls ? (backwards ? [nulls, valued] : [valued, nulls]) : [valued]
 
 const sameColumn = (a: Sql, b: Sql) => a === b || (a.values.length === 0 && b.values.length === 0 && a.strings[0] === b.strings[0])
 
@@ -185,7 +249,13 @@ const raws = { '>': sql`>`, '<': sql`<`, '=': sql`=`, '': sql``, true: sql`true`
 const casts = { bigint: sql`bigint`, text: sql`text`, timestamptz: sql`timestamptz`, integer: sql`integer` }
 
 /** Is there a row on the side the walk came from? Without a cursor there is none by definition. */
-async function anythingBehind(db: Db, listing: Listing, request: PageRequest, source: PageSource, shown: Record<string, unknown>[]): Promise<boolean> {
+async function anythingBehind(
+  db: Db,
+  listing: Listing,
+  request: PageRequest,
+  source: PageSource,
+  shown: Record<string, unknown>[],
+): Promise<boolean> {
   const edge = request.travel === 'prev' ? shown.at(-1) : shown[0]
   if (!request.cursor || !edge) return false
   const parts = partsBeyond(listing, request, request.travel === 'next', positionOf(listing, request, edge), false)
@@ -214,7 +284,10 @@ const write = ({ resource }: Listing, { sort, direction, q }: PageRequest, posit
 
 function positionOf(listing: Listing, { sort }: PageRequest, row: Record<string, unknown>): Position {
   const value = row[sort]
-  return { sortValue: value instanceof Date ? value.toISOString() : ((value ?? null) as Position['sortValue']), id: row[listing.idName] as number }
+  return {
+    sortValue: value instanceof Date ? value.toISOString() : ((value ?? null) as Position['sortValue']),
+    id: row[listing.idName] as number,
+  }
 }
 
 /** The same page with each item as the caller sees it. */

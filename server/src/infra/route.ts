@@ -21,7 +21,15 @@ export type Access =
 
 /** What `authenticate` found behind an Authorization header. */
 export type Credential =
-  | { kind: 'secret' | 'publishable'; keyId: KeyId; role: Role; projectId: ProjectId; organisationId: OrganisationId; project: ProjectDefaults; apiVersion: string }
+  | {
+      kind: 'secret' | 'publishable'
+      keyId: KeyId
+      role: Role
+      projectId: ProjectId
+      organisationId: OrganisationId
+      project: ProjectDefaults
+      apiVersion: string
+    }
   | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
 
 /** Handed in by `app.ts`, so that infra need not know the keys module. Both throw `ApiError` 401. */
@@ -86,6 +94,7 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   sensitive?: true
   /** The bucket a call is counted in besides its credential's read or write. */
   bucket?: 'ext' | 'egress'
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers 204 returns nothing.
   run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>>) => Promise<Static<R> | undefined | void>
 }
 

@@ -73,9 +73,7 @@ describe('an answer', () => {
       const { method, url, headers } = request
       request.on('data', (body) => {
         reply.writeHead(201, { 'retry-after': '7', 'set-cookie': ['a=1', 'b=2'] })
-        reply.end(
-          JSON.stringify({ method, url, agent: headers['user-agent'], type: headers['content-type'], body: String(body) }),
-        )
+        reply.end(JSON.stringify({ method, url, agent: headers['user-agent'], type: headers['content-type'], body: String(body) }))
       })
     })
     const url = `https://localhost:${port}/hooks?key=1`
@@ -238,9 +236,7 @@ describe('trouble is a value', () => {
   })
 
   test('an answer that is not HTTP', async () => {
-    const port = await listen(
-      createTcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n'))),
-    )
+    const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n'))))
     expect(await safeFetch()(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'failed', reason: 'other' })
   })
 

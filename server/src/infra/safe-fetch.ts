@@ -108,15 +108,18 @@ type Outcome = Omit<Answered, 'elapsedMs'> | Omit<Failed, 'elapsedMs'>
 function exchange(agent: Agent, url: URL, userAgent: string, request: SafeRequest): Promise<SafeResponse> {
   const startedAt = performance.now()
   const { promise, resolve } = Promise.withResolvers<SafeResponse>()
-  const settled = new AbortController()
+  let over = false
   const chunks: Buffer[] = []
   let size = 0
   let head = { status: 0, headers: {} as Answered['headers'] }
   let stop: (() => void) | undefined
 
   const settle = (outcome: Outcome) => {
-    if (settled.signal.aborted) return
-    settled.abort()
+    if (over) return
+    over = true
+    clearTimeout(total)
+    clearTimeout(connecting)
+    request.signal?.removeEventListener('abort', cancel)
     resolve({ ...outcome, elapsedMs: performance.now() - startedAt })
   }
   const giveUp = (reason: FailureReason, message: string) => {
@@ -124,16 +127,13 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
     stop?.()
   }
   const answer = () => settle({ is: 'answered', ...head, body: decode(chunks, request.responseBytesMax) })
-  const onAbort = (signal: AbortSignal, act: () => void) =>
-    signal.aborted ? act() : signal.addEventListener('abort', act, { signal: settled.signal })
-
-  onAbort(AbortSignal.timeout(request.timeoutMs), () =>
-    giveUp('timeout', `The server did not answer within ${request.timeoutMs} ms.`),
-  )
-  onAbort(AbortSignal.timeout(request.connectTimeoutMs), () => {
+  const cancel = () => giveUp('other', 'The request was cancelled.')
+  const total = setTimeout(() => giveUp('timeout', `The server did not answer within ${request.timeoutMs} ms.`), request.timeoutMs)
+  const connecting = setTimeout(() => {
     if (!stop) giveUp('timeout', `No connection could be made within ${request.connectTimeoutMs} ms.`)
-  })
-  if (request.signal) onAbort(request.signal, () => giveUp('other', 'The request was cancelled.'))
+  }, request.connectTimeoutMs)
+  if (request.signal?.aborted) cancel()
+  else request.signal?.addEventListener('abort', cancel)
 
   const { origin, pathname, search } = url
   const headers = { ...request.headers, 'user-agent': userAgent }
@@ -144,7 +144,7 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
       // Called when a connection is there. Nothing is sent for somebody who has stopped waiting.
       onRequestStart(controller) {
         stop = () => controller.abort(new Error('The request is over.'))
-        if (settled.signal.aborted) stop()
+        if (over) stop()
       },
       onResponseStart(_, status, headers) {
         if (status >= 200) head = { status, headers }

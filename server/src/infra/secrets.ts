@@ -18,7 +18,9 @@ const TAG_BYTES = 16
 
 /** `keys` are `id:base64` entries, newest first, already checked by the configuration. */
 export function createSecrets(keys: readonly string[], random: (count: number) => Buffer = randomBytes): Secrets {
-  const ring = new Map(keys.map((entry) => [entry.slice(0, entry.indexOf(':')), Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]))
+  const ring = new Map(
+    keys.map((entry) => [entry.slice(0, entry.indexOf(':')), Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]),
+  )
   const [newest] = ring
   if (!newest) throw new Error('At least one sealing key is needed.')
   const [newestId, newestKey] = newest

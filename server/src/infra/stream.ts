@@ -51,7 +51,10 @@ export function createAppender(db: Db, appended: () => void): Appender {
       waiting = waiting.slice(group.length)
       const bytes = group.reduce((sum, { request }) => sum + request.body.length, 0)
       try {
-        await insertGroup(db, group.map(({ request }) => request))
+        await insertGroup(
+          db,
+          group.map(({ request }) => request),
+        )
         for (const { done } of group) done()
         appended()
       } catch (error) {
@@ -74,7 +77,8 @@ export function createAppender(db: Db, appended: () => void): Appender {
   }
 }
 
-const tooBusy = () => new ApiError('rate_limited', 'More arrives than can be stored. Retry after 1 second.', { headers: { 'retry-after': '1' } })
+const tooBusy = () =>
+  new ApiError('rate_limited', 'More arrives than can be stored. Retry after 1 second.', { headers: { 'retry-after': '1' } })
 
 function takeGroup(waiting: Waiting[]): Waiting[] {
   let bytes = 0
@@ -137,7 +141,8 @@ const Locked = Type.Object({ locked: Type.Boolean() })
 
 /** One processor at a time for a project keeps its people's events in order; false when another has it. */
 export const lockProject = async (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
-  (await ctx.db.first(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))?.locked ?? false
+  (await ctx.db.first(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))
+    ?.locked ?? false
 
 const CLAIMED_REQUESTS_MAX = 2000
 

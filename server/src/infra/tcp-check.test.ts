@@ -48,12 +48,9 @@ describe('a check of a host', () => {
     expect(await tcpCheck({ host: '127.0.0.1', port: closedPort, policy: open })).toBe('refused')
   })
 
-  test.each(['127.0.0.1', '[::1]', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254'])(
-    'is blocked by the policy: %s',
-    async (host) => {
-      expect(await tcpCheck({ host, port, policy: closed })).toBe('blocked')
-    },
-  )
+  test.each(['127.0.0.1', '[::1]', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254'])('is blocked by the policy: %s', async (host) => {
+    expect(await tcpCheck({ host, port, policy: closed })).toBe('blocked')
+  })
 
   test.each(['localhost', '127.1', '2130706433', '0x7f.1'])('is blocked for what the name means: %s', async (host) => {
     expect(await tcpCheck({ host, port, policy: closed })).toBe('blocked')

@@ -6,7 +6,14 @@ const cursors = fc.record({
   resource: fc.constant('users'),
   sort: fc.string({ unit: 'grapheme' }),
   direction: fc.constantFrom('asc', 'desc'),
-  position: fc.record({ sortValue: fc.oneof(fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')), fc.maxSafeInteger(), fc.constant(null)), id: fc.maxSafeNat() }),
+  position: fc.record({
+    sortValue: fc.oneof(
+      fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+      fc.maxSafeInteger(),
+      fc.constant(null),
+    ),
+    id: fc.maxSafeNat(),
+  }),
   inclusive: fc.boolean(),
   q: fc.string({ unit: 'grapheme' }),
 })
@@ -19,10 +26,18 @@ test('a cursor reads back as it was written', () =>
   ))
 
 test('whatever somebody sends, it is a cursor or nothing', () =>
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.json().map((json) => Buffer.from(json).toString('base64url'))), (text) => {
-    const read = decodeCursor(text, 'users')
-    expect(read === null || read.resource === 'users').toBe(true)
-  })))
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json().map((json) => Buffer.from(json).toString('base64url')),
+      ),
+      (text) => {
+        const read = decodeCursor(text, 'users')
+        expect(read === null || read.resource === 'users').toBe(true)
+      },
+    ),
+  ))
 
 describe('is not a cursor', () => {
   const write = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -44,12 +44,15 @@ export function decodeCursor(text: string, resource: string): Cursor | null {
   if (typeof read !== 'object' || read === null) return null
   const { v, r, s, d, k, i = false, q = '' } = read as Record<string, unknown>
   if (v !== VERSION || r !== resource || typeof s !== 'string' || (d !== 'asc' && d !== 'desc')) return null
-  if (typeof i !== 'boolean' || typeof q !== 'string' || !isKey(k)) return null
+  if (typeof i !== 'boolean' || !isText(q) || !isKey(k)) return null
   return { resource, sort: s, direction: d, position: { sortValue: k[0], id: k[1] }, inclusive: i, q }
 }
 
 const isKey = (k: unknown): k is [Position['sortValue'], number] => {
   if (!Array.isArray(k) || k.length !== 2 || !Number.isSafeInteger(k[1]) || k[1] < 0) return false
   const [value] = k
-  return value === null || Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0') && value.isWellFormed())
+  return value === null || Number.isSafeInteger(value) || isText(value)
 }
+
+/** Text that PostgreSQL can hold. */
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0') && value.isWellFormed()

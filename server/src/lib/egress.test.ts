@@ -4,9 +4,8 @@ import { egressPolicy, isAllowedAddress } from './egress.ts'
 describe('a policy that opens nothing', () => {
   const closed = egressPolicy([])
 
-  test.each(['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8'])(
-    'reaches %s',
-    (ip) => expect(isAllowedAddress(closed, ip)).toBe(true),
+  test.each(['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8'])('reaches %s', (ip) =>
+    expect(isAllowedAddress(closed, ip)).toBe(true),
   )
 
   test.each([

@@ -32,5 +32,4 @@ export function isAllowedAddress(policy: EgressPolicy, ip: string): boolean {
   return address.range() === 'unicast' || policy.allowed.some((range) => contains(range, address))
 }
 
-const contains = ([base, prefix]: [Address, number], address: Address) =>
-  base.kind() === address.kind() && address.match(base, prefix)
+const contains = ([base, prefix]: [Address, number], address: Address) => base.kind() === address.kind() && address.match(base, prefix)

@@ -1,8 +1,8 @@
 /** The text formats of the field rules (D-F-1 to D-F-9). They see text that is trimmed already and leave lengths to the schema. */
 import { isEmail } from './email.ts'
 import { isLocale } from './locales.ts'
-import { isTime } from './times.ts'
 import { isTimeZone } from './time-zones.ts'
+import { isTime } from './times.ts'
 import { dnsName, isDeeplinkMirrorUrl, isHostNameOrIp, isHttpsUrl, isWebsiteUrl } from './urls.ts'
 
 /** A format by the name schemas give it. `says` ends the sentence that begins "The value of `x` …". */

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { isLocale, normaliseLocale, regionOf } from './locales.ts'
 
 describe('a locale', () => {
-  test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])(
-    'is a language tag: %s',
-    (text) => expect(isLocale(text)).toBe(true),
+  test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])('is a language tag: %s', (text) =>
+    expect(isLocale(text)).toBe(true),
   )
 
   test.each(['', 'english language', 'e', 'en-', 'en__AU', '-AU', 'en-AU!', '*', 'en AU'])('is not: %j', (text) =>

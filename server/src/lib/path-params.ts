@@ -15,9 +15,18 @@ const EXTERNAL_ID_LENGTH_MAX = 255
 
 /** A user's `external_id` in the path, percent-decoded once. */
 export const pathUser = {
-  schema: Type.String({ minLength: 1, maxLength: EXTERNAL_ID_LENGTH_MAX }),
+  schema: Type.String({ minLength: 1, maxLength: EXTERNAL_ID_LENGTH_MAX, description: 'The `external_id` of the user, percent-encoded.' }),
   read(text: string): string {
     if (text === '' || [...text].length > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
     return text.toWellFormed()
+  },
+}
+
+/** The name of an attribute in the path. */
+export const pathAttribute = {
+  schema: Type.String({ minLength: 1, maxLength: 255, description: 'A key of `data`.' }),
+  read(text: string, name: string): string {
+    if (text !== '' && [...text].length <= 255 && !text.includes('\0')) return text.toWellFormed()
+    throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must have 1 to 255 characters, none of them U+0000.`)
   },
 }

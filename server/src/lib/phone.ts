@@ -12,10 +12,7 @@ const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
 
 /** The countries whose way of writing numbers to try, the likeliest first (D-F-2). */
 export function phoneRegions(person: Whereabouts, project: Whereabouts): string[] {
-  const regions = [person, project].flatMap(({ locale, timezone }) => [
-    locale && regionOf(locale),
-    timezone && countryOf(timezone),
-  ])
+  const regions = [person, project].flatMap(({ locale, timezone }) => [locale && regionOf(locale), timezone && countryOf(timezone)])
   return [...new Set(regions.filter((region) => typeof region === 'string').filter((region) => isSupportedCountry(region)))]
 }
 

@@ -27,10 +27,12 @@ export const Exact = <const P extends Record<string, TSchema>>(properties: P, op
   Type.Object(properties, { additionalProperties: false, ...options })
 
 /** Every member of an `Exact` object made optional, for PATCH. */
-export const Changes = <P extends Record<string, TSchema>>(properties: P) => Type.Partial(Exact(properties), { additionalProperties: false })
+export const Changes = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Partial(Exact(properties), { additionalProperties: false })
 
 /** A positive id of the given kind. */
-export const IdOf = <I extends number>(options: object = {}) => Type.Unsafe<I>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
+export const IdOf = <I extends number>(options: object = {}) =>
+  Type.Unsafe<I>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
 /** Text that is trimmed, must not be empty, and has a longest length (D-VAL-3). */
 export const Line = (maxLength: number, options: object = {}) => Type.String({ trim: true, notBlank: true, maxLength, ...options })

@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { egressPolicy } from './egress.ts'
-import {
-  dnsName,
-  isDeeplinkMirrorUrl,
-  isDomainName,
-  isHostNameOrIp,
-  isHttpsUrl,
-  isWebsiteUrl,
-  webhookUrlProblem,
-} from './urls.ts'
+import { dnsName, isDeeplinkMirrorUrl, isDomainName, isHostNameOrIp, isHttpsUrl, isWebsiteUrl, webhookUrlProblem } from './urls.ts'
 
 const label63 = 'a'.repeat(63)
 

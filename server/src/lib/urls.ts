@@ -67,8 +67,7 @@ export function webhookUrlProblem(text: string, egress: EgressPolicy): string | 
   if (text.includes('#')) return 'must not contain a fragment'
   // The parser has already turned `0x7f.1` and `2130706433` into 127.0.0.1.
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (isIPv4(host) || isIPv6(host))
-    return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'
+  if (isIPv4(host) || isIPv6(host)) return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'
   if (host === 'localhost' && allowsLoopback(egress)) return null
   const isPublic = host.includes('.') && !host.split('.').includes('') && !PRIVATE_SUFFIX.test(host)
   return isPublic ? null : 'must name a host on the public internet'

@@ -141,20 +141,37 @@ function toFault(error: ErrorObject): Ranked {
     case 'minItems':
       if (isEmpty(error.data)) {
         const message =
-          error.keyword === 'minItems' ? `The parameter ${name} must contain at least one value.` : `The parameter ${name} must not be empty.`
+          error.keyword === 'minItems'
+            ? `The parameter ${name} must contain at least one value.`
+            : `The parameter ${name} must not be empty.`
         return { rank: 2, code: 'parameter_invalid_empty', param: at(), message }
       }
-      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} must have at least ${limit} ${units(error)}.` }
+      return {
+        rank: 3,
+        code: 'validation_failed',
+        param: at(),
+        message: `The parameter ${name} must have at least ${limit} ${units(error)}.`,
+      }
     case 'maxLength':
     case 'maxItems':
-      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} may have at most ${limit} ${units(error)}.` }
+      return {
+        rank: 3,
+        code: 'validation_failed',
+        param: at(),
+        message: `The parameter ${name} may have at most ${limit} ${units(error)}.`,
+      }
     case 'minimum':
     case 'maximum':
     case 'numericRange':
       return { rank: 3, code: 'validation_failed', param: at(), message: `The value of ${name} must be ${rangeOf(error)}.` }
     case 'freeForm': {
       const { bytesMax } = error.schema as { bytesMax: number }
-      return { rank: 3, code: 'validation_failed', param: at(), message: `The parameter ${name} ${freeFormProblem(error.data as object, bytesMax)}.` }
+      return {
+        rank: 3,
+        code: 'validation_failed',
+        param: at(),
+        message: `The parameter ${name} ${freeFormProblem(error.data as object, bytesMax)}.`,
+      }
     }
     default:
       return { rank: 4, code: 'parameter_invalid_format', param: at(), message: formatMessage(error, name) }

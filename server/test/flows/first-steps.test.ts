@@ -11,7 +11,9 @@ test('a contact that was saved is found again, whichever way', async () => {
 
 test('an event that was accepted creates its person', async () => {
   await using w = await world()
-  expect((await w.post('/api/client/events', [{ external_id: 'lee', name: 'signed_up', user: { email: 'lee@example.com' } }])).status).toBe(204)
+  expect((await w.post('/api/client/events', [{ external_id: 'lee', name: 'signed_up', user: { email: 'lee@example.com' } }])).status).toBe(
+    204,
+  )
   await w.drain()
   expect((await w.get('/api/client/users/lee')).body).toMatchObject({ email: 'lee@example.com' })
 })

@@ -125,7 +125,12 @@ function inspectObject(value: Record<string, unknown>, levels: number, suspiciou
   // A member may be called `__proto__`; defining it keeps it an ordinary one.
   const copy = {}
   for (const [key, inner] of Object.entries(value)) {
-    Object.defineProperty(copy, cleaned(key), { value: inspect(inner, levels - 1, true), enumerable: true, writable: true, configurable: true })
+    Object.defineProperty(copy, cleaned(key), {
+      value: inspect(inner, levels - 1, true),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
   }
   return copy
 }
@@ -154,7 +159,8 @@ function unescapePart(part: string): string {
   } catch {
     throw new ApiError('parameter_invalid_format', 'The percent-encoding of a parameter is broken.')
   }
-  if (decoded.includes('\0')) throw new ApiError('parameter_invalid_format', 'A parameter holds the character U+0000, which cannot be stored.')
+  if (decoded.includes('\0'))
+    throw new ApiError('parameter_invalid_format', 'A parameter holds the character U+0000, which cannot be stored.')
   return decoded
 }
 
@@ -162,7 +168,8 @@ function unescapePart(part: string): string {
 export function toRecord(pairs: [string, string][]): Record<string, string> {
   const record: Record<string, string> = Object.create(null)
   for (const [name, value] of pairs) {
-    if (name in record) throw fault('parameter_invalid_format', name.slice(0, 255), `The parameter \`${name.slice(0, 255)}\` may be given only once.`)
+    if (name in record)
+      throw fault('parameter_invalid_format', name.slice(0, 255), `The parameter \`${name.slice(0, 255)}\` may be given only once.`)
     record[name] = value
   }
   return record

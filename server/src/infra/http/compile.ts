@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { type Check, checker } from '../../lib/validate.ts'
 import { Exact } from '../../lib/shapes.ts'
+import { type Check, checker } from '../../lib/validate.ts'
 import { PAGING_PARAMETERS } from '../paging.ts'
 import type { Route } from '../route.ts'
 

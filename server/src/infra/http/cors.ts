@@ -6,7 +6,7 @@ const ALLOWED = 'authorization, content-type, x-service-user-token, idempotency-
 const PREFLIGHT_SECONDS = 7200
 
 /** Only routes that a publishable key may use are open to browsers (D-HTTP-7). */
-export const isOpenToBrowsers = ({ def }: CompiledRoute): boolean => 'publishable' in def.access && def.access.publishable !== undefined
+const isOpenToBrowsers = ({ def }: CompiledRoute): boolean => 'publishable' in def.access && def.access.publishable !== undefined
 
 /** On the answer itself, errors included: a browser hides a 401 without them. */
 export const corsHeaders = (route: CompiledRoute): Record<string, string> =>

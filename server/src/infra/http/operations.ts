@@ -17,8 +17,14 @@ const One = Type.Object({ one: Type.Integer() })
 export function addOperations(app: FastifyInstance, { ctx, queues, connections }: Operations): () => void {
   let draining = false
   const answer = (reply: FastifyReply, status: number, body: object) =>
-    reply.code(status).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff').type('application/json; charset=utf-8').send(JSON.stringify(body))
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => app.route({ method: ['GET', 'HEAD'], url, handler })
+    reply
+      .code(status)
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff')
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(body))
+  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
+    app.route({ method: ['GET', 'HEAD'], url, handler })
 
   get('/livez', (_, reply) => answer(reply, 200, { status: 'ok' }))
   get('/healthz', (_, reply) => answer(reply, 200, { status: 'ok' }))

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../lib/errors.ts'
-import { type Bucket, type BucketPolicy, take, type Taken } from '../../lib/token-bucket.ts'
+import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../config.ts'
 
 export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail'

@@ -6,8 +6,8 @@ import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../ctx.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, onceOnly, readIdempotencyKey, type StoredReply } from '../idempotency.ts'
-import { spendQuota } from '../quota.ts'
 import { readPageRequest } from '../paging.ts'
+import { spendQuota } from '../quota.ts'
 import type { Access, Authenticator, Credential, Route } from '../route.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
@@ -28,7 +28,11 @@ export type Exchange = {
 export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
 
 /** Serves one request; the reply is what would be stored for a replay. Throws what becomes an error reply. */
-export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<StoredReply> {
+export async function serve(
+  { ctx, authenticator, limits, baseUrl }: Serving,
+  route: CompiledRoute,
+  exchange: Exchange,
+): Promise<StoredReply> {
   const { request } = exchange
   const credential = await authenticated(ctx, authenticator, limits, exchange)
   Object.assign(exchange.headers, spendOn(ctx, limits, route, credential, request))
@@ -41,7 +45,19 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   const key = readIdempotencyKey(request.raw.rawHeaders)
   if (key === undefined) return work(inner)
   exchange.headers['idempotency-key'] = key
-  const stored = await onceOnly(inner, { key, keyId: credential.keyId, route: route.def as Route, path: pathOf(request), query: queryOf(request), body: value, requestId: exchange.requestId }, work)
+  const stored = await onceOnly(
+    inner,
+    {
+      key,
+      keyId: credential.keyId,
+      route: route.def as Route,
+      path: pathOf(request),
+      query: queryOf(request),
+      body: value,
+      requestId: exchange.requestId,
+    },
+    work,
+  )
   if (stored.originalRequest) {
     exchange.facts.replayed = true
     Object.assign(exchange.headers, { 'idempotent-replayed': 'true', 'original-request': stored.originalRequest })
@@ -96,20 +112,33 @@ function spendOn(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, cr
 }
 
 /** Steps 8: kind of credential, then the user token, then the role. */
-async function admitted(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, exchange: Exchange): Promise<Caller> {
+async function admitted(
+  ctx: Ctx,
+  authenticator: Authenticator,
+  limits: RateLimits,
+  { def }: CompiledRoute,
+  credential: Credential,
+  exchange: Exchange,
+): Promise<Caller> {
   const access = def.access as Access & { secret?: string; organisation?: string; publishable?: 'user' | 'anonymous' }
   const { keyId } = credential
   switch (credential.kind) {
     case 'organisation':
       if (access.organisation === undefined) throw refused('key_kind', 'An organisation key cannot be used here. Use a project key.')
-      if (!organisationAtLeast(credential.role, access.organisation as typeof credential.role)) throw refused('role', 'This key’s role does not permit this operation.')
+      if (!organisationAtLeast(credential.role, access.organisation as typeof credential.role))
+        throw refused('role', 'This key’s role does not permit this operation.')
       return { kind: 'organisation', keyId, role: credential.role, organisationId: credential.organisationId }
     case 'secret':
-      if (access.secret === undefined) throw refused('key_kind', `${access.organisation ? 'Use an organisation key' : 'Use a publishable key with a user token'} for this operation.`)
-      if (!atLeast(credential.role, access.secret as typeof credential.role) && !isOwnKey(def, exchange, keyId)) throw refused('role', 'This key’s role does not permit this operation.')
+      if (access.secret === undefined)
+        throw refused(
+          'key_kind',
+          `${access.organisation ? 'Use an organisation key' : 'Use a publishable key with a user token'} for this operation.`,
+        )
+      if (!atLeast(credential.role, access.secret as typeof credential.role) && !isOwnKey(def, exchange, keyId))
+        throw refused('role', 'This key’s role does not permit this operation.')
       return { kind: 'secret', keyId, role: credential.role }
     case 'publishable': {
-      if (access.publishable === undefined) throw refused(access.organisation && !isExt ? 'key_kind' : 'not_publishable', 'A publishable key cannot be used for this operation.')
+      if (access.publishable === undefined) throw refused('not_publishable', 'A publishable key cannot be used for this operation.')
       const token = single(exchange.request, 'x-service-user-token')
       if (token === undefined && access.publishable === 'anonymous') return { kind: 'anonymous', keyId }
       return { kind: 'user', keyId, userId: await userOf(ctx, authenticator, limits, credential, token, exchange) }
@@ -122,7 +151,14 @@ async function admitted(ctx: Ctx, authenticator: Authenticator, limits: RateLimi
 const isOwnKey = (def: Route | CompiledRoute['def'], { request }: Exchange, keyId: number) =>
   'ownKey' in def.access && def.access.ownKey === true && (request.params as Record<string, string>).keyId === String(keyId)
 
-async function userOf(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, credential: Extract<Credential, { kind: 'secret' | 'publishable' }>, token: string | undefined, { request, headers }: Exchange): Promise<UserId> {
+async function userOf(
+  ctx: Ctx,
+  authenticator: Authenticator,
+  limits: RateLimits,
+  credential: Extract<Credential, { kind: 'secret' | 'publishable' }>,
+  token: string | undefined,
+  { request, headers }: Exchange,
+): Promise<UserId> {
   try {
     if (token === undefined || token.trim() === '') throw unauthenticated('user_token_missing')
     const userId = await authenticator.userOf(ctx, credential, token.trim())
@@ -152,7 +188,13 @@ function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId
 }
 
 /** Parameters together, so that all their faults are told at once; then the handler. */
-async function handle(ctx: Ctx, route: CompiledRoute, { value, raw }: { value: unknown; raw: Buffer }, { request, requestId }: Exchange, baseUrl: string): Promise<StoredReply> {
+async function handle(
+  ctx: Ctx,
+  route: CompiledRoute,
+  { value, raw }: { value: unknown; raw: Buffer },
+  { request, requestId }: Exchange,
+  baseUrl: string,
+): Promise<StoredReply> {
   const { def } = route
   const given = request.params as Record<string, string>
   const params = Object.fromEntries(Object.entries(def.params ?? {}).map(([name, param]) => [name, param.read(given[name] ?? '', name)]))
@@ -180,10 +222,18 @@ function readQuery(route: CompiledRoute, request: FastifyRequest) {
   const given = queryOf(request)
   const unknown: Fault[] = Object.keys(given)
     .filter((name) => !route.queryNames.has(name))
-    .map((name) => ({ code: 'parameter_unknown', param: name.slice(0, 255), message: `Unrecognised query parameter \`${name.slice(0, 255)}\`.` }))
+    .map((name) => ({
+      code: 'parameter_unknown',
+      param: name.slice(0, 255),
+      message: `Unrecognised query parameter \`${name.slice(0, 255)}\`.`,
+    }))
   const { list } = route.def
   const paging = list ? readPageRequest(list, given) : { request: undefined, faults: [] }
-  const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn((route.def.query as { properties?: object } | undefined)?.properties ?? {}, name)))
+  const own = Object.fromEntries(
+    Object.entries(given).filter(([name]) =>
+      Object.hasOwn((route.def.query as { properties?: object } | undefined)?.properties ?? {}, name),
+    ),
+  )
   const { faults, value } = route.checkQuery(own)
   return { query: value, page: paging.request, faults: [...unknown, ...paging.faults, ...faults] }
 }

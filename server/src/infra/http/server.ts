@@ -3,19 +3,20 @@
  * route → authentication → rate limit → version → credential kind, user token, role → media type and body
  * → idempotency → parameters → the handler. Every throw becomes the one error envelope here.
  */
-import { brotliCompress, constants, gzip } from 'node:zlib'
+
 import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../../lib/errors.ts'
 import { ulid } from '../../lib/ids.ts'
+import { LATEST_VERSION } from '../../lib/versions.ts'
 import type { Ctx } from '../ctx.ts'
 import type { Authenticator, Route } from '../route.ts'
+import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
-import { type Exchange, serve } from './serve.ts'
 import { createRateLimits } from './rate-limits.ts'
-import { LATEST_VERSION } from '../../lib/versions.ts'
-import { compileRoute, type CompiledRoute } from './compile.ts'
+import { type Exchange, serve } from './serve.ts'
 
 export type HttpOptions = {
   ctx: Ctx
@@ -38,6 +39,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     trustProxy: ctx.config.TRUST_PROXY.length > 0 ? [...ctx.config.TRUST_PROXY] : false,
     bodyLimit: Number.MAX_SAFE_INTEGER,
     forceCloseConnections: 'idle',
+    // What comes in while the server drains is answered like anything else, and its connection closed.
+    return503OnClosing: false,
     exposeHeadRoutes: false,
     genReqId: () => `req_${ulid(ctx.clock.now(), ctx.secrets.random(10))}`,
     routerOptions: {
@@ -54,13 +57,33 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
     },
   })
-  // Bodies are read after the permission checks, by `serve`.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setNotFoundHandler((request, reply) => fail(options, request, reply, new ApiError('resource_missing', 'There is nothing at this address. See /docs for the API.', { reason: 'route' })))
+  // Bodies and their media types are looked at after the permission checks, by `serve`.
+  for (const method of [...METHODS, 'OPTIONS']) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  app.setNotFoundHandler((request, reply) =>
+    fail(
+      options,
+      request,
+      reply,
+      new ApiError('resource_missing', 'There is nothing at this address. See /docs for the API.', { reason: 'route' }),
+    ),
+  )
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
+  closeWhileDraining(app)
   addRoutes(app, options)
   return app
+}
+
+/** A connection that was busy when the server began to drain would otherwise stay, idle, and the process with it. */
+function closeWhileDraining(app: FastifyInstance) {
+  let draining = false
+  app.addHook('preClose', (done) => {
+    draining = true
+    done()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (draining) reply.header('connection', 'close')
+    done()
+  })
 }
 
 function addRoutes(app: FastifyInstance, options: HttpOptions) {
@@ -91,7 +114,11 @@ const allowOf = (routes: CompiledRoute[]) =>
   [...routes.flatMap(({ def }) => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])), 'OPTIONS'].join(', ')
 
 const methodMissing = (method: string, allow: string) =>
-  new ApiError('resource_missing', `This address does not take ${method}. Use ${allow}.`, { status: 405, reason: 'method', headers: { allow } })
+  new ApiError('resource_missing', `This address does not take ${method}. Use ${allow}.`, {
+    status: 405,
+    reason: 'method',
+    headers: { allow },
+  })
 
 type Answering = { route: CompiledRoute; limits: ReturnType<typeof createRateLimits>; request: FastifyRequest; reply: FastifyReply }
 
@@ -116,7 +143,13 @@ const brotliAsync = promisify(brotliCompress)
 const COMPRESS_FROM_BYTES = 1024
 const BROTLI_QUALITY = 4
 
-async function send(request: FastifyRequest, reply: FastifyReply, exchange: Pick<Exchange, 'requestId' | 'version' | 'headers'>, status: number, body: string | null): Promise<void> {
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  exchange: Pick<Exchange, 'requestId' | 'version' | 'headers'>,
+  status: number,
+  body: string | null,
+): Promise<void> {
   reply.code(status).headers({ ...commonHeaders(exchange), ...exchange.headers })
   if (body === null) {
     await reply.send()
@@ -155,7 +188,13 @@ async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: B
   return bytes
 }
 
-async function fail(options: HttpOptions, request: FastifyRequest, reply: FastifyReply, thrown: unknown, exchange?: Exchange): Promise<void> {
+async function fail(
+  options: HttpOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+  exchange?: Exchange,
+): Promise<void> {
   const error = toApiError(thrown)
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
   if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.facts }, 'request failed')
@@ -166,9 +205,24 @@ async function fail(options: HttpOptions, request: FastifyRequest, reply: Fastif
   await send(request, reply, { ...about, headers }, error.status, JSON.stringify(errorReply(error, about.requestId, options.baseUrl())))
 }
 
-function record({ ctx }: HttpOptions, request: FastifyRequest, reply: FastifyReply, { def }: CompiledRoute, exchange: Exchange, elapsedMs: number) {
+function record(
+  { ctx }: HttpOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { def }: CompiledRoute,
+  exchange: Exchange,
+  elapsedMs: number,
+) {
   ctx.metrics.request(def.method, def.path, reply.statusCode, elapsedMs)
   const client_request_id = String(request.headers['x-request-id'] ?? '').slice(0, 200) || undefined
-  const fields = { request_id: exchange.requestId, client_request_id, ...exchange.facts, method: request.method, route: def.path, status: reply.statusCode, elapsed_ms: Math.round(elapsedMs) }
+  const fields = {
+    request_id: exchange.requestId,
+    client_request_id,
+    ...exchange.facts,
+    method: request.method,
+    route: def.path,
+    status: reply.statusCode,
+    elapsed_ms: Math.round(elapsedMs),
+  }
   ctx.log.info(fields, 'request')
 }

@@ -1,6 +1,7 @@
 /** The error catalogue in words: what each code means, what to do about it, and whether asking again can help (D-ERR-2). */
-import { ApiError, type ErrorCode, type ErrorReason, fault } from '../../lib/errors.ts'
+
 import { unauthenticated } from '../../lib/credentials.ts'
+import { ApiError, type ErrorCode, type ErrorReason, fault } from '../../lib/errors.ts'
 
 export type ErrorEntry = {
   means: string
@@ -47,7 +48,8 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
     example: fault('parameter_invalid_format', 'url', 'The value of `url` must be a URL that starts with `https://`.'),
   },
   parameter_unknown: {
-    means: 'The body, the query or the form has a parameter that this operation does not know. Nothing is ignored in silence, so that a typing error cannot lose data.',
+    means:
+      'The body, the query or the form has a parameter that this operation does not know. Nothing is ignored in silence, so that a typing error cannot lose data.',
     todo: 'Look for a typing error. Leave out read-only members such as `id` and `created_at` when you send back what you have read.',
     retry: NO_RETRY,
     example: fault('parameter_unknown', 'emial', 'Unrecognised parameter `emial`.'),
@@ -60,7 +62,8 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
     example: fault('validation_failed', 'body', 'The parameter `body` may have at most 100 items.'),
   },
   authentication_required: {
-    means: 'The key or the user token is missing, malformed, expired, archived or unknown. Which of these it was is not told for a key that looks right.',
+    means:
+      'The key or the user token is missing, malformed, expired, archived or unknown. Which of these it was is not told for a key that looks right.',
     todo: 'Send `Authorization: Bearer <key>`. For a user token, mint a new one; `reason` says which of the two was refused.',
     retry: NO_RETRY,
     example: unauthenticated('key_missing'),
@@ -75,7 +78,9 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
     means: 'The `Idempotency-Key` was first used with a different request, or the first request with it is still running.',
     todo: 'Use a new key for a new request. With the reason `in_progress`, wait for `Retry-After` and send the same request again.',
     retry: 'With the reason `in_progress`, yes. With `different_request`, no.',
-    example: new ApiError('idempotency_key_mismatch', 'This Idempotency-Key was first used with a different request.', { reason: 'different_request' }),
+    example: new ApiError('idempotency_key_mismatch', 'This Idempotency-Key was first used with a different request.', {
+      reason: 'different_request',
+    }),
   },
   rate_limited: {
     means: 'Too many requests in a short time.',

@@ -57,4 +57,5 @@ Every reply carries an \`X-Request-Id\`. Quote it when something looks wrong.`,
   },
 ]
 
-export const INTRODUCTION = 'One server for email, text, push, webhook and in-app messages. This is its whole interface, written from the code that answers.'
+export const INTRODUCTION =
+  'One server for email, text, push, webhook and in-app messages. This is its whole interface, written from the code that answers.'

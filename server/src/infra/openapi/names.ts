@@ -26,7 +26,8 @@ export function operationIdOf(route: Named): string {
   const segments = segmentsOf(route.path)
   if (isUtility(route)) return camel(segments.filter((segment) => segment !== null))
   const last = segments.at(-1) ?? null
-  if (route.method === 'POST' && last !== null && !isPlural(last)) return camel([...verbOf(last), ...nounsOf(segments.slice(0, -1), false), ...restOf(last)])
+  if (route.method === 'POST' && last !== null && !isPlural(last))
+    return camel([...verbOf(last), ...nounsOf(segments.slice(0, -1), false), ...restOf(last)])
   const many = last !== null && isPlural(last) && (route.method !== 'POST' || isArray(route))
   const verb = VERBS[route.method === 'GET' && many ? 'LIST' : route.method]
   return camel([verb, ...nounsOf(segments, !many)])

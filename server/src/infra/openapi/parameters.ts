@@ -57,7 +57,11 @@ function inPath({ path, params = {} }: Route): Parameter[] {
 
 function inQuery({ query }: Route): Parameter[] {
   const { properties = {}, required = [] } = query ? publicSchema(query) : {}
-  return Object.entries(properties).map(([name, schema]) => ({ ...parameter(name, schema), in: 'query', ...(required.includes(name) && { required: true }) }))
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...parameter(name, schema),
+    in: 'query',
+    ...(required.includes(name) && { required: true }),
+  }))
 }
 
 /** The description of a parameter stands beside its schema, not in it. */
@@ -82,7 +86,7 @@ function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listin
     {
       name: 'direction',
       in: 'query',
-      description: `Sorts up or down. Unless given, \`${defaultDirection}\` for \`${defaultSort}\` and \`asc\` for any other field.`,
+      description: `Sorts up or down. Unless given, \`asc\`${defaultDirection === 'desc' ? `, but \`desc\` for \`${defaultSort}\`` : ''}.`,
       schema: { type: 'string', enum: ['asc', 'desc'] },
     },
     shared('Limit'),

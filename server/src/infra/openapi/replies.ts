@@ -59,10 +59,16 @@ const failure = (description: string, headers: Record<string, Ref> = {}): Reply 
 /** `#/components/responses`, with the status each is for. */
 const FAILURES = {
   BadRequest: { status: 400, reply: failure('A parameter is missing, empty, malformed or unknown, or the version is not served.') },
-  Unauthenticated: { status: 401, reply: failure('The key or the user token is missing or not valid.', { 'WWW-Authenticate': header('Authenticate') }) },
+  Unauthenticated: {
+    status: 401,
+    reply: failure('The key or the user token is missing or not valid.', { 'WWW-Authenticate': header('Authenticate') }),
+  },
   PermissionDenied: { status: 403, reply: failure('The key is of the wrong kind, or its role is too low.') },
   Missing: { status: 404, reply: failure('The path names nothing that this key can see.') },
-  Conflict: { status: 409, reply: failure('It exists already, or the `Idempotency-Key` belongs to another request.', { 'Retry-After': header('RetryAfter') }) },
+  Conflict: {
+    status: 409,
+    reply: failure('It exists already, or the `Idempotency-Key` belongs to another request.', { 'Retry-After': header('RetryAfter') }),
+  },
   TooLarge: { status: 413, reply: failure('The body is too large.') },
   MediaType: { status: 415, reply: failure('The media type of the body is not taken.') },
   Invalid: { status: 422, reply: failure('The request breaks a rule, or has several faults.') },
@@ -71,7 +77,9 @@ const FAILURES = {
   Unavailable: { status: 503, reply: failure('The server is not available for the moment.', { 'Retry-After': header('RetryAfter') }) },
 }
 
-export const SHARED_RESPONSES: Record<string, Reply> = Object.fromEntries(Object.entries(FAILURES).map(([name, { reply }]) => [name, reply]))
+export const SHARED_RESPONSES: Record<string, Reply> = Object.fromEntries(
+  Object.entries(FAILURES).map(([name, { reply }]) => [name, reply]),
+)
 
 const isExt = ({ path }: Route) => path.startsWith('/api/ext/')
 const bodyOf = ({ body, form }: Route) => body ?? form
@@ -83,7 +91,9 @@ export function errorsOf(route: Route): ErrorCode[] {
   const can: Partial<Record<ErrorCode, boolean>> = {
     resource_missing: Object.keys(route.params ?? {}).length > 0,
     resource_already_exists: route.location !== undefined || (body !== undefined && (route.method === 'PATCH' || route.method === 'PUT')),
-    parameter_missing: [body, route.query].some((schema) => schema && requiresSomething(publicSchema(schema))) || (route.body !== undefined && !('optionalBody' in route.body)),
+    parameter_missing:
+      [body, route.query].some((schema) => schema && requiresSomething(publicSchema(schema))) ||
+      (route.body !== undefined && !('optionalBody' in route.body)),
     parameter_invalid_empty: writes || body !== undefined,
     parameter_invalid_format: true,
     parameter_unknown: true,
@@ -121,5 +131,8 @@ export function repliesOf(route: Route, schema: JsonSchema | undefined, example:
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
   if (bodyOf(route)) statuses.add(413).add(415)
   const failures = Object.entries(FAILURES).filter(([, { status }]) => statuses.has(status) || status === 503)
-  return { [status]: success, ...Object.fromEntries(failures.map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }])) }
+  return {
+    [status]: success,
+    ...Object.fromEntries(failures.map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }])),
+  }
 }

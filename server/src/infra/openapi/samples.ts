@@ -4,7 +4,7 @@ import type { JsonSchema } from './types.ts'
 type Resolve = (schema: JsonSchema) => JsonSchema
 
 /** Stands where only the reader knows the text. */
-export const PLACEHOLDER = '…'
+const PLACEHOLDER = '…'
 
 const OF_FORMAT: Record<string, string> = {
   email: 'kim@example.com',
@@ -44,7 +44,7 @@ export function sampleOf(schema: JsonSchema, resolve: Resolve, members: 'all' | 
     case 'null':
       return null
     default:
-      return OF_FORMAT[known.format ?? ''] ?? PLACEHOLDER
+      return OF_FORMAT[known.format ?? ''] ?? PLACEHOLDER.repeat(Math.max(1, known.minLength ?? 0))
   }
 }
 

@@ -3,7 +3,7 @@ import type { Caller, ProjectDefaults } from '../../infra/ctx.ts'
 import { ApiError, type Fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
 import { checker } from '../../lib/validate.ts'
-import { phoneOf, type Profile, toProfile } from '../users/index.ts'
+import { type Profile, phoneOf, toProfile } from '../users/index.ts'
 import { EventInput } from './schema.ts'
 
 const checkEvent = checker(EventInput)
@@ -30,7 +30,13 @@ export function checkForAcceptance(item: unknown, at: number, project: ProjectDe
     return [{ code: 'parameter_missing', param: `[${at}]`, message: `The event at \`[${at}]\` needs \`external_id\` or \`anonymous_id\`.` }]
   }
   if (typeof profile.phone === 'string' && phoneOf(project)(profile, null) === null) {
-    return [{ code: 'parameter_invalid_format', param: `[${at}].user.phone`, message: `The value of \`[${at}].user.phone\` is not a phone number that can be written as E.164. Start it with + and the country code.` }]
+    return [
+      {
+        code: 'parameter_invalid_format',
+        param: `[${at}].user.phone`,
+        message: `The value of \`[${at}].user.phone\` is not a phone number that can be written as E.164. Start it with + and the country code.`,
+      },
+    ]
   }
   return []
 }
@@ -48,9 +54,13 @@ export function refuseUnlessAnonymous(items: unknown[], caller: Caller): void {
     return external_id === null && anonymous_id !== null && user === undefined
   })
   if (allowed) return
-  throw new ApiError('permission_denied', 'Without a user token a publishable key may only send events that carry `anonymous_id` and neither `external_id` nor `user`.', {
-    reason: 'not_publishable',
-  })
+  throw new ApiError(
+    'permission_denied',
+    'Without a user token a publishable key may only send events that carry `anonymous_id` and neither `external_id` nor `user`.',
+    {
+      reason: 'not_publishable',
+    },
+  )
 }
 
 const profileOf = ({ anonymous_id, external_id, user = {} }: EventInput): Profile =>

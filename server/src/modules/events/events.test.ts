@@ -1,9 +1,14 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../infra/db.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/db.ts'
 
-const EventRow = Type.Object({ name: Type.String(), external_id: Type.Unsafe<string | null>({}), created_at: Type.Unsafe<Date>({}), partition: Type.String() })
+const EventRow = Type.Object({
+  name: Type.String(),
+  external_id: Type.Unsafe<string | null>({}),
+  created_at: Type.Unsafe<Date>({}),
+  partition: Type.String(),
+})
 
 const stored = (w: World) =>
   w.db.all(
@@ -25,10 +30,31 @@ describe('POST /events', () => {
     ['null ids', [{ name: 'x', external_id: null, anonymous_id: null }], 400, 'parameter_missing', '[0]'],
     ['an unknown member', [{ name: 'x', external_id: 'kim', properties: {} }], 400, 'parameter_unknown', '[0].properties'],
     ['an unknown member of user', [{ name: 'x', external_id: 'kim', user: { emial: 'a' } }], 400, 'parameter_unknown', '[0].user.emial'],
-    ['a date that does not exist', [{ name: 'x', external_id: 'kim', created_at: '2026-02-30' }], 400, 'parameter_invalid_format', '[0].created_at'],
-    ['a second event that is wrong', [{ name: 'x', external_id: 'kim' }, { name: 'x', external_id: 'kim', data: [] }], 400, 'parameter_invalid_format', '[1].data'],
+    [
+      'a date that does not exist',
+      [{ name: 'x', external_id: 'kim', created_at: '2026-02-30' }],
+      400,
+      'parameter_invalid_format',
+      '[0].created_at',
+    ],
+    [
+      'a second event that is wrong',
+      [
+        { name: 'x', external_id: 'kim' },
+        { name: 'x', external_id: 'kim', data: [] },
+      ],
+      400,
+      'parameter_invalid_format',
+      '[1].data',
+    ],
     ['data over 32 KiB', [{ name: 'x', external_id: 'kim', data: { a: 'x'.repeat(33_000) } }], 422, 'validation_failed', '[0].data'],
-    ['a phone number nobody can place', [{ name: 'x', external_id: 'kim', user: { phone: '12' } }], 400, 'parameter_invalid_format', '[0].user.phone'],
+    [
+      'a phone number nobody can place',
+      [{ name: 'x', external_id: 'kim', user: { phone: '12' } }],
+      400,
+      'parameter_invalid_format',
+      '[0].user.phone',
+    ],
   ])('%s is refused and nothing is stored', async (_, body, status, code, param) => {
     await using w = await world()
     const reply = await w.post('/api/client/events', body)
@@ -39,7 +65,14 @@ describe('POST /events', () => {
 
   test('what was accepted is stored once, with its person, in its month', async () => {
     await using w = await world()
-    expect((await post(w, [{ name: 'a', external_id: 'kim' }, { name: 'b', anonymous_id: 'v', created_at: '2026-11-23T08:00:00+02:00' }])).status).toBe(204)
+    expect(
+      (
+        await post(w, [
+          { name: 'a', external_id: 'kim' },
+          { name: 'b', anonymous_id: 'v', created_at: '2026-11-23T08:00:00+02:00' },
+        ])
+      ).status,
+    ).toBe(204)
     await w.drain()
     await w.drain()
     expect(await stored(w)).toEqual([
@@ -65,14 +98,20 @@ describe('POST /events', () => {
 
   test('the profile of an event is applied in the order of the events', async () => {
     await using w = await world()
-    await post(w, [1, 2, 3].map((n) => ({ name: 'x', external_id: 'kim', user: { email: `kim${n}@example.com`, data: { [`n${n}`]: n } } })))
+    await post(
+      w,
+      [1, 2, 3].map((n) => ({ name: 'x', external_id: 'kim', user: { email: `kim${n}@example.com`, data: { [`n${n}`]: n } } })),
+    )
     await w.drain()
     expect((await w.get('/api/client/users/kim')).body).toMatchObject({ email: 'kim3@example.com', data: { n1: 1, n2: 2, n3: 3 } })
   })
 
   test('a shared device: each event goes to whoever the id meant at that moment', async () => {
     await using w = await world()
-    await post(w, [{ name: 'login', anonymous_id: 'tablet', external_id: 'kim' }, { name: 'kim looks', anonymous_id: 'tablet' }])
+    await post(w, [
+      { name: 'login', anonymous_id: 'tablet', external_id: 'kim' },
+      { name: 'kim looks', anonymous_id: 'tablet' },
+    ])
     await w.drain()
     await post(w, [
       { name: 'still kim', anonymous_id: 'tablet' },
@@ -101,7 +140,10 @@ describe('POST /events', () => {
 
   test('two identical events without an id are two events', async () => {
     await using w = await world()
-    await post(w, [{ name: 'x', external_id: 'kim' }, { name: 'x', external_id: 'kim' }])
+    await post(w, [
+      { name: 'x', external_id: 'kim' },
+      { name: 'x', external_id: 'kim' },
+    ])
     await w.drain()
     expect(await stored(w)).toHaveLength(2)
   })
@@ -127,7 +169,10 @@ describe('a publishable key', () => {
     expect((await post(w, [{ name: 'mine' }, { name: 'named', external_id: 'kim', user: { data: { a: 1 } } }], options)).status).toBe(204)
     expect((await post(w, [{ name: 'x', external_id: 'lee' }], options)).body.error.reason).toBe('other_user')
     await w.drain()
-    expect((await stored(w)).map(({ name, external_id }) => [name, external_id])).toEqual([['mine', 'kim'], ['named', 'kim']])
+    expect((await stored(w)).map(({ name, external_id }) => [name, external_id])).toEqual([
+      ['mine', 'kim'],
+      ['named', 'kim'],
+    ])
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ a: 1 })
   })
 
@@ -165,7 +210,11 @@ describe('disasters', () => {
     await using w = await world()
     await w.db.run(sql`alter table events add constraint no_poison check (name <> ${sql`'poison'`}) not valid`)
     try {
-      await post(w, [{ name: 'a', external_id: 'kim' }, { name: 'poison', external_id: 'kim' }, { name: 'b', external_id: 'lee' }])
+      await post(w, [
+        { name: 'a', external_id: 'kim' },
+        { name: 'poison', external_id: 'kim' },
+        { name: 'b', external_id: 'lee' },
+      ])
       await post(w, [{ name: 'c', external_id: 'kim' }])
       await w.drain()
     } finally {
@@ -176,7 +225,11 @@ describe('disasters', () => {
 
   test('two workers on one log store each event once', async () => {
     await using w = await world()
-    for (let at = 0; at < 20; at++) await post(w, [{ name: `e${at}`, external_id: `u${at % 3}` }, { name: `f${at}`, external_id: `u${at % 3}` }])
+    for (let at = 0; at < 20; at++)
+      await post(w, [
+        { name: `e${at}`, external_id: `u${at % 3}` },
+        { name: `f${at}`, external_id: `u${at % 3}` },
+      ])
     await Promise.all([w.drain(), w.drain(), w.drain()])
     await w.drain()
     expect(await stored(w)).toHaveLength(40)
@@ -185,7 +238,10 @@ describe('disasters', () => {
   test('the clock jumps a year ahead and back, and events still find their month', async () => {
     await using w = await world()
     w.clock.set(new Date('2027-12-15T00:00:00Z'))
-    await post(w, [{ name: 'future', external_id: 'kim' }, { name: 'between', external_id: 'kim', created_at: '2027-06-10' }])
+    await post(w, [
+      { name: 'future', external_id: 'kim' },
+      { name: 'between', external_id: 'kim', created_at: '2027-06-10' },
+    ])
     await w.drain()
     w.clock.set(new Date('2026-10-01T00:00:00Z'))
     await post(w, [{ name: 'back', external_id: 'kim' }])

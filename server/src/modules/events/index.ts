@@ -3,7 +3,6 @@
  * A request is checked, appended to the log as it came, and answered; what the log holds is read again, resolved to
  * people and stored. Promises: an acknowledged event is stored exactly once, in the order it was sent for each person.
  */
-export type { AcceptedEvent } from './accepted.ts'
 export { eventJobs } from './jobs.ts'
 export { eraseEvents } from './queries.ts'
 export { eventRoutes } from './routes.ts'

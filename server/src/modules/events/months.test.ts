@@ -7,11 +7,19 @@ test.each([
 ])('%s lies in the month %o', (instant, month) => expect(monthOf(new Date(instant))).toEqual(month))
 
 test('the first time this month and those ahead are missing', () => {
-  expect(missingMonths(new Set(['events_past']), new Date('2026-11-23T09:00:00Z'), 2).map(({ name }) => name)).toEqual(['events_2026_11', 'events_2026_12', 'events_2027_01'])
+  expect(missingMonths(new Set(['events_past']), new Date('2026-11-23T09:00:00Z'), 2).map(({ name }) => name)).toEqual([
+    'events_2026_11',
+    'events_2026_12',
+    'events_2027_01',
+  ])
 })
 
 test('after a long silence the months in between are missing too', () => {
-  expect(missingMonths(new Set(['events_2026_11']), new Date('2027-02-01T00:00:00Z'), 0).map(({ name }) => name)).toEqual(['events_2026_12', 'events_2027_01', 'events_2027_02'])
+  expect(missingMonths(new Set(['events_2026_11']), new Date('2027-02-01T00:00:00Z'), 0).map(({ name }) => name)).toEqual([
+    'events_2026_12',
+    'events_2027_01',
+    'events_2027_02',
+  ])
 })
 
 test('a clock that went back asks for nothing', () => {

@@ -15,6 +15,7 @@ export function missingMonths(there: ReadonlySet<string>, now: Date, ahead: numb
   const oldest = [...there].filter((name) => /^events_\d{4}_\d{2}$/.test(name)).sort()[0] ?? monthOf(now).name
   const [year, month] = oldest.slice('events_'.length).split('_').map(Number) as [number, number]
   const months: Month[] = []
-  for (let next = monthOf(new Date(Date.UTC(year, month - 1, 1))); next.from <= last.from; next = monthOf(new Date(`${next.to}T00:00:00Z`))) months.push(next)
+  for (let next = monthOf(new Date(Date.UTC(year, month - 1, 1))); next.from <= last.from; next = monthOf(new Date(`${next.to}T00:00:00Z`)))
+    months.push(next)
   return months.filter(({ name }) => !there.has(name))
 }

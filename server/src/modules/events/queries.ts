@@ -26,7 +26,14 @@ export const createPartition = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
 export const createPast = (ctx: InTx<Ctx>, { from }: Month) =>
   ctx.db.run(sql`create table if not exists events_past partition of events for values from (minvalue) to (${raw(`'${from}'`)})`)
 
-export type StoredEvent = { project_id: number; user_id: UserId; name: string; data: Record<string, unknown>; created_at: Date; received_at: Date }
+export type StoredEvent = {
+  project_id: number
+  user_id: UserId
+  name: string
+  data: Record<string, unknown>
+  created_at: Date
+  received_at: Date
+}
 
 /** Loads events through COPY. */
 export const copyEvents = (ctx: InTx, events: StoredEvent[]) =>

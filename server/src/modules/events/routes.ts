@@ -1,5 +1,5 @@
-import type { Appender } from '../../infra/stream.ts'
 import { route } from '../../infra/route.ts'
+import type { Appender } from '../../infra/stream.ts'
 import { EventBatch } from './schema.ts'
 import { acceptEvents } from './service.ts'
 

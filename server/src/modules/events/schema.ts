@@ -5,15 +5,20 @@ import { Identifier, profile } from '../users/index.ts'
 const EVENT_DATA_BYTES_MAX = 32_768
 const BATCH_MAX = 100
 
-export const EventInput = Exact({
-  name: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'Stable machine-readable name.' }),
-  anonymous_id: Type.Optional(Nullable(Identifier)),
-  external_id: Type.Optional(Nullable(Identifier)),
-  data: Type.Optional(FreeForm(EVENT_DATA_BYTES_MAX, { description: 'Attributes of the event.' })),
-  user: Type.Optional(Exact(profile, { description: 'Profile fields applied before the event is evaluated.' })),
-  created_at: Type.Optional(Type.String({ format: 'time', description: 'When it happened, ISO 8601; now unless given.' })),
-  event_id: Type.Optional(Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'A repeat within 30 days is accepted and ignored.' })),
-})
+export const EventInput = Exact(
+  {
+    name: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'Stable machine-readable name.' }),
+    anonymous_id: Type.Optional(Nullable(Identifier)),
+    external_id: Type.Optional(Nullable(Identifier)),
+    data: Type.Optional(FreeForm(EVENT_DATA_BYTES_MAX, { description: 'Attributes of the event.' })),
+    user: Type.Optional(Exact(profile, { description: 'Profile fields applied before the event is evaluated.' })),
+    created_at: Type.Optional(Type.String({ format: 'time', description: 'When it happened, ISO 8601; now unless given.' })),
+    event_id: Type.Optional(
+      Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'A repeat within 30 days is accepted and ignored.' }),
+    ),
+  },
+  { title: 'EventInput', examples: [{ name: 'order_placed', external_id: 'ana', data: { total: 99.9, currency: 'AUD' } }] },
+)
 export type EventInput = Static<typeof EventInput>
 
 /** The envelope; items are checked by `accept`, which knows where each one stands. */

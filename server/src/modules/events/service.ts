@@ -1,6 +1,6 @@
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import type { AcceptedKind, Appender, ClaimedRequest, ParkedItem } from '../../infra/stream.ts'
 import { parseJson } from '../../infra/http/body.ts'
+import type { AcceptedKind, Appender, ClaimedRequest, ParkedItem } from '../../infra/stream.ts'
 import { insertGroup } from '../../infra/stream.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
@@ -44,20 +44,26 @@ async function refuseOthers(ctx: ProjectCtx, userId: UserId, items: unknown[]): 
     (external_id === undefined || external_id === null || external_id === user?.external_id) &&
     (anonymous_id === undefined || anonymous_id === null || anonymous_id === user?.anonymous_id)
   if (items.every((item) => own(user, item as Record<string, unknown>))) return
-  throw new ApiError('permission_denied', 'The ids of an event must be those of the user that the token is bound to, or be left out.', { reason: 'other_user' })
+  throw new ApiError('permission_denied', 'The ids of an event must be those of the user that the token is bound to, or be left out.', {
+    reason: 'other_user',
+  })
 }
 
 /** One item of the log: who it speaks of and, unless it is a queued upsert, the event. */
 export type ReadItem = { arrival: Arrival; event?: AcceptedEvent; source: Omit<ParkedItem, 'reason'> }
 
 /** Reads the stored bytes again. What an older release accepted and this one does not understand is parked, not lost. */
-export function readRequest({ position, kind, user_id, request_id, received_at, body }: ClaimedRequest): { items: ReadItem[]; parked: ParkedItem[] } {
+export function readRequest({ position, kind, user_id, request_id, received_at, body }: ClaimedRequest): {
+  items: ReadItem[]
+  parked: ParkedItem[]
+} {
   const items: ReadItem[] = []
   const parked: ParkedItem[] = []
   for (const [index, item] of (parseJson(body) as unknown[]).entries()) {
     const source = { kind, request_id, received_at, item }
     try {
-      const { profile, event } = kind === 'events' ? toAcceptedEvent(item, `${position}-${index}`, received_at) : { profile: toUpsert(item), event: undefined }
+      const { profile, event } =
+        kind === 'events' ? toAcceptedEvent(item, `${position}-${index}`, received_at) : { profile: toUpsert(item), event: undefined }
       items.push({ arrival: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }), source })
     } catch (error) {
       parked.push({ ...source, reason: (error as Error).message })
@@ -81,7 +87,14 @@ export async function record(ctx: InTx, arrived: { userId: UserId; event: Accept
   if (fresh.length === 0) return []
   await queries.copyEvents(
     ctx,
-    fresh.map(({ userId, event }) => ({ project_id: ctx.projectId, user_id: userId, name: event.name, data: event.data, created_at: event.createdAt, received_at: event.receivedAt })),
+    fresh.map(({ userId, event }) => ({
+      project_id: ctx.projectId,
+      user_id: userId,
+      name: event.name,
+      data: event.data,
+      created_at: event.createdAt,
+      received_at: event.receivedAt,
+    })),
   )
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * 3_600_000
@@ -118,4 +131,5 @@ export async function preparePartitions(ctx: Ctx): Promise<number> {
 }
 
 /** Forgets event ids after 30 days. */
-export const forgetEventIds = (ctx: Ctx): Promise<number> => queries.purgeEventIds(ctx, new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS))
+export const forgetEventIds = (ctx: Ctx): Promise<number> =>
+  queries.purgeEventIds(ctx, new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS))

@@ -7,9 +7,6 @@ const CHECK_CHARACTERS = 6
 
 export type KeyPrefix = 'sk_' | 'pk_' | 'ok_'
 
-/** Whether a generated key is well-formed; keys chosen by an operator need not be. */
-export const GENERATED_KEY = /^(sk|pk|ok)_[0-9A-Za-z]{40}$/
-
 /**
  * A key: prefix, 34 random characters (about 202 bits), 6 characters of CRC-32 over them, so that
  * secret scanners can recognise a leaked key without asking us (D-KEY-2).
@@ -22,10 +19,6 @@ export function generateKey(prefix: KeyPrefix, random: (count: number) => Buffer
   }
   return prefix + text + checkOf(text)
 }
-
-/** Does the check part fit the random part? */
-export const isGeneratedKey = (key: string): boolean =>
-  GENERATED_KEY.test(key) && checkOf(key.slice(3, 3 + RANDOM_CHARACTERS)) === key.slice(3 + RANDOM_CHARACTERS)
 
 function checkOf(text: string): string {
   let rest = crc32(text)

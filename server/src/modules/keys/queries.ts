@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
 
@@ -24,8 +24,14 @@ export const keyListing = listing({
 })
 
 export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<KeyRow>> =>
-  pageOf(ctx.db, KeyRow, keyListing, page, { select: columns, from: sql`api_keys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` }, ctx.config.LIST_ALL_MAX)
-
+  pageOf(
+    ctx.db,
+    KeyRow,
+    keyListing,
+    page,
+    { select: columns, from: sql`api_keys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
+    ctx.config.LIST_ALL_MAX,
+  )
 
 /** The live key with this hash, of a project and organisation that exist. */
 export const findCredential = (ctx: Ctx, hash: string) =>
@@ -67,7 +73,8 @@ const InsertedKey = Type.Pick(KeyRow, ['id', 'created_at', 'updated_at'])
 const Count = Type.Object({ count: Type.Integer() })
 
 export const countKeys = async (ctx: Ctx, projectId: ProjectId): Promise<number> =>
-  (await ctx.db.first(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`))?.count ?? 0
+  (await ctx.db.first(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`))?.count ??
+  0
 
 export const findKey = (ctx: ProjectCtx, id: KeyId) =>
   ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
@@ -90,8 +97,13 @@ export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
   )
 
 export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
-  ctx.db.run(sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`)
+  ctx.db.run(
+    sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`,
+  )
 
 /** Is this key still alive? User tokens die with the key that minted them. */
 export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>
-  (await ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${projectId} and id = ${id} and archived_at is null`)) !== undefined
+  (await ctx.db.first(
+    KeyRow,
+    sql`select ${columns} from api_keys where project_id = ${projectId} and id = ${id} and archived_at is null`,
+  )) !== undefined

@@ -1,7 +1,7 @@
-import { pathId } from '../../lib/path-params.ts'
-import type { KeyId, ProjectId } from '../../lib/ids.ts'
-import { Page } from '../../lib/shapes.ts'
 import { route } from '../../infra/route.ts'
+import type { KeyId, ProjectId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
+import { Page } from '../../lib/shapes.ts'
 import { findProject } from '../projects/index.ts'
 import { keyListing } from './queries.ts'
 import { Key, KeyChanges, KeyCreate } from './schema.ts'
@@ -64,7 +64,8 @@ export const keyRoutes = [
     method: 'PATCH',
     path: '/api/client/keys/{keyId}',
     summary: 'Change the name, description, scope or role of an API key.',
-    description: 'The value stays. A key keeps its prefix when its scope changes; the scope alone decides what it may do, so a leaked `pk_` key that is made `secret` is a leaked secret.',
+    description:
+      'The value stays. A key keeps its prefix when its scope changes; the scope alone decides what it may do, so a leaked `pk_` key that is made `secret` is a leaked secret.',
     access: { secret: 'admin' },
     params,
     body: KeyChanges,

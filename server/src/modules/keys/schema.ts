@@ -3,13 +3,18 @@ import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
-export const Scope = OneOf(['public', 'secret'], { description: '`public` for browsers, on an allow-list; `secret` for servers.' })
-export const RoleName = OneOf(ROLES, { description: 'What the key may do.' })
+const Scope = OneOf(['public', 'secret'], { description: '`public` for browsers, on an allow-list; `secret` for servers.' })
+const RoleName = OneOf(ROLES, { description: 'What the key may do.' })
 const Description = Nullable(Type.String({ maxLength: 1000 }))
 
 const writable = { name: Name(), description: Description, scope: Scope, role: RoleName }
 
-export const KeyCreate = Exact({ name: writable.name, description: Type.Optional(Description), scope: Type.Optional(Scope), role: Type.Optional(RoleName) })
+export const KeyCreate = Exact({
+  name: writable.name,
+  description: Type.Optional(Description),
+  scope: Type.Optional(Scope),
+  role: Type.Optional(RoleName),
+})
 export type KeyCreate = Static<typeof KeyCreate>
 
 export const KeyChanges = Changes(writable)

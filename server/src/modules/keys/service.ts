@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
 import { mapPage, type PageRequest } from '../../infra/paging.ts'
+import { remembered } from '../../infra/remembered.ts'
 import type { Credential } from '../../infra/route.ts'
 import { sha256 } from '../../infra/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
@@ -13,21 +13,18 @@ import type { CredentialRow, Key, KeyChanges, KeyCreate, KeyRow } from './schema
 
 const KEYS_MAX = 200
 /** Archiving takes effect at once on this process and within this time on every other. */
-const CREDENTIAL_CACHE_MS = 5000
-const CREDENTIALS_CACHED = 10_000
+const CREDENTIAL_MEMORY_MS = 5000
+const CREDENTIALS_KEPT = 10_000
 
-const cache = new LRUCache<string, { credential: Credential; until: number; ctx: Ctx['db'] }>({ max: CREDENTIALS_CACHED })
+const credentials = remembered<string, Credential | undefined>(CREDENTIALS_KEPT, CREDENTIAL_MEMORY_MS, async (ctx, hash) => {
+  const row = await queries.findCredential(ctx, hash)
+  return row && toCredential(row)
+})
 
 /** Who holds this key? Throws 401, without telling an unknown key from an archived one (D-KEY-1). */
 export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {
-  const hash = sha256(key)
-  const now = ctx.clock.now().getTime()
-  const known = cache.get(hash)
-  if (known && known.ctx === ctx.db && now < known.until && known.until - now <= CREDENTIAL_CACHE_MS) return known.credential
-  const row = await queries.findCredential(ctx, hash)
-  if (!row) throw unauthenticated('key_invalid')
-  const credential = toCredential(row)
-  cache.set(hash, { credential, until: now + CREDENTIAL_CACHE_MS, ctx: ctx.db })
+  const credential = await credentials.get(ctx, sha256(key))
+  if (!credential) throw unauthenticated('key_invalid')
   return credential
 }
 
@@ -46,9 +43,6 @@ function toCredential(row: CredentialRow): Credential {
     apiVersion,
   }
 }
-
-/** The project's defaults or a key changed: this process forgets what it knew. */
-export const forgetCredentials = (): void => cache.clear()
 
 /** Makes a key for a project; the value is in the answer and nowhere else. */
 export async function createKey(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId, input: KeyCreate): Promise<Key> {
@@ -79,16 +73,17 @@ export async function getKey(ctx: ProjectCtx, id: KeyId): Promise<Key> {
 export async function updateKey(ctx: ProjectCtx, id: KeyId, changes: KeyChanges): Promise<Key> {
   const row = await queries.updateKey(ctx, id, changes)
   if (!row) throw missing('key')
-  forgetCredentials()
+  credentials.forget()
   return masked(row)
 }
 
 export async function archiveKey(ctx: ProjectCtx, id: KeyId): Promise<void> {
   const key = await queries.findKey(ctx, id)
   if (!key) throw missing('key')
-  if (key.is_system_key) throw new ApiError('permission_denied', 'This key is managed by the system and cannot be archived.', { reason: 'system_key' })
+  if (key.is_system_key)
+    throw new ApiError('permission_denied', 'This key is managed by the system and cannot be archived.', { reason: 'system_key' })
   await queries.archiveKey(ctx, id)
-  forgetCredentials()
+  credentials.forget()
 }
 
 const masked = ({ prefix, last4, ...row }: KeyRow): Key => ({ ...row, value: maskKey(prefix, last4) })

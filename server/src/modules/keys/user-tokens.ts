@@ -2,7 +2,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
 import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
-import { type KeyId, type ProjectId, ulid, type UserId } from '../../lib/ids.ts'
+import { type KeyId, type ProjectId, type UserId, ulid } from '../../lib/ids.ts'
 import { isKeyAlive } from './queries.ts'
 
 const AUDIENCE = 'user-session'
@@ -52,12 +52,20 @@ async function payloadOf(ctx: Ctx, token: string) {
         if (!key) throw new errors.JWSInvalid('Unknown kid.')
         return key.secret
       },
-      { algorithms: ['HS256'], audience: AUDIENCE, issuer: ctx.config.BASE_URL ?? 'carillon', currentDate: ctx.clock.now(), clockTolerance: 0, requiredClaims: ['sub', 'exp', 'pid', 'kid_src'] },
+      {
+        algorithms: ['HS256'],
+        audience: AUDIENCE,
+        issuer: ctx.config.BASE_URL ?? 'carillon',
+        currentDate: ctx.clock.now(),
+        clockTolerance: 0,
+        requiredClaims: ['sub', 'exp', 'pid', 'kid_src'],
+      },
     )
     return payload
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw unauthenticated('user_token_expired')
-    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError) throw unauthenticated('user_token_invalid')
+    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
+      throw unauthenticated('user_token_invalid')
     throw error
   }
 }

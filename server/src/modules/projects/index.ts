@@ -4,5 +4,4 @@
  */
 export { findFirstProject, insertOrganisation, lockBootstrap } from './queries.ts'
 export { projectRoutes } from './routes.ts'
-export type { ProjectRow } from './schema.ts'
-export { findProject, type Furnish, makeProject } from './service.ts'
+export { findProject, makeProject } from './service.ts'

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Ctx, OrganisationCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
-import { listing, pageOf, type PageRequest } from '../../infra/paging.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { listing, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
 import { type ProjectChanges, type ProjectInput, ProjectRow } from './schema.ts'
 
 const columns = sql`id, organization_id, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
@@ -24,10 +24,20 @@ export const projectListing = listing({
 })
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
-  pageOf<typeof ProjectRow, ProjectRow>(ctx.db, ProjectRow, projectListing, page, { select: columns, from: sql`projects`, where: sql`organization_id = ${ctx.organisationId}` }, ctx.config.LIST_ALL_MAX)
+  pageOf<typeof ProjectRow, ProjectRow>(
+    ctx.db,
+    ProjectRow,
+    projectListing,
+    page,
+    { select: columns, from: sql`projects`, where: sql`organization_id = ${ctx.organisationId}` },
+    ctx.config.LIST_ALL_MAX,
+  )
 
 export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
-  ctx.db.first(ProjectRow, sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`)
+  ctx.db.first(
+    ProjectRow,
+    sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`,
+  )
 
 export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersion: string, input: ProjectInput) =>
   ctx.db.first(
@@ -63,7 +73,10 @@ export const countProjects = async (ctx: OrganisationCtx): Promise<number> =>
 const OrganisationRow = Type.Object({ id: IdOf<OrganisationId>() })
 
 export const insertOrganisation = async (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> => {
-  const row = await ctx.db.first(OrganisationRow, sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`)
+  const row = await ctx.db.first(
+    OrganisationRow,
+    sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`,
+  )
   if (!row) throw new Error('The organisation was not inserted.')
   return row.id
 }

@@ -1,11 +1,11 @@
 import type { Ctx, OrganisationCtx } from '../../infra/ctx.ts'
 import { inTx } from '../../infra/ctx.ts'
-import { type PageRequest } from '../../infra/paging.ts'
-import { LATEST_VERSION } from '../../lib/versions.ts'
+import type { PageRequest } from '../../infra/paging.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
+import { LATEST_VERSION } from '../../lib/versions.ts'
 import * as queries from './queries.ts'
 import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
 
@@ -40,7 +40,8 @@ export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: Orga
   return project
 }
 
-export const getProject = async (ctx: OrganisationCtx, id: ProjectId): Promise<Project> => present(await findProject(ctx, id, ctx.organisationId))
+export const getProject = async (ctx: OrganisationCtx, id: ProjectId): Promise<Project> =>
+  present(await findProject(ctx, id, ctx.organisationId))
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
 

@@ -4,6 +4,6 @@
  * active and subscribed at that moment; and its text never changes, however often it is sent.
  */
 export { findSignals, purgeSignals, type StoredSignal, subscribe, takeUndispatched, unsubscribe } from './queries.ts'
-export { emit, EVENT_TYPES, type EventType, storeTest } from './service.ts'
+export { EVENT_TYPES, emit, storeTest } from './service.ts'
 export type { Happened } from './signal.ts'
 export * as signals from './types/index.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import type { Ctx, InTx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'

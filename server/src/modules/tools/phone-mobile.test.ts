@@ -19,10 +19,7 @@ describe('a phone number', () => {
     ['+447911123456', valid('+447911123456', 'GB', 'GBR', '+44')],
   ])('%s is a mobile', (text, answer) => expect(checkMobile(text)).toEqual(answer))
 
-  test.each(['+61291234567', '+442079460958', '0412345678', '61412345678', '  61412345678', '1', '+1'])(
-    '%s is not a mobile',
-    (text) => {
-      expect(checkMobile(text)).toStrictEqual(invalid)
-    },
-  )
+  test.each(['+61291234567', '+442079460958', '0412345678', '61412345678', '  61412345678', '1', '+1'])('%s is not a mobile', (text) => {
+    expect(checkMobile(text)).toStrictEqual(invalid)
+  })
 })

@@ -91,8 +91,7 @@ export const toolRoutes = [
     method: 'POST',
     path: '/api/ext/generic/email/spf-lookup',
     summary: 'Look up the SPF record of a domain and say what is wrong with it.',
-    description:
-      'No record, or no answer from the DNS, is a result: the status is 200, `record` is empty and a warning says why.',
+    description: 'No record, or no answer from the DNS, is a result: the status is 200, `record` is empty and a warning says why.',
     access,
     form: SpfForm,
     reply: SpfReply,

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { checker } from '../../lib/validate.ts'
 import { CommerceForm, ContactForm, FoodForm, LoremForm, PhoneForm, SentimentForm, SpfForm, TcpForm } from './schema.ts'
 
-const faults = (schema: TSchema, form: Record<string, string>) =>
-  checker(schema)(form).faults.map(({ code, param }) => `${param} ${code}`)
+const faults = (schema: TSchema, form: Record<string, string>) => checker(schema)(form).faults.map(({ code, param }) => `${param} ${code}`)
 const EMPTY = 'parameter_invalid_empty'
 const FORMAT = 'parameter_invalid_format'
 const RANGE = 'validation_failed'
@@ -26,9 +25,7 @@ describe('a generator form', () => {
     [' 5', [FORMAT]],
     ['five', [FORMAT]],
     ['٥', [FORMAT]],
-  ])('with count=%o gets %o', (count, codes) =>
-    expect(faults(ContactForm, { count })).toEqual(codes.map((code) => `count ${code}`)),
-  )
+  ])('with count=%o gets %o', (count, codes) => expect(faults(ContactForm, { count })).toEqual(codes.map((code) => `count ${code}`)))
 
   test.each([
     [{ locale: 'PT-br' }, []],

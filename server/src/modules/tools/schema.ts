@@ -2,7 +2,7 @@
 import { type Static, type TArray, type TOptional, type TSchema, type TString, Type } from 'typebox'
 import { Exact, Nullable, OneOf } from '../../lib/shapes.ts'
 import { LOCALE_PATTERN, LOCALES } from './generate/locales.ts'
-import { type Range, type Unit, UNITS } from './generate/ranges.ts'
+import { type Range, UNITS, type Unit } from './generate/ranges.ts'
 
 // ── forms: the parts
 
@@ -20,8 +20,7 @@ const decimal = (options: object) =>
     ...options,
   })
 
-const choice = <const T extends readonly string[]>(values: T, options: object) =>
-  Type.Optional(OneOf(values, { minLength: 1, ...options }))
+const choice = <const T extends readonly string[]>(values: T, options: object) => Type.Optional(OneOf(values, { minLength: 1, ...options }))
 
 const common = {
   count: Type.Optional(
@@ -40,9 +39,7 @@ const common = {
       notBlank: true,
       pattern: LOCALE_PATTERN,
       says: `must be one of ${LOCALES.join(', ')}`,
-      description:
-        `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. ` +
-        'What a locale lacks is in English.',
+      description: `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. What a locale lacks is in English.`,
       default: 'en',
     }),
   ),
@@ -125,12 +122,8 @@ export const COMMERCE_METHODS = [
 export const CommerceForm = Exact({
   ...common,
   method: choice(COMMERCE_METHODS, { description: 'What to make up; `profile` makes up one of each.', default: 'profile' }),
-  priceMin: Type.Optional(
-    decimal({ description: 'Lowest price, as a signed decimal. Used by `price` and `profile`.', default: '1' }),
-  ),
-  priceMax: Type.Optional(
-    decimal({ description: 'Highest price, as a signed decimal. Used by `price` and `profile`.', default: '1000' }),
-  ),
+  priceMin: Type.Optional(decimal({ description: 'Lowest price, as a signed decimal. Used by `price` and `profile`.', default: '1' })),
+  priceMax: Type.Optional(decimal({ description: 'Highest price, as a signed decimal. Used by `price` and `profile`.', default: '1000' })),
   priceDecimalPlaces: Type.Optional(
     whole({ min: 0, max: 10 }, { description: 'Digits after the point, 0 to 10. Used by `price` and `profile`.', default: '2' }),
   ),
@@ -230,11 +223,7 @@ const Seed = Type.Unsafe<number | string>({
   description: 'The seed used: a number when it is a whole number up to 4294967295 without leading zeros, the text otherwise.',
 })
 
-const generatorReply = <K extends string, R extends TSchema, const M extends readonly string[]>(
-  collection: K,
-  record: R,
-  methods: M,
-) =>
+const generatorReply = <K extends string, R extends TSchema, const M extends readonly string[]>(collection: K, record: R, methods: M) =>
   Exact({
     status: success,
     data: Exact({
@@ -359,12 +348,8 @@ export const PhoneReply = reply(
   Exact({
     isValid: Type.Boolean({ description: 'Is it a mobile number of a known country?' }),
     phoneNumber: text('The number in E.164; present only when it is valid.'),
-    countryIso2: Nullable(
-      Type.String({ description: 'ISO 3166 alpha-2 code of the country; null when the number is not valid.' }),
-    ),
-    countryIso3: Nullable(
-      Type.String({ description: 'ISO 3166 alpha-3 code of the country; null when the number is not valid.' }),
-    ),
+    countryIso2: Nullable(Type.String({ description: 'ISO 3166 alpha-2 code of the country; null when the number is not valid.' })),
+    countryIso3: Nullable(Type.String({ description: 'ISO 3166 alpha-3 code of the country; null when the number is not valid.' })),
     countryCode: Nullable(Type.String({ description: 'Calling code with its plus; null when the number is not valid.' })),
   }),
 )

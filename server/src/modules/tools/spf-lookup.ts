@@ -50,8 +50,7 @@ export async function lookUpSpf(domain: string, resolver: SpfResolver, signal: A
 type Answer<T> = { is: 'found'; values: T[] } | { is: 'nothing' | 'unknown' }
 
 const isNothing = (answer: Answer<unknown>) => answer.is !== 'unknown'
-const spfAmong = (answer: Answer<string[]>) =>
-  answer.is === 'found' ? answer.values.filter((strings) => isSpf(strings.join(''))) : []
+const spfAmong = (answer: Answer<string[]>) => (answer.is === 'found' ? answer.values.filter((strings) => isSpf(strings.join(''))) : [])
 
 /** Counts and follows the terms of one record. `path` holds the domains that led here, this record's last. */
 async function visit(walk: Walk, path: string[], record: string): Promise<void> {

@@ -34,10 +34,7 @@ describe('an SPF record', () => {
   })
 
   test.each<[string, Warning[]]>([
-    [
-      'v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 a mx/24 a:x.example.com/24//64 include:_spf.example.net exists:%{i}.example.com -all',
-      [],
-    ],
+    ['v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 a mx/24 a:x.example.com/24//64 include:_spf.example.net exists:%{i}.example.com -all', []],
     ['v=spf1 include:%{d1r/-}.example.com ra=postmaster ~all', []],
     ['v=spf1 redirect=example.com', []],
     ['v=spf1 a', ['endless']],

@@ -106,8 +106,7 @@ function network(rest: string, isAddress: (ip: string) => boolean, bits: number)
   return isAddress(address) && isPrefix(prefix, bits) ? {} : { problem: 'address' }
 }
 
-const isPrefix = (text: string | undefined, bits: number) =>
-  text === undefined || (/^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= bits)
+const isPrefix = (text: string | undefined, bits: number) => text === undefined || (/^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= bits)
 
 const RECORD_BYTES_MAX = 450
 const STRING_BYTES_MAX = 255

@@ -1,5 +1,5 @@
-import { atLeast, type Role } from '../../lib/roles.ts'
 import type { Caller } from '../../infra/ctx.ts'
+import { atLeast, type Role } from '../../lib/roles.ts'
 
 /** A line of the attribute register (D-ATTR-1). */
 export type AttributeRule = { key: string; min_role: string | null; is_hidden: boolean; is_end_user: boolean }

@@ -18,7 +18,14 @@ export function checkItem(item: unknown): CheckedItem {
   if (faults.length > 0) return { faults }
   const profile = toProfile(value)
   if (profile.external_id === undefined && profile.anonymous_id === undefined) {
-    return { faults: [{ code: 'resource_missing', message: 'The item has neither `external_id` nor `anonymous_id`, so its identity could not be resolved.' }] }
+    return {
+      faults: [
+        {
+          code: 'resource_missing',
+          message: 'The item has neither `external_id` nor `anonymous_id`, so its identity could not be resolved.',
+        },
+      ],
+    }
   }
   return { profile }
 }
@@ -36,7 +43,10 @@ export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest
 
 /** The phone number of an item in E.164 by what is known of the person and the project (D-F-2), or null. */
 export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Person | null) =>
-  normalisePhone(item.phone ?? '', phoneRegions({ locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }, project))
+  normalisePhone(
+    item.phone ?? '',
+    phoneRegions({ locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }, project),
+  )
 
 /**
  * For what is processed later, when nobody is there to be told: an item must be acceptable by itself.
@@ -47,7 +57,13 @@ export function checkForLater(item: unknown, at: number, project: ProjectDefault
   if ('profile' in checked) {
     const { profile } = checked
     if (typeof profile.phone !== 'string' || phoneOf(project)(profile, null) !== null) return []
-    return [{ code: 'parameter_invalid_format', param: `[${at}].phone`, message: `The value of \`[${at}].phone\` is not a phone number that can be written as E.164. Start it with + and the country code.` }]
+    return [
+      {
+        code: 'parameter_invalid_format',
+        param: `[${at}].phone`,
+        message: `The value of \`[${at}].phone\` is not a phone number that can be written as E.164. Start it with + and the country code.`,
+      },
+    ]
   }
   return checked.faults.map((fault) => located(fault, at))
 }
@@ -85,5 +101,11 @@ function itemError(faults: Fault[]) {
     return { code: first.code, message }
   }
   const sameCode = faults.every(({ code }) => code === first.code)
-  return { code: sameCode ? first.code : 'validation_failed', message: faults.map(({ message }) => message).join(' ').slice(0, 500) }
+  return {
+    code: sameCode ? first.code : 'validation_failed',
+    message: faults
+      .map(({ message }) => message)
+      .join(' ')
+      .slice(0, 500),
+  }
 }

@@ -77,4 +77,5 @@ function meant({ profile, user_id }: Arrival, { byExternalId, byAnonymousId }: K
   return byExternal === byAnonymous ? byExternal : undefined
 }
 
-const changesSomething = ({ external_id: _, anonymous_id: __, ...rest }: Profile) => Object.values(rest).some((value) => value !== undefined)
+const changesSomething = ({ external_id: _, anonymous_id: __, ...rest }: Profile) =>
+  Object.values(rest).some((value) => value !== undefined)

@@ -51,12 +51,42 @@ describe('which person do these ids mean (D-USER-1)', () => {
     ['anon only, known visitor', [visitor()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
     ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
-    ['both, the same person', [lee()], { external_id: 'lee', anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
-    ['both, new anonymous id', [kim()], { external_id: 'kim', anonymous_id: 'b' }, { id: 1, external: 'kim', anonymous: 'b', mergedAway: [] }],
-    ['both, visitor is promoted and keeps the id', [visitor()], { external_id: 'new', anonymous_id: 'a' }, { id: 2, external: 'new', anonymous: 'a', mergedAway: [] }],
-    ['both, shared device: a new person takes the id', [lee()], { external_id: 'new', anonymous_id: 'a' }, { id: 'new', external: 'new', anonymous: 'a', mergedAway: [] }],
-    ['both, visitor is merged into the known person', [kim(), visitor()], { external_id: 'kim', anonymous_id: 'a' }, { id: 1, external: 'kim', anonymous: 'a', mergedAway: [2] }],
-    ['both, two identified: the id moves, nobody merges', [kim(), lee()], { external_id: 'kim', anonymous_id: 'a' }, { id: 1, external: 'kim', anonymous: 'a', mergedAway: [] }],
+    [
+      'both, the same person',
+      [lee()],
+      { external_id: 'lee', anonymous_id: 'a' },
+      { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] },
+    ],
+    [
+      'both, new anonymous id',
+      [kim()],
+      { external_id: 'kim', anonymous_id: 'b' },
+      { id: 1, external: 'kim', anonymous: 'b', mergedAway: [] },
+    ],
+    [
+      'both, visitor is promoted and keeps the id',
+      [visitor()],
+      { external_id: 'new', anonymous_id: 'a' },
+      { id: 2, external: 'new', anonymous: 'a', mergedAway: [] },
+    ],
+    [
+      'both, shared device: a new person takes the id',
+      [lee()],
+      { external_id: 'new', anonymous_id: 'a' },
+      { id: 'new', external: 'new', anonymous: 'a', mergedAway: [] },
+    ],
+    [
+      'both, visitor is merged into the known person',
+      [kim(), visitor()],
+      { external_id: 'kim', anonymous_id: 'a' },
+      { id: 1, external: 'kim', anonymous: 'a', mergedAway: [2] },
+    ],
+    [
+      'both, two identified: the id moves, nobody merges',
+      [kim(), lee()],
+      { external_id: 'kim', anonymous_id: 'a' },
+      { id: 1, external: 'kim', anonymous: 'a', mergedAway: [] },
+    ],
   ])('%s', (_, known, item, expected) => {
     const people = peopleOf(...known)
     const found = personOf(apply(people, item))
@@ -75,16 +105,34 @@ describe('which person do these ids mean (D-USER-1)', () => {
 
 describe('merging', () => {
   test('the survivor keeps its values, inherits what it lacks, and the earlier birthday', () => {
-    const kim = person(1, { external_id: 'kim', email: 'kim@example.com', data: { plan: 'pro' }, created_at: new Date('2026-11-10T00:00:00Z') })
-    const visitor = person(2, { aliases: ['a'], email: 'other@example.com', locale: 'de', data: { plan: 'free', city: 'Bonn' }, created_at: new Date('2026-11-02T00:00:00Z') })
+    const kim = person(1, {
+      external_id: 'kim',
+      email: 'kim@example.com',
+      data: { plan: 'pro' },
+      created_at: new Date('2026-11-10T00:00:00Z'),
+    })
+    const visitor = person(2, {
+      aliases: ['a'],
+      email: 'other@example.com',
+      locale: 'de',
+      data: { plan: 'free', city: 'Bonn' },
+      created_at: new Date('2026-11-02T00:00:00Z'),
+    })
     const merged = personOf(apply(peopleOf(kim, visitor), { external_id: 'kim', anonymous_id: 'a' }))
-    expect(merged).toMatchObject({ email: 'kim@example.com', locale: 'de', data: { plan: 'pro', city: 'Bonn' }, created_at: new Date('2026-11-02T00:00:00Z') })
+    expect(merged).toMatchObject({
+      email: 'kim@example.com',
+      locale: 'de',
+      data: { plan: 'pro', city: 'Bonn' },
+      created_at: new Date('2026-11-02T00:00:00Z'),
+    })
     expect(visitor.mergedInto).toBe(kim)
   })
 
   test('an item that is refused merges nobody', () => {
     const people = peopleOf(person(1, { external_id: 'kim' }), person(2, { aliases: ['a'], data: { big: 'x'.repeat(40_000) } }))
-    expect(apply(people, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({ fault: { code: 'validation_failed' } })
+    expect(apply(people, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({
+      fault: { code: 'validation_failed' },
+    })
     expect(people.merges).toEqual([])
     expect(people.touched.size).toBe(0)
   })
@@ -132,14 +180,28 @@ test('JSON values are the same whatever the order of their members', () =>
 function shuffled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shuffled)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, shuffled(inner)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, inner]) => [key, shuffled(inner)]),
+  )
 }
 
 const id = (prefix: string) => fc.integer({ min: 0, max: 4 }).map((number) => `${prefix}${number}`)
 const item = fc
-  .record({ external_id: fc.option(id('x'), { nil: undefined }), anonymous_id: fc.option(id('a'), { nil: undefined }), key: fc.integer({ min: 0, max: 3 }) })
+  .record({
+    external_id: fc.option(id('x'), { nil: undefined }),
+    anonymous_id: fc.option(id('a'), { nil: undefined }),
+    key: fc.integer({ min: 0, max: 3 }),
+  })
   .filter(({ external_id, anonymous_id }) => external_id !== undefined || anonymous_id !== undefined)
-  .map(({ external_id, anonymous_id, key }): Profile => ({ ...(external_id && { external_id }), ...(anonymous_id && { anonymous_id }), data: { [`k${key}`]: 1 } }))
+  .map(
+    ({ external_id, anonymous_id, key }): Profile => ({
+      ...(external_id && { external_id }),
+      ...(anonymous_id && { anonymous_id }),
+      data: { [`k${key}`]: 1 },
+    }),
+  )
 
 test('whatever comes, every id means one living person, and nobody holds two external ids', () =>
   fc.assert(

@@ -50,19 +50,33 @@ export type People = {
   merges: { from: Person; into: Person }[]
 }
 
-export const noPeople = (): People => ({ byExternalId: new Map(), byAnonymousId: new Map(), created: new Set(), touched: new Set(), stored: new Set(), linked: new Set(), merges: [] })
+export const noPeople = (): People => ({
+  byExternalId: new Map(),
+  byAnonymousId: new Map(),
+  created: new Set(),
+  touched: new Set(),
+  stored: new Set(),
+  linked: new Set(),
+  merges: [],
+})
 
 /** What the ids of an item mean, before anything is done about it. */
 type Meaning = { person: Person | null; absorbs: Person | null; takesExternalId: boolean; takesAnonymousId: boolean }
 
 /** The table of D-USER-1. */
-export function meaningOf(people: People, { external_id, anonymous_id }: Profile): Meaning {
+function meaningOf(people: People, { external_id, anonymous_id }: Profile): Meaning {
   const known = external_id === undefined ? undefined : people.byExternalId.get(external_id)
   const visitor = anonymous_id === undefined ? undefined : people.byAnonymousId.get(anonymous_id)
   const nothing = { absorbs: null, takesExternalId: false, takesAnonymousId: false }
   if (external_id === undefined) return { ...nothing, person: visitor ?? null, takesAnonymousId: !visitor }
   if (anonymous_id === undefined) return { ...nothing, person: known ?? null, takesExternalId: !known }
-  if (known) return { ...nothing, person: known, takesAnonymousId: known !== visitor, absorbs: visitor && visitor !== known && isAnonymous(visitor) ? visitor : null }
+  if (known)
+    return {
+      ...nothing,
+      person: known,
+      takesAnonymousId: known !== visitor,
+      absorbs: visitor && visitor !== known && isAnonymous(visitor) ? visitor : null,
+    }
   if (visitor && isAnonymous(visitor)) return { ...nothing, person: visitor, takesExternalId: true }
   return { ...nothing, person: null, takesExternalId: true, takesAnonymousId: true }
 }
@@ -73,7 +87,12 @@ const isAnonymous = (person: Person) => person.external_id === null
  * Applies one item: all of it, or (when a rule about the result is broken) none of it.
  * `now` is when the item arrived; `phoneOf` turns a phone number into E.164 or null.
  */
-export function applyProfile(people: People, item: Profile, now: Date, phoneOf: (item: Profile, person: Person | null) => string | null): { person: Person } | { fault: Fault } {
+export function applyProfile(
+  people: People,
+  item: Profile,
+  now: Date,
+  phoneOf: (item: Profile, person: Person | null) => string | null,
+): { person: Person } | { fault: Fault } {
   const meaning = meaningOf(people, item)
   const before = meaning.person && meaning.absorbs ? heir(meaning.person, meaning.absorbs) : meaning.person
   const changes = changesOf(item, before, phoneOf)
@@ -87,11 +106,22 @@ export function applyProfile(people: People, item: Profile, now: Date, phoneOf: 
 
 type Fields = Pick<Person, 'email' | 'phone' | 'timezone' | 'locale' | 'data'>
 
-function changesOf(item: Profile, person: Person | null, phoneOf: (item: Profile, person: Person | null) => string | null): { fields: Fields } | { fault: Fault } {
-  const keep = <K extends 'email' | 'timezone' | 'locale'>(name: K) => (item[name] === undefined ? (person?.[name] ?? null) : (item[name] ?? null))
+function changesOf(
+  item: Profile,
+  person: Person | null,
+  phoneOf: (item: Profile, person: Person | null) => string | null,
+): { fields: Fields } | { fault: Fault } {
+  const keep = <K extends 'email' | 'timezone' | 'locale'>(name: K) =>
+    item[name] === undefined ? (person?.[name] ?? null) : (item[name] ?? null)
   const phone = item.phone === undefined ? (person?.phone ?? null) : item.phone === null ? null : phoneOf(item, person)
   if (typeof item.phone === 'string' && phone === null) {
-    return { fault: { code: 'parameter_invalid_format', param: 'phone', message: 'The value of `phone` is not a phone number that can be written as E.164. Start it with + and the country code.' } }
+    return {
+      fault: {
+        code: 'parameter_invalid_format',
+        param: 'phone',
+        message: 'The value of `phone` is not a phone number that can be written as E.164. Start it with + and the country code.',
+      },
+    }
   }
   const data = item.data ? mergeData(person?.data ?? {}, item.data) : (person?.data ?? {})
   const problem = item.data ? freeFormProblem(data, DATA_BYTES_MAX) : null
@@ -120,7 +150,7 @@ function heir(survivor: Person, from: Person): Person {
     locale: survivor.locale ?? from.locale,
     data: Object.fromEntries([...Object.entries(from.data), ...Object.entries(survivor.data)]),
     has_push_device: survivor.has_push_device || from.has_push_device,
-    created_at: from.created_at < survivor.created_at ? from.created_at : survivor.created_at,
+    created_at: new Date(Math.min(from.created_at.getTime(), survivor.created_at.getTime())),
   }
 }
 
@@ -193,12 +223,19 @@ function change(people: People, person: Person, fields: Fields, now: Date) {
 }
 
 const sameFields = (a: Fields, b: Fields) =>
-  a.email === b.email && a.phone === b.phone && a.timezone === b.timezone && a.locale === b.locale && (a.data === b.data || sameJson(a.data, b.data))
+  a.email === b.email &&
+  a.phone === b.phone &&
+  a.timezone === b.timezone &&
+  a.locale === b.locale &&
+  (a.data === b.data || sameJson(a.data, b.data))
 
 /** Equal as JSON, whatever the order of members. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  )
 }

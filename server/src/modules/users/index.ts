@@ -4,11 +4,11 @@
  * Promises: the same ids lead to the same person whatever road they come by and however many come at once,
  * merging loses nothing, and an erased person is gone from every read at once.
  */
-export { checkForLater, type CheckedItem, checkItem, phoneOf, toProfile } from './batch.ts'
+export { checkForLater, checkItem, phoneOf, toProfile } from './batch.ts'
 export { identify } from './identify.ts'
-export type { Person, Profile } from './identity.ts'
+export type { Profile } from './identity.ts'
 export { eraseUser, findErasable, findUsers, type Merge } from './queries.ts'
 export { userRoutes } from './routes.ts'
 export { Identifier, profile, type UserRow } from './schema.ts'
-export { checkUpserts, findSurvivor, requireUser } from './service.ts'
-export { type Arrival, upsertPeople, type Upserted, type WhenMerged } from './upsert-people.ts'
+export { findSurvivor, requireUser } from './service.ts'
+export type { Arrival } from './upsert-people.ts'

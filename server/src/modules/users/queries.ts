@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { type Sql, sql } from '../../infra/db.ts'
-import { likePattern, listing, type PageOf, pageOf, type PageRequest } from '../../infra/paging.ts'
+import { likePattern, listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DeviceRow, UserRow } from './schema.ts'
@@ -29,9 +29,16 @@ export const userListing = listing({
 
 /** A page of users; with a search, only those that `found` selects. */
 export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`true`): Promise<PageOf<UserRow>> =>
-  pageOf(ctx.db, UserRow, userListing, page, { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isThere} and ${found}` }, ctx.config.LIST_ALL_MAX)
+  pageOf(
+    ctx.db,
+    UserRow,
+    userListing,
+    page,
+    { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isThere} and ${found}` },
+    ctx.config.LIST_ALL_MAX,
+  )
 
-const RECENT_ROWS = 5000
+const RECENT_ROWS = 2000
 
 /** How the searched text of a row matches; phone numbers also without the separators people write. */
 const textMatches = (q: string) => {
@@ -92,9 +99,11 @@ export const lockPeople = (ctx: InTx, externalIds: string[], ids: UserId[]) =>
                (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
                 from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) as aliases
         from users u
-        where u.id in (select id from users where project_id = ${ctx.projectId} and external_id = any(${externalIds}::text[]) and erase_requested_at is null
-                       union select unnest(${ids}::bigint[]))
-          and u.project_id = ${ctx.projectId} and ${isThere}
+        where u.project_id = ${ctx.projectId}
+          and u.id = any(array(select e.id from users e
+                               where e.project_id = ${ctx.projectId} and e.external_id = any(${externalIds}::text[]) and e.erase_requested_at is null)
+                         || ${ids}::bigint[])
+          and ${isThere}
         order by u.id
         for update of u`,
   )
@@ -119,13 +128,19 @@ export const reserveIds = (ctx: InTx, count: number) =>
   ctx.db.all(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
 
 /** A person as the statements below take it. */
-export type SavedPerson = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date; merged_into: UserId | null }
+export type SavedPerson = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
+  created_at: Date
+  updated_at: Date
+  merged_into: UserId | null
+}
 
 const recordset = sql`id bigint, external_id text, anonymous_id text, email text, phone text, timezone text, locale text, data jsonb,
   has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint`
 
-const searchText = (p: Sql) =>
-  sql`concat_ws(E'\x1f', ${p}.external_id, ${p}.email, ${p}.phone, ${p}.anonymous_id)`
+// Joined rows are also named by an array, so that a plan made while the table was small still goes by the index.
+const idsOf = (people: SavedPerson[]) => people.map(({ id }) => id)
+
+const searchText = (p: Sql) => sql`concat_ws(E'\x1f', ${p}.external_id, ${p}.email, ${p}.phone, ${p}.anonymous_id)`
 
 const input = sql`p`
 
@@ -158,7 +173,7 @@ export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
           insert into user_search (user_id, project_id, text)
           select p.id, ${ctx.projectId}, ${searchText(input)}
           from input p
-          join users u on u.id = p.id and u.project_id = ${ctx.projectId}
+          join users u on u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${idsOf(people)}::bigint[])
           where p.merged_into is null
             and (u.external_id, u.email, u.phone, u.anonymous_id) is distinct from (p.external_id, p.email, p.phone, p.anonymous_id)
           on conflict (user_id) do update set text = excluded.text
@@ -168,7 +183,7 @@ export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
             data = p.data, has_push_device = p.has_push_device, created_at = p.created_at, updated_at = p.updated_at,
             merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
         from input p
-        where u.id = p.id and u.project_id = ${ctx.projectId}`,
+        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${idsOf(people)}::bigint[])`,
   )
 
 /** New anonymous ids; fewer rows than given means that somebody else linked one of them at the same time. */
@@ -187,7 +202,7 @@ export const repointAliases = (ctx: InTx, aliases: { anonymous_id: string; user_
     sql`update user_anonymous_ids t
         set user_id = a.user_id, linked_at = a.linked_at
         from jsonb_to_recordset(${JSON.stringify(aliases)}::jsonb) as a(anonymous_id text, user_id bigint, linked_at timestamptz)
-        where t.project_id = ${ctx.projectId} and t.anonymous_id = a.anonymous_id`,
+        where t.project_id = ${ctx.projectId} and t.anonymous_id = a.anonymous_id and t.anonymous_id = any(${aliases.map(({ anonymous_id }) => anonymous_id)}::text[])`,
   )
 
 export type Merge = { from_id: UserId; into_id: UserId }
@@ -213,7 +228,10 @@ export const findUser = (ctx: ProjectCtx, id: UserId) =>
   ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.all(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}`)
+  ctx.db.all(
+    UserRow,
+    sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}`,
+  )
 
 /** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
@@ -246,7 +264,15 @@ export const listDevices = (ctx: ProjectCtx, id: UserId) =>
         from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
   )
 
-export type SavedDevice = { device_id: string; token: string | null; os: string | null; os_version: string | null; model: string | null; app_build: string | null; app_version: string | null }
+export type SavedDevice = {
+  device_id: string
+  token: string | null
+  os: string | null
+  os_version: string | null
+  model: string | null
+  app_build: string | null
+  app_version: string | null
+}
 
 /** Registers a device; a token or device that another person had follows to this one. */
 export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
@@ -297,7 +323,10 @@ const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>()
 
 /** People to erase, oldest request first. */
 export const findErasable = (ctx: Ctx, limit: number) =>
-  ctx.db.all(Erasable, sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`)
+  ctx.db.all(
+    Erasable,
+    sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`,
+  )
 
 /** Removes what this module keeps of a person and of those merged into it; returns their ids. */
 export const eraseUser = (ctx: InTx, id: UserId) =>
@@ -309,10 +338,18 @@ export const eraseUser = (ctx: InTx, id: UserId) =>
         delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id`,
   )
 
-const AttributeRow = Type.Object({ key: Type.String(), min_role: Nullable(Type.String()), is_hidden: Type.Boolean(), is_end_user: Type.Boolean() })
+const AttributeRow = Type.Object({
+  key: Type.String(),
+  min_role: Nullable(Type.String()),
+  is_hidden: Type.Boolean(),
+  is_end_user: Type.Boolean(),
+})
 
-export const listAttributes = (ctx: ProjectCtx) =>
-  ctx.db.all(AttributeRow, sql`select key, min_role, is_hidden, is_end_user from attributes where project_id = ${ctx.projectId} order by key`)
+export const listAttributes = (ctx: Pick<ProjectCtx, 'db' | 'projectId'>) =>
+  ctx.db.all(
+    AttributeRow,
+    sql`select key, min_role, is_hidden, is_end_user from attributes where project_id = ${ctx.projectId} order by key`,
+  )
 
 export const saveAttribute = (ctx: ProjectCtx, key: string, rule: { min_role: string | null; is_hidden: boolean; is_end_user: boolean }) =>
   ctx.db.run(
@@ -322,4 +359,5 @@ export const saveAttribute = (ctx: ProjectCtx, key: string, rule: { min_role: st
         set min_role = excluded.min_role, is_hidden = excluded.is_hidden, is_end_user = excluded.is_end_user, updated_at = excluded.updated_at`,
   )
 
-export const deleteAttribute = (ctx: ProjectCtx, key: string) => ctx.db.run(sql`delete from attributes where project_id = ${ctx.projectId} and key = ${key}`)
+export const deleteAttribute = (ctx: ProjectCtx, key: string) =>
+  ctx.db.run(sql`delete from attributes where project_id = ${ctx.projectId} and key = ${key}`)

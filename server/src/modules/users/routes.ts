@@ -1,15 +1,26 @@
-import { fault, missing } from '../../lib/errors.ts'
 import { Type } from 'typebox'
 import type { ProjectCtx } from '../../infra/ctx.ts'
 import { route } from '../../infra/route.ts'
+import { fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { pathUser } from '../../lib/path-params.ts'
+import { pathAttribute, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
-import { Exact, Line, Nullable, OneOf, Page } from '../../lib/shapes.ts'
+import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
-import { deleteAttribute, listAttributes, saveAttribute, userListing } from './queries.ts'
+import { userListing } from './queries.ts'
 import { BatchResult, Device, DeviceInput, Session, User, UserBatch, UserWithDevices } from './schema.ts'
-import { deleteUser, getMe, getUser, listUsers, registerDevice, requireUser, upsertUsers } from './service.ts'
+import {
+  deleteAttribute,
+  deleteUser,
+  getMe,
+  getUser,
+  listAttributes,
+  listUsers,
+  registerDevice,
+  requireUser,
+  saveAttribute,
+  upsertUsers,
+} from './service.ts'
 import type { WhenMerged } from './upsert-people.ts'
 
 const params = { userId: pathUser }
@@ -20,10 +31,11 @@ const AttributeInput = Exact({
   end_user: Type.Optional(Type.Boolean({ description: 'The user itself may see it.' })),
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
-const attributeKey = { schema: Line(255), read: (text: string) => text }
-
 /** `whenMerged` tells the other modules that two people turned out to be one; `acceptUpserts` queues a PATCH. */
-export const userRoutes = (whenMerged: WhenMerged, acceptUpserts: (ctx: ProjectCtx, items: unknown[], raw: Buffer, requestId: string) => Promise<void>) => [
+export const userRoutes = (
+  whenMerged: WhenMerged,
+  acceptUpserts: (ctx: ProjectCtx, items: unknown[], raw: Buffer, requestId: string) => Promise<void>,
+) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -38,7 +50,8 @@ export const userRoutes = (whenMerged: WhenMerged, acceptUpserts: (ctx: ProjectC
     method: 'PATCH',
     path: '/api/client/users',
     summary: 'Queue up to 100 user upserts.',
-    description: 'The whole array is checked before it is accepted; 204 means that it is stored durably and will be applied in order, usually within a second.',
+    description:
+      'The whole array is checked before it is accepted; 204 means that it is stored durably and will be applied in order, usually within a second.',
     access: { secret: 'editor' },
     body: UserBatch,
     status: 204,
@@ -98,7 +111,8 @@ export const userRoutes = (whenMerged: WhenMerged, acceptUpserts: (ctx: ProjectC
     method: 'POST',
     path: '/api/client/devices',
     summary: 'Register a push device.',
-    description: 'With a secret key, name the user by `external_id` or `anonymous_id`; with a user token it is that user’s. A device or token that belonged to somebody else moves.',
+    description:
+      'With a secret key, name the user by `external_id` or `anonymous_id`; with a user token it is that user’s. A device or token that belonged to somebody else moves.',
     access: { secret: 'editor', publishable: 'user' },
     body: DeviceInput,
     reply: Device,
@@ -111,14 +125,21 @@ export const userRoutes = (whenMerged: WhenMerged, acceptUpserts: (ctx: ProjectC
     description: 'Who may see which key of `data`; what is not in it is visible to every role.',
     access: { secret: 'admin' },
     reply: Exact({ results: Type.Array(Attribute) }),
-    run: async (ctx) => ({ results: (await listAttributes(ctx)).map(({ key, min_role, is_hidden, is_end_user }) => ({ key, min_role, hidden: is_hidden, end_user: is_end_user })) }),
+    run: async (ctx) => ({
+      results: (await listAttributes(ctx)).map(({ key, min_role, is_hidden, is_end_user }) => ({
+        key,
+        min_role,
+        hidden: is_hidden,
+        end_user: is_end_user,
+      })),
+    }),
   }),
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
     summary: 'Say who may see an attribute of `data`.',
     access: { secret: 'admin' },
-    params: { key: attributeKey },
+    params: { key: pathAttribute },
     body: AttributeInput,
     reply: Attribute,
     run: async (ctx, { params: { key }, body: { min_role = null, hidden = false, end_user = false } }) => {
@@ -131,18 +152,21 @@ export const userRoutes = (whenMerged: WhenMerged, acceptUpserts: (ctx: ProjectC
     path: '/api/client/attributes/{key}',
     summary: 'Take an attribute out of the register, so that every role sees it.',
     access: { secret: 'admin' },
-    params: { key: attributeKey },
+    params: { key: pathAttribute },
     status: 204,
-    run: async (ctx, { params: { key } }) => {
-      if ((await deleteAttribute(ctx, key)) === 0) throw missing('attribute')
-    },
+    run: (ctx, { params }) => deleteAttribute(ctx, params.key),
   }),
 ]
 
 async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInput): Promise<UserId> {
   const name = external_id ?? anonymous_id
   if (ctx.caller.kind === 'user') {
-    if (name) throw fault('parameter_unknown', external_id ? 'external_id' : 'anonymous_id', 'With a user token the device is that user’s; leave the ids out.')
+    if (name)
+      throw fault(
+        'parameter_unknown',
+        external_id ? 'external_id' : 'anonymous_id',
+        'With a user token the device is that user’s; leave the ids out.',
+      )
     return ctx.caller.userId
   }
   if (!name) throw fault('parameter_missing', 'external_id', 'Name the user by `external_id` or `anonymous_id`.')

@@ -14,14 +14,19 @@ export const profile = {
   phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'E.164 preferred; other forms are normalised when possible.' }))),
   timezone: Type.Optional(Nullable(Line(50, { format: 'timezone', description: 'IANA time zone.' }))),
   locale: Type.Optional(Nullable(Line(255, { format: 'locale', description: 'BCP-47 tag.' }))),
-  data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level; a null value removes its key.' })),
+  data: Type.Optional(
+    FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level; a null value removes its key.' }),
+  ),
 }
 
-export const UserUpsert = Exact({
-  anonymous_id: Type.Optional(Nullable(Identifier)),
-  external_id: Type.Optional(Nullable(Identifier)),
-  ...profile,
-})
+export const UserUpsert = Exact(
+  {
+    anonymous_id: Type.Optional(Nullable(Identifier)),
+    external_id: Type.Optional(Nullable(Identifier)),
+    ...profile,
+  },
+  { title: 'UserUpsert', examples: [{ external_id: 'ana', email: 'ana@example.com', locale: 'en-AU', data: { plan: 'pro' } }] },
+)
 export type UserUpsert = Static<typeof UserUpsert>
 
 /** The envelope of a batch; items are checked one by one. */
@@ -86,22 +91,31 @@ export const UserWithDevices = Exact({ ...User.properties, devices: Type.Array(D
 export type UserWithDevices = Static<typeof UserWithDevices>
 
 /** A row of `users`. */
-export const UserRow = Type.Object({ ...identity, external_id: Nullable(Type.String()), ...fields, created_at: Instant, updated_at: Instant })
+export const UserRow = Type.Object({
+  ...identity,
+  external_id: Nullable(Type.String()),
+  ...fields,
+  created_at: Instant,
+  updated_at: Instant,
+})
 export type UserRow = Static<typeof UserRow>
 
-export const BatchResult = Exact({
-  results: Type.Array(
-    Exact({
-      index: Type.Integer({ description: 'Position in the request, from zero.' }),
-      external_id: Type.Optional(Type.String()),
-      anonymous_id: Type.Optional(Type.String()),
-      user: Type.Optional(User),
-      error: Type.Optional(Exact({ code: Type.String(), message: Type.String() })),
-    }),
-  ),
-  succeeded: Type.Integer(),
-  failed: Type.Integer(),
-})
+export const BatchResult = Exact(
+  {
+    results: Type.Array(
+      Exact({
+        index: Type.Integer({ description: 'Position in the request, from zero.' }),
+        external_id: Type.Optional(Type.String()),
+        anonymous_id: Type.Optional(Type.String()),
+        user: Type.Optional(User),
+        error: Type.Optional(Exact({ code: Type.String(), message: Type.String() })),
+      }),
+    ),
+    succeeded: Type.Integer(),
+    failed: Type.Integer(),
+  },
+  { title: 'BatchResult' },
+)
 export type BatchResult = Static<typeof BatchResult>
 
 export const Session = Exact({ token: Type.String(), expires_at: Timestamp })

@@ -1,13 +1,33 @@
 import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
-import { missing, refuse } from '../../lib/errors.ts'
-import type { UserId } from '../../lib/ids.ts'
+import { remembered } from '../../infra/remembered.ts'
+import { missing } from '../../lib/errors.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
-import { batchResult, checkForLater, checkItem } from './batch.ts'
+import { batchResult, checkItem } from './batch.ts'
 import type { Person } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
 import { type Arrival, upsertPeople, type WhenMerged } from './upsert-people.ts'
+
+const RULES_MEMORY_MS = 5000
+const RULES_KEPT = 10_000
+
+/** The attribute register of a project, asked with every read of a person. */
+const attributeRules = remembered(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) => queries.listAttributes({ ...ctx, projectId }))
+
+export const listAttributes = (ctx: ProjectCtx) => queries.listAttributes(ctx)
+
+export async function saveAttribute(ctx: ProjectCtx, key: string, rule: Omit<AttributeRule, 'key'>): Promise<void> {
+  await queries.saveAttribute(ctx, key, rule)
+  attributeRules.forget()
+}
+
+/** Takes an attribute out of the register. Throws 404. */
+export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<void> {
+  if ((await queries.deleteAttribute(ctx, key)) === 0) throw missing('attribute')
+  attributeRules.forget()
+}
 
 /** Saves what can be saved and says, item by item, what could not be. */
 export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged: WhenMerged): Promise<BatchResult> {
@@ -15,7 +35,7 @@ export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged:
   const checked = items.map(checkItem)
   const arrivals = checked.flatMap((item): Arrival[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
   const saved = (arrivals.length > 0 ? await upsertPeople(ctx, arrivals, whenMerged) : []).values()
-  const rules = await queries.listAttributes(ctx)
+  const rules = await attributeRules.get(ctx, ctx.projectId)
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
     const outcome = saved.next().value
@@ -26,9 +46,6 @@ export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged:
   ctx.metrics.contactsUpserted('refused', result.failed)
   return result
 }
-
-/** Refuses a request that is processed later if any of its items could not be (D-PATCHU-1). */
-export const checkUpserts = (ctx: ProjectCtx, items: unknown[]): void => refuse(items.flatMap((item, at) => checkForLater(item, at, ctx.project)))
 
 const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...person }: Person): UserRow => ({ ...person, project_id: ctx.projectId })
 
@@ -42,7 +59,7 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
  * asks the trigram index, which the planner by itself would not.
  */
 export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<User>> {
-  const [rules, rows] = [await queries.listAttributes(ctx), await pageOfUsers(ctx, page)]
+  const [rules, rows] = [await attributeRules.get(ctx, ctx.projectId), await pageOfUsers(ctx, page)]
   return mapPage(rows, (row) => present(ctx, row, rules))
 }
 
@@ -68,7 +85,7 @@ export async function getMe(ctx: ProjectCtx, id: UserId): Promise<UserWithDevice
 }
 
 async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevices> {
-  const [rules, devices] = [await queries.listAttributes(ctx), await queries.listDevices(ctx, row.id)]
+  const [rules, devices] = [await attributeRules.get(ctx, ctx.projectId), await queries.listDevices(ctx, row.id)]
   return { ...present(ctx, row, rules), devices }
 }
 
@@ -80,8 +97,11 @@ export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRo
 }
 
 /** The person an id leads to today, after merges; undefined when erased. */
-export const findSurvivor = async (ctx: Parameters<typeof queries.findSurvivor>[0], projectId: number, id: UserId): Promise<UserId | undefined> =>
-  (await queries.findSurvivor(ctx, projectId, id))?.id
+export const findSurvivor = async (
+  ctx: Parameters<typeof queries.findSurvivor>[0],
+  projectId: number,
+  id: UserId,
+): Promise<UserId | undefined> => (await queries.findSurvivor(ctx, projectId, id))?.id
 
 /** Makes a person invisible at once; what is left is erased in the background. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {

@@ -80,7 +80,9 @@ function holdAnonymous(people: People, person: Person | undefined) {
   people.stored.add(person.anonymous_id)
 }
 
-const idsOf = (arrivals: Arrival[], name: 'external_id' | 'anonymous_id') => [...new Set(arrivals.flatMap(({ profile }) => profile[name] ?? []))]
+const idsOf = (arrivals: Arrival[], name: 'external_id' | 'anonymous_id') => [
+  ...new Set(arrivals.flatMap(({ profile }) => profile[name] ?? [])),
+]
 
 async function save(ctx: InTx, people: People, known: Set<Person>): Promise<void> {
   const created = [...people.created]
@@ -102,7 +104,8 @@ async function saveAliases(ctx: InTx, people: People): Promise<void> {
   }))
   const fresh = links.filter(({ anonymous_id }) => !people.stored.has(anonymous_id))
   const moved = links.filter(({ anonymous_id }) => people.stored.has(anonymous_id))
-  if (fresh.length > 0 && (await queries.insertAliases(ctx, fresh)) < fresh.length) throw new LostRace('An anonymous id was linked at the same time.')
+  if (fresh.length > 0 && (await queries.insertAliases(ctx, fresh)) < fresh.length)
+    throw new LostRace('An anonymous id was linked at the same time.')
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
 }
 

@@ -1,14 +1,20 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../infra/db.ts'
 import { world } from '../../../test/world.ts'
+import { sql } from '../../infra/db.ts'
 
 const batch = '/api/client/users/batch'
 
 describe('POST /users/batch', () => {
   test('a bad item is reported and its neighbours are saved', async () => {
     await using w = await world()
-    const { status, body } = await w.post(batch, [{ external_id: 'kim' }, { email: 'nobody@example.com' }, { external_id: 'lee', email: 'nope' }, 7, { external_id: 'max', emial: 'x' }])
+    const { status, body } = await w.post(batch, [
+      { external_id: 'kim' },
+      { email: 'nobody@example.com' },
+      { external_id: 'lee', email: 'nope' },
+      7,
+      { external_id: 'max', emial: 'x' },
+    ])
     expect(status).toBe(200)
     expect(body).toMatchObject({ succeeded: 1, failed: 4 })
     expect(body.results.map(({ error }: { error?: { code: string } }) => error?.code)).toEqual([
@@ -18,20 +24,30 @@ describe('POST /users/batch', () => {
       'parameter_invalid_format',
       'parameter_unknown',
     ])
-    expect(body.results[2]).toEqual({ index: 2, external_id: 'lee', error: { code: 'parameter_invalid_format', message: expect.any(String) } })
+    expect(body.results[2]).toEqual({
+      index: 2,
+      external_id: 'lee',
+      error: { code: 'parameter_invalid_format', message: expect.any(String) },
+    })
     expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
   })
 
   test('the same person twice answers twice with the same id, and the last write wins', async () => {
     await using w = await world()
-    const { body } = await w.post(batch, [{ external_id: 'kim', data: { n: 1, a: 1 } }, { external_id: 'kim', data: { n: 2 } }])
+    const { body } = await w.post(batch, [
+      { external_id: 'kim', data: { n: 1, a: 1 } },
+      { external_id: 'kim', data: { n: 2 } },
+    ])
     expect(body.results[0].user.data).toEqual({ n: 1, a: 1 })
     expect(body.results[1].user).toMatchObject({ id: body.results[0].user.id, data: { n: 2, a: 1 } })
   })
 
   test('a visitor and a customer who turn out to be one end as one', async () => {
     await using w = await world()
-    await w.post(batch, [{ anonymous_id: 'a', data: { seen: true } }, { external_id: 'kim', email: 'kim@example.com' }])
+    await w.post(batch, [
+      { anonymous_id: 'a', data: { seen: true } },
+      { external_id: 'kim', email: 'kim@example.com' },
+    ])
     const { body } = await w.post(batch, [{ anonymous_id: 'a', external_id: 'kim' }])
     expect(body.results[0].user).toMatchObject({ external_id: 'kim', anonymous_id: 'a', email: 'kim@example.com', data: { seen: true } })
     expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
@@ -71,7 +87,12 @@ describe('POST /users/batch', () => {
       { external_id: 'de', phone: '0151 23456789' },
       { external_id: 'us', phone: '(415) 555-2671', locale: 'en-US' },
     ])
-    expect(body.results.map(({ user }: { user: { phone: string | null } }) => user.phone)).toEqual(['+61400123456', null, '+4915123456789', '+14155552671'])
+    expect(body.results.map(({ user }: { user: { phone: string | null } }) => user.phone)).toEqual([
+      '+61400123456',
+      null,
+      '+4915123456789',
+      '+14155552671',
+    ])
   })
 
   test('attributes above the caller’s role vanish from every read', async () => {
@@ -97,7 +118,10 @@ test('PATCH /users is refused as a whole when one item is wrong, and applied in 
   const refused = await w.patch('/api/client/users', [{ external_id: 'kim' }, { external_id: 'lee', email: 'nope' }, {}])
   expect(refused.status).toBe(422)
   expect(refused.body.error.errors.map(({ param }: { param: string }) => param)).toEqual(['[1].email', '[2]'])
-  const taken = await w.patch('/api/client/users', [{ external_id: 'kim', data: { n: 1 } }, { external_id: 'kim', data: { n: 2 } }])
+  const taken = await w.patch('/api/client/users', [
+    { external_id: 'kim', data: { n: 1 } },
+    { external_id: 'kim', data: { n: 2 } },
+  ])
   expect([taken.status, taken.text, taken.headers['content-type']]).toEqual([204, '', undefined])
   await w.drain()
   expect((await w.get('/api/client/users/kim')).body.data).toEqual({ n: 2 })
@@ -155,7 +179,10 @@ describe('GET /users', () => {
       { external_id: 'cust-100%', email: 'Jane.Doe@x.com', phone: '+61400123456', data: { note: 'needle' } },
       { anonymous_id: 'device_77', email: 'other@y.org' },
     ])
-    const found = async (q: string) => (await w.get(`/api/client/users?q=${encodeURIComponent(q)}`)).body.results.map(({ external_id }: { external_id: string }) => external_id)
+    const found = async (q: string) =>
+      (await w.get(`/api/client/users?q=${encodeURIComponent(q)}`)).body.results.map(
+        ({ external_id }: { external_id: string }) => external_id,
+      )
     expect(await found('JANE')).toEqual(['cust-100%'])
     expect(await found('0%')).toEqual(['cust-100%'])
     expect(await found('%')).toEqual(['cust-100%'])
@@ -185,14 +212,28 @@ describe('erasure', () => {
     await using w = await world()
     await w.users('kim', 'lee')
     await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd1', token: 't1' })
-    await w.post('/api/client/events', [{ external_id: 'kim', anonymous_id: 'a', name: 'x' }, { external_id: 'lee', name: 'x' }])
+    await w.post('/api/client/events', [
+      { external_id: 'kim', anonymous_id: 'a', name: 'x' },
+      { external_id: 'lee', name: 'x' },
+    ])
     await w.drain()
     await w.delete('/api/client/users/kim')
     await w.drain()
     const Row = Type.Object({ left: Type.Integer() })
     const left = async (table: string) =>
-      (await w.ctx.db.first(Row, sql`select count(*) as left from ${{ users: sql`users`, events: sql`events`, devices: sql`devices`, user_search: sql`user_search`, user_anonymous_ids: sql`user_anonymous_ids` }[table]} where project_id = ${w.projectId}`))?.left
-    expect([await left('users'), await left('events'), await left('devices'), await left('user_search'), await left('user_anonymous_ids')]).toEqual([1, 1, 0, 1, 0])
+      (
+        await w.ctx.db.first(
+          Row,
+          sql`select count(*) as left from ${{ users: sql`users`, events: sql`events`, devices: sql`devices`, user_search: sql`user_search`, user_anonymous_ids: sql`user_anonymous_ids` }[table]} where project_id = ${w.projectId}`,
+        )
+      )?.left
+    expect([
+      await left('users'),
+      await left('events'),
+      await left('devices'),
+      await left('user_search'),
+      await left('user_anonymous_ids'),
+    ]).toEqual([1, 1, 0, 1, 0])
   })
 })
 
@@ -215,7 +256,10 @@ describe('devices', () => {
     const headers = { 'x-service-user-token': await w.token('kim') }
     const registered = await w.post('/api/client/devices', { device_id: 'd1', token: 't' }, { key: w.keys.public, headers })
     expect(registered.status).toBe(200)
-    expect((await w.get('/api/client/users/me', { key: w.keys.public, headers })).body).toMatchObject({ external_id: 'kim', has_push_device: true })
+    expect((await w.get('/api/client/users/me', { key: w.keys.public, headers })).body).toMatchObject({
+      external_id: 'kim',
+      has_push_device: true,
+    })
   })
 })
 
@@ -237,7 +281,8 @@ describe('user tokens', () => {
     await w.users('kim')
     const token = await w.token('kim')
     const other = await w.other()
-    const me = async (key: string, value: string) => (await w.get('/api/client/users/me', { key, headers: { 'x-service-user-token': value } })).body.error?.reason
+    const me = async (key: string, value: string) =>
+      (await w.get('/api/client/users/me', { key, headers: { 'x-service-user-token': value } })).body.error?.reason
     expect(await me(other.keys.public, token)).toBe('user_token_invalid')
     expect(await me(w.keys.public, `${token.slice(0, -2)}xx`)).toBe('user_token_invalid')
     expect(await me(w.keys.public, w.keys.secret)).toBe('user_token_invalid')

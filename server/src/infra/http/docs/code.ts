@@ -1,5 +1,5 @@
 /** Samples of code, coloured on the server. */
-import { type Content, html, type Html } from './html.ts'
+import { type Content, type Html, html } from './html.ts'
 
 /** A block that one click selects as a whole, ready to be copied. */
 export const codeBlock = (title: Content, code: Html): Html =>

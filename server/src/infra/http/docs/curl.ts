@@ -1,22 +1,25 @@
 /** How to call an operation from a shell. What only the caller knows is a shell variable. */
-import type { Access } from '../../route.ts'
+
 import { sampleOf } from '../../openapi/samples.ts'
 import type { JsonSchema, Operation } from '../../openapi/types.ts'
+import type { Access } from '../../route.ts'
 
 export type Call = { method: string; path: string; operation: Operation; baseUrl: string }
 
 /** A command that can be pasted once its variables are set. */
 export function curlOf({ method, path, operation, baseUrl }: Call, resolve: (schema: JsonSchema) => JsonSchema): string {
   const url = baseUrl + path.replace(/\{(\w+)\}/g, (_, name: string) => `$${shellName(name)}`)
-  const verb = method === 'get' || (method === 'post' && operation.requestBody) ? '' : ` -X ${method.toUpperCase()}`
-  return [`curl${verb} "${url}"`, ...headersOf(method, operation), ...bodyOf(operation, resolve)].join(' \\\n  ')
+  const body = bodyOf(operation, resolve)
+  const verb = method === 'get' || (method === 'post' && body.length > 0) ? '' : ` -X ${method.toUpperCase()}`
+  return [`curl${verb} "${url}"`, ...headersOf(method, operation), ...body].join(' \\\n  ')
 }
 
 function headersOf(method: string, operation: Operation): string[] {
   const access = operation['x-access']
   const headers = [`-H "Authorization: Bearer $${keyOf(access)}"`]
   if (keyOf(access) === 'PUBLISHABLE_KEY') headers.push('-H "X-Service-User-Token: $USER_TOKEN"')
-  const isClientCreate = method === 'post' && operation.parameters.some((parameter) => '$ref' in parameter && parameter.$ref.endsWith('/IdempotencyKey'))
+  const isClientCreate =
+    method === 'post' && operation.parameters.some((parameter) => '$ref' in parameter && parameter.$ref.endsWith('/IdempotencyKey'))
   return isClientCreate ? [...headers, '-H "Idempotency-Key: $(uuidgen)"'] : headers
 }
 
@@ -24,11 +27,14 @@ const keyOf = (access: Access) => ('secret' in access ? 'SECRET_KEY' : 'publisha
 
 function bodyOf({ requestBody }: Operation, resolve: (schema: JsonSchema) => JsonSchema): string[] {
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
-  if (!media) return []
+  if (!requestBody || !media) return []
   if (type === 'application/json') {
+    if (!requestBody.required) return []
     return ['-H "Content-Type: application/json"', `-d ${quoted(JSON.stringify(sampleOf(media.schema, resolve, 'needed'), null, 2))}`]
   }
-  return Object.entries(sampleOf(media.schema, resolve, 'needed') as Record<string, string>).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`)
+  return Object.entries(sampleOf(media.schema, resolve, 'needed') as Record<string, string>).map(
+    ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
+  )
 }
 
 // Single quotes keep everything; one inside them is written outside.

@@ -3,7 +3,7 @@ import { ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
 import { ERRORS, REASONS } from '../../openapi/errors.ts'
 import { errorReply } from '../error-reply.ts'
 import { codeBlock, jsonCode } from './code.ts'
-import { html, type Html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { page } from './layout.ts'
 import { inline, markdown } from './markdown.ts'
 
@@ -56,4 +56,4 @@ function codeSection(code: ErrorCode, baseUrl: string): Html {
 </article>`
 }
 
-const firstSentence = (text: string) => text.slice(0, text.search(/[.:](?: |$)/)) + '.'
+const firstSentence = (text: string) => `${text.slice(0, text.search(/[.:](?: |$)/))}.`

@@ -16,9 +16,9 @@ function write(content: Content): string {
   if (content === false || content === null || content === undefined) return ''
   if (content instanceof Html) return content.text
   if (Array.isArray(content)) return content.map(write).join('')
-  return escape(String(content))
+  return escaped(String(content))
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

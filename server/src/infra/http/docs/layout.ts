@@ -1,9 +1,12 @@
 /** The frame of both pages: head, bar, contents, main. */
-import { readFileSync } from 'node:fs'
+
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { Html, html } from './html.ts'
 
-const STYLE = readFileSync(new URL('./style.css', import.meta.url), 'utf8')
+const STYLE = ['base', 'frame', 'reference', 'fields', 'print']
+  .map((name) => readFileSync(new URL(`./style/${name}.css`, import.meta.url), 'utf8'))
+  .join('')
 
 /** Nothing but our own style, named by its hash; no script at all. */
 export const CONTENT_SECURITY_POLICY = [

@@ -1,5 +1,5 @@
 /** The little Markdown that descriptions are written in: paragraphs, lists, `code`, **strong** and links within these pages. */
-import { type Content, html, type Html } from './html.ts'
+import { type Content, type Html, html } from './html.ts'
 
 /** Whole paragraphs and lists, which are separated by empty lines. */
 export const markdown = (text: string): Html => html`${text.split(/\n{2,}/).map(block)}`
@@ -10,7 +10,7 @@ function block(text: string): Html {
   return html`<ul>${lines.map((line) => html`<li>${inline(line.slice(2))}</li>`)}</ul>`
 }
 
-const MARK = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([#/][^)\s]*)\)/g
+const MARK = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(((?:#|\/(?!\/))[^)\s]*)\)/g
 
 /** A run of text without blocks. A link that leads elsewhere stays text. */
 export function inline(text: string): Html {

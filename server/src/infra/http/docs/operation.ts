@@ -6,7 +6,7 @@ import type { Access } from '../../route.ts'
 import { codeBlock, jsonCode, shellCode } from './code.ts'
 import { curlOf } from './curl.ts'
 import { field, fieldsOf, type Resolve } from './fields.ts'
-import { html, type Html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { inline, markdown } from './markdown.ts'
 
 export type Listed = { method: Method; path: string; operation: Operation }
@@ -20,7 +20,7 @@ export function resolverOf({ components }: OpenApiDocument) {
   return {
     schema: (schema: JsonSchema): JsonSchema => follow<JsonSchema>(components.schemas, schema),
     parameter: (parameter: Parameter | Ref): Parameter => follow(components.parameters, parameter),
-    reply: (reply: Reply | Ref): Reply => follow(components.responses, reply),
+    userToken: components.securitySchemes.userToken ?? {},
   }
 }
 
@@ -49,40 +49,52 @@ export function operationSection({ method, path, operation }: Listed, resolver: 
 export const methodBadge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`
 
 // A long path may be broken before a slash.
-const brokenPath = (path: string): Html => html`${path.split(/(?=\/)/).map((part) => html`<wbr>${part.split(/(\{\w+\})/).map((piece) => (piece.startsWith('{') ? html`<em>${piece}</em>` : piece))}`)}`
+export const brokenPath = (path: string): Html =>
+  html`${path.split(/(?=\/)/).map((part) => html`<wbr>${part.split(/(\{\w+\})/).map((piece) => (piece.startsWith('{') ? html`<em>${piece}</em>` : piece))}`)}`
 
 function accessLine(access: Access): Html {
   const ways: Html[] = []
-  if ('secret' in access) ways.push(html`<li>Secret key, role <code>${access.secret}</code>${access.secret !== 'admin' && ' or higher'}</li>`)
+  if ('secret' in access)
+    ways.push(html`<li>Secret key, role <code>${access.secret}</code>${access.secret !== 'admin' && ' or higher'}</li>`)
   if ('ownKey' in access) ways.push(html`<li>Any secret key, for itself</li>`)
   if ('publishable' in access) {
     const suffix = access.publishable === 'user' ? ' with a user token' : ', with or without a user token'
     ways.push(html`<li>Publishable key${suffix}</li>`)
   }
-  if ('organisation' in access) ways.push(html`<li>Organisation key, role <code>${access.organisation}</code>${access.organisation !== 'owner' && ' or higher'}</li>`)
+  if ('organisation' in access)
+    ways.push(html`<li>Organisation key, role <code>${access.organisation}</code>${access.organisation !== 'owner' && ' or higher'}</li>`)
   return html`<ul class="access" aria-label="Who may call this">${ways}</ul>`
 }
 
-const GROUPS = { path: 'Path', query: 'Query', header: 'Headers' } as const
+function parameterGroups(operation: Operation, resolver: Resolver): Html {
+  const parameters = [...operation.parameters.map(resolver.parameter), ...tokenHeader(operation, resolver)]
+  const listOf = (where: Parameter['in']) => {
+    const own = parameters.filter((parameter) => parameter.in === where)
+    const names = own.map(({ name }) => name).join(', ')
+    return (
+      own.length > 0 && { names, list: html`<ul class="fields">${own.map((parameter) => parameterField(parameter, resolver.schema))}</ul>` }
+    )
+  }
+  const [path, query, headers] = [listOf('path'), listOf('query'), listOf('header')]
+  return html`${path && html`<h4>Path</h4>${path.list}`}${query && html`<h4>Query</h4>${query.list}`}${
+    headers && html`<details class="group"><summary><h4>Headers</h4><span>${headers.names}</span></summary>${headers.list}</details>`
+  }`
+}
 
-function parameterGroups({ parameters }: Operation, resolver: Resolver): Html {
-  const known = parameters.map(resolver.parameter)
-  const groups = (['path', 'query', 'header'] as const).map((where) => {
-    const own = known.filter((parameter) => parameter.in === where)
-    if (own.length === 0) return null
-    const list = html`<ul class="fields">${own.map(({ name, schema, description, required }) => field(name, { ...schema, ...(description !== undefined && { description }) }, required === true, resolver.schema))}</ul>`
-    return where === 'header'
-      ? html`<details class="group"><summary><h4>Headers</h4><span>${own.map(({ name }) => name).join(', ')}</span></summary>${list}</details>`
-      : html`<h4>${GROUPS[where]}</h4>${list}`
-  })
-  return html`${groups}`
+const parameterField = ({ name, schema, description, required = false }: Parameter, resolve: Resolve): Html =>
+  field(name, { ...schema, ...(description !== undefined && { description }) }, required, { resolve, of: 'request' })
+
+/** The header of the user token is a security scheme in the description; a reader looks for it among the headers. */
+function tokenHeader({ security }: Operation, { userToken: { name = '', description = '' } }: Resolver): Parameter[] {
+  if (!security.some((way) => 'userToken' in way)) return []
+  return [{ name, in: 'header', description, schema: { type: 'string' } }]
 }
 
 function bodyPart({ requestBody }: Operation, resolve: Resolve): Html | false {
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
   if (!requestBody || !media) return false
   const name = type === 'application/json' ? 'JSON' : 'form'
-  return html`<h4>Body <span>${name}${!requestBody.required && ', optional'}</span></h4>${fieldsOf(media.schema, resolve)}`
+  return html`<h4>Body <span>${name}${!requestBody.required && ', optional'}</span></h4>${fieldsOf(media.schema, { resolve, of: 'request' })}`
 }
 
 const successOf = ({ responses }: Operation) => Object.entries(responses).find(([status]) => status.startsWith('2')) as [string, Reply]
@@ -95,8 +107,8 @@ function replyPart(operation: Operation, { schema: resolve }: Resolver): Html {
   const location = reply.headers?.Location && html` The <code>Location</code> header says where.`
   const head = html`<span class="status ok">${status}</span> <span>${reply.description}${location}</span>`
   return html`<h4>Reply</h4>
-  ${members ? html`<details class="reply"><summary>${head}</summary>${fieldsOf(media.schema, resolve)}</details>` : html`<p class="reply">${head}</p>`}
-  <details class="reply"><summary><span class="status">4xx</span> <span>Errors: ${operation['x-errors'].length} codes</span></summary>${errorList(operation['x-errors'])}</details>`
+  ${members ? html`<details class="reply"><summary>${head}</summary>${fieldsOf(media.schema, { resolve, of: 'reply' })}</details>` : html`<p class="reply">${head}</p>`}
+  <details class="reply"><summary><span class="status">4xx 5xx</span> <span>Errors: ${operation['x-errors'].length} codes</span></summary>${errorList(operation['x-errors'])}</details>`
 }
 
 function errorList(codes: ErrorCode[]): Html {
@@ -107,5 +119,11 @@ function errorList(codes: ErrorCode[]): Html {
 function replySample(operation: Operation, resolver: Resolver): Html | false {
   const [status, reply] = successOf(operation)
   const media = jsonOf(reply)
-  return media !== undefined && codeBlock(html`Reply <span class="status ok">${status}</span>`, jsonCode(media.example ?? sampleOf(media.schema, resolver.schema, 'all')))
+  return (
+    media !== undefined &&
+    codeBlock(
+      html`Reply <span class="status ok">${status}</span>`,
+      jsonCode(media.example ?? sampleOf(media.schema, resolver.schema, 'all')),
+    )
+  )
 }

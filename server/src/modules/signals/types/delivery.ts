@@ -1,18 +1,7 @@
 import { Type } from 'typebox'
 import { Exact, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { signal } from '../signal.ts'
-import {
-  AboutMessage,
-  Count,
-  ElapsedMs,
-  EnhancedCode,
-  Host,
-  Ip,
-  Reason,
-  sampleMessage,
-  SmtpCode,
-  Words,
-} from './members.ts'
+import { AboutMessage, Count, ElapsedMs, EnhancedCode, Host, Ip, Reason, SmtpCode, sampleMessage, Words } from './members.ts'
 
 const { to: _, recipient_domain: __, ...sampleWhole } = sampleMessage
 const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }

@@ -25,7 +25,9 @@ const message = {
   user: Type.Optional(User),
   channel: Type.Optional(OneOf(CHANNELS)),
   from: Type.Optional(Type.String({ description: 'The sender; of the envelope for email, `<>` when it is empty.' })),
-  to: Type.Optional(Type.Union([Address, Addresses], { description: 'The recipient, or all of them when the event is about the whole message.' })),
+  to: Type.Optional(
+    Type.Union([Address, Addresses], { description: 'The recipient, or all of them when the event is about the whole message.' }),
+  ),
   recipient_domain: Type.Optional(Type.String({ description: 'The domain of the recipient.' })),
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the attempt.' })),
   attempt_id: Type.Optional(Type.String({ description: 'The same for all events of one attempt.' })),

@@ -8,8 +8,8 @@ import {
   FOOD_METHODS,
   FoodRecord,
   LOREM_METHODS,
-  LoremRecord,
   type LoremForm,
+  LoremRecord,
   STRATEGIES,
 } from '../schema.ts'
 import { commerceRecord, commerceSettings, writePrice } from './commerce.ts'
@@ -156,12 +156,7 @@ describe('text', () => {
   ])('of %o is of that size', async (form, size, expected) => expect(size(await lorem(form))).toBe(expected))
 
   test('reports the size it drew from a range', async () => {
-    const {
-      words = '',
-      wordCount,
-      wordCountMin,
-      wordCountMax,
-    } = await lorem({ method: 'words', wordCountMin: '2', wordCountMax: '40' })
+    const { words = '', wordCount, wordCountMin, wordCountMax } = await lorem({ method: 'words', wordCountMin: '2', wordCountMax: '40' })
     expect({ wordCount, wordCountMin, wordCountMax }).toEqual({
       wordCount: words.split(' ').length,
       wordCountMin: 2,
@@ -178,9 +173,7 @@ describe('text', () => {
   })
 
   test('ignores what its method does not use', async () => {
-    expect(await lorem({ method: 'words', lineCount: '3', separator: '|', strategy: 'fail' })).toEqual(
-      await lorem({ method: 'words' }),
-    )
+    expect(await lorem({ method: 'words', lineCount: '3', separator: '|', strategy: 'fail' })).toEqual(await lorem({ method: 'words' }))
   })
 
   test('refuses to fail silently when no word is long enough', async () => {
@@ -205,8 +198,7 @@ describe('a shop', () => {
   })
 
   test('has the fields of its method and no others', () => {
-    const fields = (method: (typeof COMMERCE_METHODS)[number]) =>
-      Object.keys(commerceRecord(fakers, method, commerceSettings({}))).sort()
+    const fields = (method: (typeof COMMERCE_METHODS)[number]) => Object.keys(commerceRecord(fakers, method, commerceSettings({}))).sort()
     expect(fields('price')).toEqual(['method', 'price', 'priceDecimalPlaces', 'priceMax', 'priceMin', 'priceSymbol', 'value'])
     expect(fields('isbn')).toEqual(['isbn', 'isbnSeparator', 'isbnVariant', 'method', 'value'])
     expect(fields('productName')).toEqual(['method', 'productName', 'value'])
@@ -275,10 +267,7 @@ describe('a shop', () => {
       const thirteen = commerceRecord(fakers, 'isbn', commerceSettings({})).value.replaceAll('-', '')
       expect(thirteen).toMatch(/^97[89]\d{10}$/)
       expect([...thirteen].reduce((sum, digit, at) => sum + Number(digit) * (at % 2 ? 3 : 1), 0) % 10).toBe(0)
-      const ten = commerceRecord(fakers, 'isbn', commerceSettings({ isbnVariant: '10', isbnSeparator: ' ' })).value.replaceAll(
-        ' ',
-        '',
-      )
+      const ten = commerceRecord(fakers, 'isbn', commerceSettings({ isbnVariant: '10', isbnSeparator: ' ' })).value.replaceAll(' ', '')
       expect([...ten].reduce((sum, digit, at) => sum + (digit === 'X' ? 10 : Number(digit)) * (10 - at), 0) % 11).toBe(0)
     }
   })

@@ -1,0 +1,133 @@
+/** Who may import whom. A new arrow is a reviewed change to this file; ARCHITECTURE.md says why each layer is there. */
+
+/** The modules that each module may use, always by their front door. */
+const ARROWS = {
+  projects: [],
+  subscriptions: ['users'],
+  tools: [],
+  signals: [],
+  keys: ['projects'],
+  users: ['keys'],
+  events: ['users'],
+  segments: ['users', 'events'],
+  channels: [],
+  campaigns: ['subscriptions', 'segments', 'users', 'events'],
+  messages: ['channels', 'subscriptions', 'users', 'signals', 'projects'],
+  journeys: ['messages', 'segments', 'events', 'users'],
+  webhooks: ['signals', 'projects'],
+}
+
+const TESTS = '[.]test[.]ts$'
+const FRONT_DOOR = '^server/src/modules/[^/]+/index[.]ts$'
+
+/** What of Node computes and touches nothing outside. Of `net` that is isIP and BlockList; a house test holds lib to them. */
+const PURE_NODE = '^(node:)?(buffer|crypto|net|url|util|zlib)$'
+
+const arrows = Object.entries(ARROWS).map(([module, allowed]) => ({
+  name: `arrows-of-${module}`,
+  comment: `The module ${module} may use ${allowed.join(', ') || 'no other module'}.`,
+  severity: 'error',
+  from: { path: `^server/src/modules/${module}/`, pathNot: TESTS },
+  to: { path: '^server/src/modules/', pathNot: `^server/src/modules/(${[module, ...allowed].join('|')})/` },
+}))
+
+module.exports = {
+  forbidden: [
+    ...arrows,
+    {
+      name: 'module-without-arrows',
+      comment: 'A new module gets its line in the table of arrows.',
+      severity: 'error',
+      from: { path: '^server/src/modules/', pathNot: `^server/src/modules/(${Object.keys(ARROWS).join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'front-door-in',
+      comment: 'Another module is entered by its index.ts.',
+      severity: 'error',
+      from: { path: '^server/src/modules/([^/]+)/', pathNot: TESTS },
+      to: { path: '^server/src/modules/', pathNot: [FRONT_DOOR, '^server/src/modules/$1/'] },
+    },
+    {
+      name: 'front-door-in-from-outside',
+      comment: 'A module is entered by its index.ts, by the composition too. Benchmarks may measure its parts.',
+      severity: 'error',
+      from: { path: '^(server/src|server/test|scripts)/', pathNot: '^server/src/modules/' },
+      to: { path: '^server/src/modules/', pathNot: FRONT_DOOR },
+    },
+    {
+      name: 'front-door-out',
+      comment: 'A module never leaves by its own front door: import the file that holds it.',
+      severity: 'error',
+      from: { path: '^server/src/modules/([^/]+)/', pathNot: TESTS },
+      to: { path: '^server/src/modules/$1/index[.]ts$' },
+    },
+    {
+      name: 'composition-is-the-top',
+      comment: 'Modules, infra and lib do not know who puts them together.',
+      severity: 'error',
+      from: { path: '^server/src/(modules|infra|lib)/', pathNot: TESTS },
+      to: { path: '^server/src/(?!modules/|infra/|lib/)' },
+    },
+    {
+      name: 'infra-knows-no-module',
+      comment: 'infra serves every module alike.',
+      severity: 'error',
+      from: { path: '^server/src/infra/', pathNot: TESTS },
+      to: { path: '^server/src/modules/' },
+    },
+    {
+      name: 'lib-stands-alone',
+      comment: 'lib knows values only.',
+      severity: 'error',
+      from: { path: '^server/src/lib/' },
+      to: { path: '^server/src/(?!lib/)' },
+    },
+    {
+      name: 'lib-is-pure',
+      comment: 'lib does no IO: of Node it may have what computes.',
+      severity: 'error',
+      from: { path: '^server/src/lib/', pathNot: TESTS },
+      to: { dependencyTypes: ['core'], pathNot: PURE_NODE },
+    },
+    {
+      name: 'time-comes-from-the-clock',
+      comment: 'Modules and the composition wait and tell the time by ctx.clock.',
+      severity: 'error',
+      from: { path: '^server/src/(?!infra/|lib/)', pathNot: TESTS },
+      to: { path: '^(node:)?timers(/promises)?$' },
+    },
+    {
+      name: 'driver-in-infra',
+      comment: 'Only infra talks to the database driver, the HTTP server and the HTTP client.',
+      severity: 'error',
+      from: { path: '^server/src/(?!infra/)', pathNot: TESTS },
+      to: { path: 'node_modules/(pg|pg-copy-streams|fastify|undici|pino|prom-client)/' },
+    },
+    {
+      name: 'tests-stay-outside',
+      comment: 'The product does not know its tests.',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: TESTS },
+      to: { path: `^(server/test|bench|scripts)/|${TESTS}` },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

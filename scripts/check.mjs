@@ -1,0 +1,31 @@
+/** The whole gate but the tests: every check runs, each says how it went, and all failures are shown together. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const installed = (name) => join(root, 'node_modules', '.bin', name)
+
+const CHECKS = {
+  'format and lint': [installed('biome'), 'check', '--error-on-warnings', '--colors=off', '--max-diagnostics=100'],
+  types: [installed('tsc'), '--project', '.'],
+  boundaries: [installed('depcruise'), '--config', '.dependency-cruiser.cjs', 'server/src', 'server/test', 'scripts', 'bench'],
+  'dead code': [installed('knip'), '--no-progress', '--treat-config-hints-as-errors'],
+  prints: [join(root, 'scripts', 'print.mjs'), '--check'],
+}
+
+/** Runs a check and says how it went; answers what it wrote when it failed. */
+async function run([name, command]) {
+  const started = performance.now()
+  const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const written = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => written.push(chunk))
+  const status = await new Promise((resolve) => child.on('close', resolve))
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(16)} ${seconds} s\n`)
+  return status === 0 ? undefined : `\n── ${name} ──\n\n${Buffer.concat(written)}`
+}
+
+const failures = (await Promise.all(Object.entries(CHECKS).map(run))).filter((text) => text !== undefined)
+for (const text of failures) process.stderr.write(text)
+if (failures.length > 0) process.exitCode = 1

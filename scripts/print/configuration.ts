@@ -1,0 +1,26 @@
+import { settings } from '../../server/src/infra/config.ts'
+import { code, table } from './markdown.ts'
+
+type AnySetting = { description: string; fallback: unknown; type: string; secret?: boolean }
+
+/** Every setting, in the order of `infra/config.ts`. */
+export const configurationPage = (): string => `# Configuration
+
+The server reads its settings from the environment, once, when it starts, and refuses to start with a list of everything
+that is wrong. All of them are optional in the development profile; \`NODE_ENV=production\` asks for \`SECRETS_KEY\` and
+\`SESSION_JWT_KEYS\`. A setting that is empty counts as absent.
+
+${table(['Setting', 'Type', 'Default', 'What it does'], Object.entries(settings as Record<string, AnySetting>).map(row))}
+`
+
+const row = ([name, { type, fallback, description, secret }]: [string, AnySetting]): string[] => [
+  code(name),
+  type,
+  shown(fallback),
+  secret ? `${description} Secret.` : description,
+]
+
+function shown(fallback: unknown): string {
+  if (fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)) return 'none'
+  return code(Array.isArray(fallback) ? fallback.join(',') : String(fallback))
+}

@@ -1,0 +1,19 @@
+import { openApiDocument } from '../../server/src/infra/openapi.ts'
+import { VERSION } from '../../server/src/lib/versions.ts'
+import { allRoutes } from '../../server/src/routes.ts'
+import { accessPage } from './access.ts'
+import { configurationPage } from './configuration.ts'
+import { printSchema } from './schema.ts'
+import { signalsPage } from './signals.ts'
+
+/** Every printed file by its path from the root of the repository. */
+export async function pages(): Promise<Record<string, string>> {
+  const routes = allRoutes({ append: async () => {} })
+  return {
+    'docs/reference/access.md': accessPage(routes),
+    'docs/reference/configuration.md': configurationPage(),
+    'docs/reference/signals.md': signalsPage(),
+    'server/openapi.json': `${JSON.stringify(openApiDocument({ routes, version: VERSION }), null, 2)}\n`,
+    'server/schema.sql': await printSchema(),
+  }
+}

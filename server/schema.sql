@@ -1,0 +1,458 @@
+-- The schema after all migrations, printed from the catalogue of PostgreSQL by `npm run print`.
+
+create extension pg_trgm;
+
+create table accepted_requests (
+  position bigint not null generated always as identity,
+  project_id bigint not null,
+  kind text not null,
+  user_id bigint,
+  request_id text not null,
+  received_at timestamp(3) with time zone not null,
+  items integer not null,
+  body bytea storage external not null,
+  constraint accepted_requests_pkey PRIMARY KEY ("position"),
+  constraint accepted_requests_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text])))
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX accepted_requests_by_project ON accepted_requests USING btree (project_id, "position");
+
+create table api_keys (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  project_id bigint,
+  scope text not null,
+  role text not null,
+  name text not null,
+  description text,
+  hash text not null,
+  prefix text not null,
+  last4 text not null,
+  is_system_key boolean not null default false,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_hash_key UNIQUE (hash),
+  constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
+  constraint api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint api_keys_check CHECK (((scope = 'organisation'::text) = (project_id IS NULL))),
+  constraint api_keys_scope_check CHECK ((scope = ANY (ARRAY['public'::text, 'secret'::text, 'organisation'::text])))
+);
+CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table attributes (
+  project_id bigint not null,
+  key text not null,
+  min_role text,
+  is_hidden boolean not null default false,
+  is_end_user boolean not null default false,
+  updated_at timestamp(3) with time zone not null,
+  constraint attributes_pkey PRIMARY KEY (project_id, key),
+  constraint attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table campaign_templates (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  campaign_id bigint not null,
+  locale text not null,
+  data jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint campaign_templates_pkey PRIMARY KEY (id),
+  constraint campaign_templates_campaign_id_locale_key UNIQUE (campaign_id, locale),
+  constraint campaign_templates_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON DELETE CASCADE
+);
+
+create table campaigns (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  type text not null,
+  name text not null,
+  channel text not null,
+  subscription_id bigint not null,
+  provider_id bigint,
+  state text not null,
+  event_name text,
+  list_ids bigint[] not null default '{}'::bigint[],
+  exclusion_list_ids bigint[] not null default '{}'::bigint[],
+  tags text[] not null default '{}'::text[],
+  send_in_user_timezone boolean not null default false,
+  send_at text,
+  custom_domain_id bigint,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint campaigns_pkey PRIMARY KEY (id),
+  constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint campaigns_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
+  constraint campaigns_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'scheduled'::text, 'loading'::text, 'running'::text, 'finished'::text, 'aborting'::text, 'aborted'::text]))),
+  constraint campaigns_type_check CHECK ((type = ANY (ARRAY['blast'::text, 'trigger'::text])))
+);
+CREATE INDEX campaigns_by_event ON campaigns USING btree (project_id, event_name) WHERE ((type = 'trigger'::text) AND (state = 'running'::text) AND (archived_at IS NULL));
+CREATE INDEX campaigns_by_project ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NULL);
+
+create table devices (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  user_id bigint not null,
+  device_id text not null,
+  token text,
+  os text,
+  os_version text,
+  model text,
+  app_build text,
+  app_version text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint devices_pkey PRIMARY KEY (id),
+  constraint devices_project_id_device_id_key UNIQUE (project_id, device_id)
+);
+CREATE UNIQUE INDEX devices_by_token ON devices USING btree (project_id, token) WHERE (token IS NOT NULL);
+CREATE INDEX devices_by_user ON devices USING btree (user_id);
+
+create table event_ids (
+  project_id bigint not null,
+  event_id text not null,
+  received_at timestamp(3) with time zone not null,
+  constraint event_ids_pkey PRIMARY KEY (project_id, event_id)
+);
+CREATE INDEX event_ids_by_age ON event_ids USING btree (received_at);
+
+create table events (
+  project_id bigint not null,
+  user_id bigint not null,
+  name text not null,
+  data jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone not null
+) partition by RANGE (created_at);
+CREATE INDEX events_by_user ON ONLY events USING btree (user_id, created_at);
+
+create table idempotency_records (
+  key_id bigint not null,
+  idempotency_key text not null,
+  fingerprint text not null,
+  status integer not null,
+  body text,
+  is_sealed boolean not null,
+  location text,
+  request_id text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint idempotency_records_pkey PRIMARY KEY (key_id, idempotency_key),
+  constraint idempotency_records_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
+);
+CREATE INDEX idempotency_records_by_expiry ON idempotency_records USING btree (expires_at);
+
+create table journey_steps (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  journey_id bigint not null,
+  external_id text not null,
+  type text not null,
+  name text not null,
+  x double precision not null,
+  y double precision not null,
+  data jsonb not null,
+  children jsonb not null,
+  constraint journey_steps_pkey PRIMARY KEY (id),
+  constraint journey_steps_journey_id_external_id_key UNIQUE (journey_id, external_id),
+  constraint journey_steps_journey_id_fkey FOREIGN KEY (journey_id) REFERENCES journeys(id) ON DELETE CASCADE
+);
+
+create table journeys (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  status text not null,
+  description text,
+  tags text[] not null default '{}'::text[],
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint journeys_pkey PRIMARY KEY (id),
+  constraint journeys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
+);
+CREATE INDEX journeys_by_project ON journeys USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table lists (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint lists_pkey PRIMARY KEY (id),
+  constraint lists_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX lists_by_project ON lists USING btree (project_id, id);
+
+create table messages (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  user_id bigint not null,
+  campaign_id bigint not null,
+  channel text not null,
+  cause text not null,
+  event jsonb,
+  state text not null default 'queued'::text,
+  reason text,
+  detail text,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  provider text,
+  created_at timestamp(3) with time zone not null,
+  settled_at timestamp(3) with time zone,
+  constraint messages_pkey PRIMARY KEY (id),
+  constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
+  constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint messages_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'sent'::text, 'delivered'::text, 'deferred'::text, 'failed'::text, 'bounced'::text, 'complained'::text, 'skipped'::text, 'aborted'::text, 'unknown'::text])))
+) with (fillfactor=85);
+CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_id, state);
+CREATE INDEX messages_due ON messages USING btree (project_id, due_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'deferred'::text]));
+CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
+
+create table organisations (
+  id bigint not null generated always as identity,
+  name text not null,
+  api_version text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint organisations_pkey PRIMARY KEY (id)
+);
+
+create table parked_items (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  kind text not null,
+  request_id text not null,
+  received_at timestamp(3) with time zone not null,
+  item jsonb not null,
+  reason text not null,
+  parked_at timestamp(3) with time zone not null,
+  constraint parked_items_pkey PRIMARY KEY (id)
+);
+CREATE INDEX parked_items_by_project ON parked_items USING btree (project_id, id);
+
+create table projects (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  name text not null,
+  locale text not null,
+  timezone text not null,
+  description text,
+  website_url text,
+  text_opt_out_message text,
+  text_help_message text,
+  link_wrap_email boolean not null default false,
+  link_wrap_push boolean not null default false,
+  track_opens_email boolean,
+  deeplink_mirror_url text not null default ''::text,
+  api_version text not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint projects_pkey PRIMARY KEY (id),
+  constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
+);
+CREATE INDEX projects_by_organisation ON projects USING btree (organization_id, id);
+
+create table sandbox_messages (
+  id bigint not null,
+  project_id bigint not null,
+  user_id bigint not null,
+  campaign_id bigint not null,
+  channel text not null,
+  recipient text not null,
+  summary text not null,
+  content jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  constraint sandbox_messages_pkey PRIMARY KEY (id),
+  constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX sandbox_messages_by_project ON sandbox_messages USING btree (project_id, id);
+CREATE INDEX sandbox_messages_by_user ON sandbox_messages USING btree (project_id, user_id);
+
+create table schema_migrations (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp(3) with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table signal_subscribers (
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  event_types text[] not null,
+  constraint signal_subscribers_pkey PRIMARY KEY (project_id, endpoint_id),
+  constraint signal_subscribers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table signals (
+  id text not null,
+  project_id bigint not null,
+  type text not null,
+  occurred_at timestamp(3) with time zone not null,
+  data json not null,
+  is_test boolean not null default false,
+  endpoint_ids bigint[] not null,
+  created_at timestamp(3) with time zone not null,
+  dispatched_at timestamp(3) with time zone,
+  constraint signals_pkey PRIMARY KEY (id),
+  constraint signals_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX signals_by_age ON signals USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
+CREATE INDEX signals_to_dispatch ON signals USING btree (created_at, id) WHERE (dispatched_at IS NULL);
+
+create table subscriptions (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  channel text not null,
+  is_public boolean not null,
+  default_state smallint not null default 1,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_project_id_name_channel_key UNIQUE (project_id, name, channel),
+  constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint subscriptions_default_state_check CHECK ((default_state = ANY (ARRAY[0, 1])))
+);
+
+create table usage_counters (
+  project_id bigint not null,
+  name text not null,
+  period date not null,
+  used bigint not null,
+  constraint usage_counters_pkey PRIMARY KEY (project_id, name, period),
+  constraint usage_counters_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table user_anonymous_ids (
+  project_id bigint not null,
+  anonymous_id text not null,
+  user_id bigint not null,
+  linked_at timestamp(3) with time zone not null,
+  constraint user_anonymous_ids_pkey PRIMARY KEY (project_id, anonymous_id)
+);
+CREATE INDEX user_anonymous_ids_by_user ON user_anonymous_ids USING btree (user_id);
+
+create table user_search (
+  user_id bigint not null,
+  project_id bigint not null,
+  text text not null,
+  constraint user_search_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX user_search_by_project ON user_search USING btree (project_id, user_id);
+CREATE INDEX user_search_by_trigram ON user_search USING gin (text gin_trgm_ops);
+
+create table user_subscriptions (
+  project_id bigint not null,
+  user_id bigint not null,
+  subscription_id bigint not null,
+  state smallint not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint user_subscriptions_pkey PRIMARY KEY (user_id, subscription_id),
+  constraint user_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE,
+  constraint user_subscriptions_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+create table users (
+  id bigint not null generated by default as identity,
+  project_id bigint not null,
+  external_id text,
+  anonymous_id text,
+  email text,
+  phone text,
+  timezone text,
+  locale text,
+  data jsonb not null default '{}'::jsonb,
+  has_push_device boolean not null default false,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  merged_into bigint,
+  merged_at timestamp(3) with time zone,
+  erase_requested_at timestamp(3) with time zone,
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=85);
+CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, external_id) WHERE ((external_id IS NOT NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_by_project ON users USING btree (project_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_by_survivor ON users USING btree (merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX users_sorted_by_created_at ON users USING btree (project_id, created_at, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_sorted_by_email ON users USING btree (project_id, email, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_sorted_by_external_id ON users USING btree (project_id, external_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_to_erase ON users USING btree (erase_requested_at) WHERE (erase_requested_at IS NOT NULL);
+
+create table webhook_attempts (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  delivery_id bigint not null,
+  attempted_at timestamp(3) with time zone not null,
+  elapsed_ms integer not null,
+  status_code integer,
+  error text,
+  response_body text,
+  constraint webhook_attempts_pkey PRIMARY KEY (id),
+  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_attempts_by_delivery ON webhook_attempts USING btree (delivery_id);
+
+create table webhook_deliveries (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  event_id text not null,
+  event_type text not null,
+  status text not null,
+  attempts integer not null default 0,
+  schedule_step integer not null default 0,
+  last_status_code integer,
+  last_error text,
+  next_attempt_at timestamp(3) with time zone,
+  lease_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_endpoint_id_event_id_key UNIQUE (endpoint_id, event_id),
+  constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+) with (fillfactor=85);
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries USING btree (project_id, endpoint_id, id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (endpoint_id, next_attempt_at, id) WHERE (status = 'pending'::text);
+
+create table webhook_endpoints (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  url text not null,
+  status text not null,
+  event_types text[] not null,
+  description text,
+  api_version text not null,
+  consecutive_failures integer not null default 0,
+  first_failure_at timestamp(3) with time zone,
+  disabled_reason text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'disabled'::text])))
+);
+CREATE INDEX webhook_endpoints_archived ON webhook_endpoints USING btree (id) WHERE (archived_at IS NOT NULL);
+CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table webhook_secrets (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  sealed text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  constraint webhook_secrets_pkey PRIMARY KEY (id),
+  constraint webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_secrets_by_endpoint ON webhook_secrets USING btree (endpoint_id);

@@ -1,0 +1,22 @@
+import { resolve } from 'node:path'
+import { systemClock } from '../infra/clock.ts'
+import { readConfig } from '../infra/config.ts'
+import type { Command } from './command.ts'
+import { listen, listenOptions } from './listen.ts'
+import { signalled } from './signals.ts'
+
+/** Shows webhook events as they come, until it is stopped. */
+export const listenCommand: Command = {
+  usage: 'listen [--events a,b] [--port N] [--url U] [--key K]',
+  summary: 'Receive webhook events on this machine, verify each signature and print them.',
+  async run(args, env) {
+    const config = readConfig(env)
+    const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
+    await using _ = await listen(listenOptions([...args, ...url]), {
+      dataDir: resolve(config.DATA_DIR),
+      print: (line) => process.stdout.write(`${line}\n`),
+      now: systemClock.now,
+    })
+    await signalled()
+  },
+}

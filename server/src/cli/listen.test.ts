@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, inject, test } from 'vitest'
+import { type World, world } from '../../test/world.ts'
+import { loadOrCreateAuthority } from '../infra/dev-authority.ts'
+import { createSafeFetch } from '../infra/safe-fetch.ts'
+import { egressPolicy } from '../lib/egress.ts'
+import { EVENT_TYPES } from '../modules/signals/index.ts'
+import { listen, listenOptions } from './listen.ts'
+
+const WEBHOOKS = '/api/client/webhooks'
+
+const leftovers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const leftover of leftovers.splice(0).reverse()) await leftover()
+})
+
+/** The server of this world on a port, and somebody who listens with the authority that it trusts. */
+async function listener(w: World, given: { key?: string; events?: string[] } = {}) {
+  // Certificates are checked against the clock of the machine.
+  w.clock.set(new Date(performance.timeOrigin))
+  await w.app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
+  const lines: string[] = []
+  const listening = await listen(
+    { port: 0, events: given.events ?? ['delivery.failed'], url, key: given.key ?? w.keys.secret },
+    { dataDir: inject('authorityDir'), print: (line) => lines.push(line), now: w.clock.now },
+  )
+  return { ...listening, lines }
+}
+
+const endpoints = async (w: World) => (await w.get(WEBHOOKS)).body.results as { id: number; url: string; event_types: string[] }[]
+
+describe('somebody who listens', () => {
+  test('sees what happens, and leaves nothing behind', async () => {
+    await using w = await world()
+    const { url, lines, ...listening } = await listener(w)
+    const [endpoint] = await endpoints(w)
+    expect(endpoint).toMatchObject({ url, event_types: ['delivery.failed'] })
+    await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
+    await w.drain()
+    expect(lines).toEqual([
+      `Listening at ${url} for 1 type of event. Stop with Ctrl-C.`,
+      `${w.clock.now().toISOString()}  delivery.failed  (test)  "+61412345678"  "The number is not in service."`,
+      expect.stringMatching(/^\{"id":"evt_\w{26}","type":"delivery\.failed".*"provider_code":"30005"\}\}$/),
+    ])
+    expect((await w.get(`${WEBHOOKS}/${endpoint?.id}/deliveries`)).body.results).toMatchObject([
+      { status: 'succeeded', last_status_code: 204 },
+    ])
+    await listening[Symbol.asyncDispose]()
+    expect(await endpoints(w)).toEqual([])
+  })
+
+  test('believes nobody without the secret', async () => {
+    await using w = await world()
+    await using listening = await listener(w)
+    const { cert } = await loadOrCreateAuthority(inject('authorityDir'), w.clock.now())
+    await using fetch = createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [cert], userAgent: 'Stranger/1.0' })
+    const answer = await fetch.request({
+      method: 'POST',
+      url: listening.url,
+      headers: { 'service-signature': `t=${Math.floor(w.clock.now().getTime() / 1000)},v1=${'0'.repeat(64)}` },
+      body: '{"type":"delivery.failed"}',
+      timeoutMs: 5000,
+      connectTimeoutMs: 5000,
+      responseBytesMax: 1000,
+    })
+    expect(answer).toMatchObject({ is: 'answered', status: 400 })
+    expect(listening.lines.slice(1)).toEqual(['A request was refused: its signature does not verify.'])
+  })
+
+  test('is told in the words of the server what is wrong', async () => {
+    await using w = await world()
+    await expect(listener(w, { key: w.keys.support })).rejects.toThrow('This key’s role does not permit this operation.')
+  })
+
+  test('uses the key of the first start, or is told how to get one', async () => {
+    await using w = await world()
+    const dataDir = await mkdtemp(join(tmpdir(), 'carillon-test-'))
+    leftovers.push(() => rm(dataDir, { recursive: true }))
+    await w.app.listen({ host: '127.0.0.1', port: 0 })
+    const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
+    const attempt = () => listen({ port: 0, events: EVENT_TYPES, url }, { dataDir, print: () => undefined, now: w.clock.now })
+    await expect(attempt()).rejects.toThrow('Start the server once, or pass --key.')
+    await writeFile(join(dataDir, 'credentials.json'), JSON.stringify({ secret_key: w.keys.secret }))
+    await using _ = await attempt()
+    expect((await endpoints(w))[0]?.event_types).toEqual(EVENT_TYPES)
+  })
+
+  test('is told when the server is not there, and when the port is taken', async () => {
+    const surroundings = { dataDir: inject('authorityDir'), print: () => undefined, now: () => new Date('2026-11-23T09:00:00Z') }
+    const nowhere = { port: 0, events: EVENT_TYPES, url: 'http://127.0.0.1:1', key: 'sk_0123456789abcdef' }
+    await expect(listen(nowhere, surroundings)).rejects.toThrow('http://127.0.0.1:1 cannot be reached. The server refused the connection.')
+    await using w = await world()
+    await using taken = await listener(w)
+    const port = Number(new URL(taken.url).port)
+    await expect(listen({ ...nowhere, port }, surroundings)).rejects.toThrow(`Port ${port} cannot be listened on`)
+  })
+})
+
+describe('the arguments', () => {
+  test('have defaults', () => {
+    expect(listenOptions([])).toEqual({ port: 0, events: EVENT_TYPES, url: 'http://127.0.0.1:3000' })
+  })
+
+  test('are read', () => {
+    expect(
+      listenOptions([
+        '--port',
+        '4000',
+        '--events',
+        'delivery.failed, delivery.null-mx',
+        '--url',
+        'https://api.example.com/',
+        '--key',
+        'sk_x',
+      ]),
+    ).toEqual({
+      port: 4000,
+      events: ['delivery.failed', 'delivery.null-mx'],
+      url: 'https://api.example.com',
+      key: 'sk_x',
+    })
+  })
+
+  test.each([
+    [['--port', '70000'], '--port must be'],
+    [['--port', 'http'], '--port must be'],
+    [['--url', 'localhost:3000'], '--url must be'],
+    [['--events', 'delivery.lost'], '--events does not know delivery.lost.'],
+    [['--events', ''], '--events does not know'],
+    [['--loud'], '--loud'],
+  ])('%j are refused', (args, message) => expect(() => listenOptions(args)).toThrow(message))
+})

@@ -1,0 +1,373 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import type { EndpointId, ProjectId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { type DeliveryId, DeliveryRow, type EndpointChanges, EndpointRow } from './schema.ts'
+import type { Streak } from './suspension.ts'
+
+const endpointColumns = sql`id, project_id, name, url, status, event_types, description, disabled_reason, created_at, updated_at`
+
+export const endpointListing = listing({
+  resource: 'webhooks',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    name: { column: sql`name`, type: 'text' },
+    status: { column: sql`status`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`name`, sql`url`, sql`description`],
+  searchedFields: 'name, url, description',
+})
+
+const isThere = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`project_id = ${ctx.projectId} and archived_at is null`
+
+export const listEndpoints = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<EndpointRow>> =>
+  pageOf(
+    ctx.db,
+    EndpointRow,
+    endpointListing,
+    page,
+    { select: endpointColumns, from: sql`webhook_endpoints`, where: isThere(ctx) },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countEndpoints = async (ctx: ProjectCtx): Promise<number> =>
+  (await ctx.db.first(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`))?.count ?? 0
+
+export const findEndpoint = (ctx: ProjectCtx, id: EndpointId) =>
+  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
+
+/** The endpoint, which until the end of the transaction nobody pauses, suspends or deletes. */
+export const holdEndpoint = (ctx: InTx, id: EndpointId) =>
+  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
+
+export type NewEndpoint = { name: string; url: string; eventTypes: string[]; description: string | null; apiVersion: string }
+
+export const insertEndpoint = (ctx: InTx, { name, url, eventTypes, description, apiVersion }: NewEndpoint) =>
+  ctx.db.first(
+    EndpointRow,
+    sql`insert into webhook_endpoints (project_id, name, url, status, event_types, description, api_version, created_at, updated_at)
+        values (${ctx.projectId}, ${name}, ${url}, 'active', ${eventTypes}::text[], ${description}, ${apiVersion}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${endpointColumns}`,
+  )
+
+/** Members that are undefined keep their value; `updated_at` moves only when something changed. A resumed endpoint begins anew. */
+export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_types, description, status }: EndpointChanges) {
+  const next = {
+    name: sql`coalesce(${name ?? null}::text, name)`,
+    url: sql`coalesce(${url ?? null}::text, url)`,
+    eventTypes: sql`coalesce(${event_types ?? null}::text[], event_types)`,
+    description: sql`case when ${description !== undefined} then ${description ?? null}::text else description end`,
+    status: sql`coalesce(${status ?? null}::text, status)`,
+  }
+  const resumes = sql`${status ?? null}::text = 'active' and status <> 'active'`
+  return ctx.db.first(
+    EndpointRow,
+    sql`update webhook_endpoints
+        set name = ${next.name}, url = ${next.url}, event_types = ${next.eventTypes}, description = ${next.description}, status = ${next.status},
+            consecutive_failures = case when ${resumes} then 0 else consecutive_failures end,
+            first_failure_at = case when ${resumes} then null else first_failure_at end,
+            disabled_reason = case when ${status ?? null}::text is null then disabled_reason end,
+            updated_at = case when (name, url, event_types, description, status)
+                                is distinct from (${next.name}, ${next.url}, ${next.eventTypes}, ${next.description}, ${next.status})
+                              then ${ctx.clock.now()}::timestamptz else updated_at end
+        where ${isThere(ctx)} and id = ${id}
+        returning ${endpointColumns}`,
+  )
+}
+
+/** Its secret was replaced. Holds the endpoint until the end of the transaction. */
+export const touchEndpoint = (ctx: InTx, id: EndpointId) =>
+  ctx.db.first(
+    EndpointRow,
+    sql`update webhook_endpoints set updated_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
+  )
+
+export const archiveEndpoint = (ctx: InTx, id: EndpointId) =>
+  ctx.db.first(
+    EndpointRow,
+    sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
+  )
+
+/** Suspends an endpoint that is active; nothing when it no longer is. */
+export const disableEndpoint = (ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId, reason: string) =>
+  ctx.db.run(
+    sql`update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = ${ctx.clock.now()}
+        where project_id = ${projectId} and id = ${id} and status = 'active' and archived_at is null`,
+  )
+
+/** Whatever waits for this endpoint will not be sent. */
+export const cancelDeliveries = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: EndpointId) =>
+  ctx.db.run(
+    sql`update webhook_deliveries set status = 'cancelled', next_attempt_at = null, lease_until = null
+        where project_id = ${projectId} and endpoint_id = ${endpointId} and status = 'pending'`,
+  )
+
+/** Makes this the current secret; what was current signs along until `oldExpireAt`. */
+export const replaceSecret = (ctx: InTx, endpointId: EndpointId, sealed: string, oldExpireAt: Date) =>
+  ctx.db.run(
+    sql`with former as (
+          update webhook_secrets set expires_at = ${oldExpireAt}
+          where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and expires_at is null
+        )
+        insert into webhook_secrets (project_id, endpoint_id, sealed, created_at)
+        values (${ctx.projectId}, ${endpointId}, ${sealed}, ${ctx.clock.now()})`,
+  )
+
+export const countOldSecrets = async (ctx: InTx, endpointId: EndpointId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count from webhook_secrets
+          where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and expires_at > ${ctx.clock.now()}`,
+    )
+  )?.count ?? 0
+
+/** Deletes every secret of the endpoint. */
+export const deleteSecrets = (ctx: InTx, endpointId: EndpointId) =>
+  ctx.db.run(sql`delete from webhook_secrets where project_id = ${ctx.projectId} and endpoint_id = ${endpointId}`)
+
+/** Deletes secrets that no longer sign. */
+export const purgeSecrets = (ctx: Ctx) =>
+  ctx.db.run(
+    sql`delete from webhook_secrets
+        where (project_id, id) in (select project_id, id from webhook_secrets where expires_at <= ${ctx.clock.now()})`,
+  )
+
+const SealedSecret = Type.Object({ endpoint_id: IdOf<EndpointId>(), sealed: Type.String() })
+
+/** The secrets that sign now, newest first. */
+export const liveSecrets = (ctx: Ctx, projectIds: ProjectId[], endpointIds: EndpointId[]) =>
+  ctx.db.all(
+    SealedSecret,
+    sql`select endpoint_id, sealed from webhook_secrets
+        where project_id = any(${projectIds}::bigint[]) and endpoint_id = any(${endpointIds}::bigint[])
+          and (expires_at is null or expires_at > ${ctx.clock.now()})
+        order by endpoint_id, id desc`,
+  )
+
+const deliveryColumns = sql`id, event_id, event_type, status, attempts, last_status_code, last_error, next_attempt_at, created_at`
+
+export const deliveryListing = listing({
+  resource: 'webhook_deliveries',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`event_id`, sql`event_type`],
+  searchedFields: 'event_id, event_type',
+})
+
+export const listDeliveries = (ctx: ProjectCtx, endpointId: EndpointId, page: PageRequest): Promise<PageOf<DeliveryRow>> =>
+  pageOf(
+    ctx.db,
+    DeliveryRow,
+    deliveryListing,
+    page,
+    { select: deliveryColumns, from: sql`webhook_deliveries`, where: sql`project_id = ${ctx.projectId} and endpoint_id = ${endpointId}` },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/** Events and the endpoints they go to; the arrays run side by side. */
+export type Addressed = { projectIds: ProjectId[]; endpointIds: EndpointId[]; eventIds: string[]; eventTypes: string[] }
+
+const Inserted = Type.Object({ id: IdOf<DeliveryId>() })
+
+/** Queues events for those of the endpoints that are active, and holds these: a pause waits, and then finds what to cancel. */
+export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, eventIds, eventTypes }: Addressed) =>
+  ctx.db.all(
+    Inserted,
+    sql`with active as (
+          select id, project_id from webhook_endpoints
+          where project_id = any(${projectIds}::bigint[]) and id = any(${endpointIds}::bigint[]) and status = 'active' and archived_at is null
+          order by id
+          for share
+        )
+        insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
+        select a.project_id, a.id, e.event_id, e.event_type, 'pending', ${ctx.clock.now()}, ${ctx.clock.now()}
+        from unnest(${projectIds}::bigint[], ${endpointIds}::bigint[], ${eventIds}::text[], ${eventTypes}::text[]) with ordinality
+          as e (project_id, endpoint_id, event_id, event_type, place)
+        join active a on a.id = e.endpoint_id and a.project_id = e.project_id
+        order by e.place
+        on conflict (endpoint_id, event_id) do nothing
+        returning id`,
+  )
+
+/** Sends the same event once more, now, with the whole schedule before it. */
+export const resendDelivery = (ctx: InTx, endpointId: EndpointId, id: DeliveryId) =>
+  ctx.db.first(
+    DeliveryRow,
+    sql`update webhook_deliveries set status = 'pending', schedule_step = 0, next_attempt_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and id = ${id}
+        returning ${deliveryColumns}`,
+  )
+
+const ClaimedDelivery = Type.Object({
+  id: IdOf<DeliveryId>(),
+  project_id: IdOf<ProjectId>(),
+  endpoint_id: IdOf<EndpointId>(),
+  event_id: Type.String(),
+  attempts: Type.Integer(),
+  schedule_step: Type.Integer(),
+  url: Type.String(),
+  api_version: Type.String(),
+})
+export type ClaimedDelivery = Static<typeof ClaimedDelivery>
+
+/**
+ * How wide the window of an endpoint is: `usual`, `wide` for those that are quick, or one when the last `failingAfter`
+ * attempts failed.
+ */
+export type Windows = { usual: number; wide: number; quick: EndpointId[]; failingAfter: number }
+
+/**
+ * Leases deliveries that are due. Each endpoint has a window on its own queue, the oldest that are due; only what is in
+ * the window is ever leased, and the first of each come before the second of any, so that neither many deliveries nor
+ * slow answers of one endpoint keep others waiting. What a process that died had leased is due again when the lease ends.
+ */
+export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, failingAfter }: Windows, leaseSeconds: number) =>
+  ctx.db.all(
+    ClaimedDelivery,
+    sql`with recursive waiting (endpoint_id) as (
+          -- From one endpoint to the next along the index, past everything that waits for either.
+          (select endpoint_id from webhook_deliveries where status = 'pending' order by endpoint_id limit 1)
+          union all
+          select (select d.endpoint_id from webhook_deliveries d
+                  where d.status = 'pending' and d.endpoint_id > w.endpoint_id
+                  order by d.endpoint_id limit 1)
+          from waiting w where w.endpoint_id is not null
+        ),
+        due as (
+          select d.id, d.project_id
+          from waiting w
+          join webhook_endpoints e on e.id = w.endpoint_id
+          cross join lateral (
+            select q.id, q.project_id, q.next_attempt_at, q.lease_until,
+                   row_number() over (order by q.next_attempt_at, q.id) as place
+            from webhook_deliveries q
+            where q.endpoint_id = e.id and q.status = 'pending' and q.next_attempt_at <= ${ctx.clock.now()}
+            order by q.next_attempt_at, q.id
+            limit case when e.consecutive_failures >= ${failingAfter}::int then 1
+                       when e.id = any(${quick}::bigint[]) then ${wide}::int
+                       else ${usual}::int end
+          ) d
+          where d.project_id = e.project_id and (d.lease_until is null or d.lease_until <= now())
+          order by d.place, d.next_attempt_at, d.id
+          limit ${total}
+        ),
+        free as (
+          select id, project_id from webhook_deliveries
+          where (project_id, id) in (select project_id, id from due)
+            and status = 'pending' and (lease_until is null or lease_until <= now())
+          for update skip locked
+        )
+        update webhook_deliveries d
+        set lease_until = now() + make_interval(secs => ${leaseSeconds})
+        from free, webhook_endpoints e
+        where d.project_id = free.project_id and d.id = free.id and e.project_id = d.project_id and e.id = d.endpoint_id
+        returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step, e.url, e.api_version`,
+  )
+
+/** Gives back what was leased and not tried. */
+export const releaseDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[]) =>
+  ctx.db.run(
+    sql`update webhook_deliveries set lease_until = null
+        where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::bigint[]) and status = 'pending'`,
+  )
+
+/** What became of one attempt; `next_attempt_at` is null when there is none to come. */
+export type Settled = {
+  id: DeliveryId
+  project_id: ProjectId
+  attempts: number
+  status: 'succeeded' | 'pending' | 'failed'
+  status_code: number | null
+  error: string | null
+  response_body: string | null
+  attempted_at: Date
+  elapsed_ms: number
+  next_attempt_at: Date | null
+}
+
+/**
+ * Records attempts. The number of attempts made before tells a worker that lost its lease from the one that has it. What
+ * was cancelled meanwhile stays so, unless it has arrived.
+ */
+export const settleDeliveries = (ctx: Ctx, settled: Settled[]) =>
+  ctx.db.run(
+    sql`with outcomes as (
+          select * from json_to_recordset(${JSON.stringify(settled)}::json)
+            as o (id bigint, project_id bigint, attempts int, status text, status_code int, error text, response_body text,
+                  attempted_at timestamptz, elapsed_ms int, next_attempt_at timestamptz)
+        ),
+        saved as (
+          update webhook_deliveries d
+          set attempts = d.attempts + 1,
+              schedule_step = d.schedule_step + 1,
+              status = case when d.status = 'pending' or o.status = 'succeeded' then o.status else d.status end,
+              next_attempt_at = case when d.status = 'pending' then o.next_attempt_at end,
+              last_status_code = o.status_code,
+              last_error = o.error,
+              lease_until = null
+          from outcomes o
+          where d.project_id = o.project_id and d.id = o.id and d.attempts = o.attempts
+          returning d.id
+        )
+        insert into webhook_attempts (project_id, delivery_id, attempted_at, elapsed_ms, status_code, error, response_body)
+        select o.project_id, o.id, o.attempted_at, o.elapsed_ms, o.status_code, o.error, o.response_body
+        from outcomes o join saved using (id)`,
+  )
+
+const Health = Type.Object({
+  id: IdOf<EndpointId>(),
+  consecutive_failures: Type.Integer(),
+  first_failure_at: Nullable(Instant),
+})
+
+/** Counts failures in a row; answers the endpoints whose count has changed. Endpoints are locked in one order for everybody. */
+export const countFailures = (ctx: Ctx, found: Streak[]) =>
+  ctx.db.all(
+    Health,
+    sql`with streaks as (
+          select * from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
+                               ${found.map(({ broken }) => broken)}::boolean[], ${found.map(({ failures }) => failures)}::int[],
+                               ${found.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[])
+            as s (project_id, endpoint_id, broken, failures, first_failure_at)
+        ),
+        affected as (
+          select e.id, e.project_id from webhook_endpoints e
+          join streaks s on s.project_id = e.project_id and s.endpoint_id = e.id
+          where s.failures > 0 or e.consecutive_failures > 0
+          order by e.id
+          for no key update of e
+        )
+        update webhook_endpoints e
+        set consecutive_failures = case when s.broken then 0 else e.consecutive_failures end + s.failures,
+            first_failure_at = case when s.broken or e.first_failure_at is null then s.first_failure_at else e.first_failure_at end
+        from affected a join streaks s on s.project_id = a.project_id and s.endpoint_id = a.id
+        where e.project_id = a.project_id and e.id = a.id
+        returning e.id, e.consecutive_failures, e.first_failure_at`,
+  )
+
+/** Deletes deliveries of before, with their attempts. */
+export const purgeDeliveries = (ctx: Ctx, before: Date, limit: number) =>
+  ctx.db.run(
+    sql`delete from webhook_deliveries
+        where (project_id, id) in (select project_id, id from webhook_deliveries where created_at < ${before} order by created_at limit ${limit})`,
+  )
+
+/** Deletes what is left of deleted endpoints once their last delivery is gone. */
+export const purgeEndpoints = (ctx: Ctx, limit: number) =>
+  ctx.db.run(
+    sql`delete from webhook_endpoints
+        where (project_id, id) in (select e.project_id, e.id from webhook_endpoints e
+                                   where e.archived_at is not null
+                                     and not exists (select 1 from webhook_deliveries d where d.project_id = e.project_id and d.endpoint_id = e.id)
+                                   order by e.id limit ${limit})`,
+  )

@@ -1,0 +1,162 @@
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageRequest } from '../../infra/paging.ts'
+import { ApiError, fault, missing } from '../../lib/errors.ts'
+import type { EndpointId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
+import { webhookUrlProblem } from '../../lib/urls.ts'
+import { LATEST_VERSION } from '../../lib/versions.ts'
+import { storeTest, subscribe, unsubscribe } from '../signals/index.ts'
+import * as queries from './queries.ts'
+import {
+  type DeliveryId,
+  type DeliveryRow,
+  type Endpoint,
+  type EndpointChanges,
+  type EndpointInput,
+  type EndpointRow,
+  type EndpointWithSecret,
+  GRACE_PERIOD_S_DEFAULT,
+  type Queued,
+  type Rotation,
+  type TestRequest,
+} from './schema.ts'
+
+const ENDPOINTS_MAX = 500
+const OLD_SECRETS_MAX = 5
+const SECRET_BYTES = 32
+
+/** Makes an endpoint, which hears of everything from now on. Throws when its URL may not be called, or there are too many. */
+export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Promise<EndpointWithSecret> {
+  refuseUrl(ctx, input.url)
+  if ((await queries.countEndpoints(ctx)) >= ENDPOINTS_MAX) {
+    throw new ApiError('quota_exceeded', `A project may have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`)
+  }
+  const { name, url, description = '', signing_secret = newSecret(ctx) } = input
+  const eventTypes = distinct(input.event_types)
+  return inTx(ctx, async (ctx) => {
+    const row = await queries.insertEndpoint(ctx, { name, url, eventTypes, description: description || null, apiVersion: LATEST_VERSION })
+    if (!row) throw new Error('The endpoint was not inserted.')
+    await saveSecret(ctx, row.id, signing_secret, ctx.clock.now())
+    await subscribe(ctx, row.id, eventTypes)
+    return { ...present(row), signing_secret }
+  })
+}
+
+export const listEndpoints = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listEndpoints(ctx, page), present)
+
+export async function getEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<Endpoint> {
+  return present(found(await queries.findEndpoint(ctx, id)))
+}
+
+/** Changes an endpoint. A paused one hears of nothing, and what was on its way to it is cancelled; a resumed one begins anew. */
+export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: EndpointChanges): Promise<Endpoint> {
+  if (changes.url !== undefined) refuseUrl(ctx, changes.url)
+  return inTx(ctx, async (ctx) => {
+    const row = found(
+      await queries.updateEndpoint(ctx, id, {
+        ...changes,
+        ...(changes.event_types && { event_types: distinct(changes.event_types) }),
+        ...(changes.description !== undefined && { description: changes.description || null }),
+      }),
+    )
+    if (row.status === 'active') await subscribe(ctx, id, row.event_types)
+    else await silence(ctx, id)
+    return present(row)
+  })
+}
+
+/** Its secrets are gone at once; its deliveries are kept as long as any. */
+export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<void> {
+  await inTx(ctx, async (ctx) => {
+    found(await queries.archiveEndpoint(ctx, id))
+    await silence(ctx, id)
+    await queries.deleteSecrets(ctx, id)
+  })
+}
+
+async function silence(ctx: InTx, id: EndpointId): Promise<void> {
+  await unsubscribe(ctx, ctx.projectId, id)
+  await queries.cancelDeliveries(ctx, ctx.projectId, id)
+}
+
+/** Gives an endpoint another secret; the one before signs along for a while, so that the receiver can change over. */
+export async function rotateSecret(ctx: ProjectCtx, id: EndpointId, rotation: Rotation): Promise<EndpointWithSecret> {
+  const { signing_secret = newSecret(ctx), grace_period_seconds: grace = GRACE_PERIOD_S_DEFAULT } = rotation
+  return inTx(ctx, async (ctx) => {
+    const row = found(await queries.touchEndpoint(ctx, id))
+    if (grace > 0 && (await queries.countOldSecrets(ctx, id)) >= OLD_SECRETS_MAX) {
+      throw fault(
+        'validation_failed',
+        'grace_period_seconds',
+        `At most ${OLD_SECRETS_MAX} old secrets may sign along. Wait until one has expired, or set \`grace_period_seconds\` to 0.`,
+      )
+    }
+    await saveSecret(ctx, id, signing_secret, new Date(ctx.clock.now().getTime() + grace * 1000))
+    return { ...present(row), signing_secret }
+  })
+}
+
+/** Queues a synthetic event for this endpoint alone. */
+export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: TestRequest): Promise<Queued> {
+  return inTx(ctx, async (ctx) => {
+    const row = await holdActive(ctx, id)
+    const type = event_type ?? row.event_types[0]
+    if (type === undefined) throw new Error('An endpoint without event types was stored.')
+    const eventId = await storeTest(ctx, type, id)
+    const [delivery] = await queries.insertDeliveries(ctx, {
+      projectIds: [ctx.projectId],
+      endpointIds: [id],
+      eventIds: [eventId],
+      eventTypes: [type],
+    })
+    if (!delivery) throw new Error('The delivery was not inserted.')
+    return { delivery_id: delivery.id }
+  })
+}
+
+export async function listDeliveries(ctx: ProjectCtx, id: EndpointId, page: PageRequest) {
+  found(await queries.findEndpoint(ctx, id))
+  return queries.listDeliveries(ctx, id, page)
+}
+
+export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: DeliveryId): Promise<DeliveryRow> {
+  return inTx(ctx, async (ctx) => {
+    await holdActive(ctx, id)
+    const delivery = await queries.resendDelivery(ctx, id, deliveryId)
+    if (!delivery) throw missing('delivery')
+    return delivery
+  })
+}
+
+async function holdActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
+  const row = found(await queries.holdEndpoint(ctx, id))
+  if (row.status !== 'active') {
+    throw new ApiError('validation_failed', 'The webhook endpoint is not active. Set its `status` to `active` first.')
+  }
+  return row
+}
+
+const newSecret = (ctx: ProjectCtx) => `whsec_${ctx.secrets.random(SECRET_BYTES).toString('base64')}`
+
+const saveSecret = (ctx: InTx, id: EndpointId, secret: string, oldExpireAt: Date) =>
+  queries.replaceSecret(ctx, id, ctx.secrets.seal(secret, sealContext(id)), oldExpireAt)
+
+/** Binds a sealed secret to its endpoint. */
+export const sealContext = (id: EndpointId) => `webhook_endpoint:${id}`
+
+function refuseUrl(ctx: ProjectCtx, url: string): void {
+  const problem = webhookUrlProblem(url, ctx.fetch.policy)
+  if (problem) throw fault('parameter_invalid_format', 'url', `The value of \`url\` ${problem}.`)
+}
+
+function found(row: EndpointRow | undefined): EndpointRow {
+  if (!row) throw missing('webhook endpoint')
+  return row
+}
+
+const present = ({ description, disabled_reason, ...row }: EndpointRow): Endpoint => ({
+  ...row,
+  has_secret: true,
+  ...(description !== null && { description }),
+  ...(disabled_reason !== null && { disabled_reason }),
+})

@@ -1,0 +1,221 @@
+/** The HTTP contract where only a connection shows it: sizes, expectations, requests sent ahead, bodies that nobody read (D-HTTP-3). */
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../world.ts'
+
+const USERS = '/api/client/users'
+const BATCH = '/api/client/users/batch'
+
+/** Sixteen mebibytes of zeros, packed. A gzip file may have any number of such members. */
+const zeros = gzipSync(Buffer.alloc(16_777_216), { level: 9 })
+
+/** A connection as TCP has it: what is written goes out as it is, what came back can be looked at. */
+type Wire = AsyncDisposable & {
+  socket: Socket
+  write(text: string | Buffer): void
+  /** Everything received once the condition holds. */
+  until(condition: (text: string) => boolean): Promise<string>
+  /** Everything received once the server has closed the connection. */
+  end(): Promise<string>
+}
+
+async function wire(w: World): Promise<Wire> {
+  if (!w.app.server.listening) await w.app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((w.app.server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  let text = ''
+  let ended = false
+  const listeners = new Set<() => void>()
+  const changed = () => {
+    for (const listener of listeners) listener()
+  }
+  socket.on('data', (chunk) => {
+    text += chunk
+    changed()
+  })
+  const over = () => {
+    ended = true
+    changed()
+  }
+  socket.on('end', over).on('close', over)
+  // A server that closes while we still send resets the connection; what it said before counts.
+  socket.on('error', over)
+  const wait = (condition: () => boolean) =>
+    new Promise<string>((resolve) => {
+      const look = () => condition() && resolve(text)
+      listeners.add(look)
+      look()
+    })
+  return {
+    socket,
+    write: (text) => void socket.write(text),
+    until: (condition) => wait(() => ended || condition(text)),
+    end: () => wait(() => ended),
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+    },
+  }
+}
+
+const head = (w: World, line: string, headers: Record<string, string | number> = {}) =>
+  [
+    `${line} HTTP/1.1`,
+    'Host: carillon.test',
+    `Authorization: Bearer ${w.keys.secret}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n')
+
+const statusLines = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+const CLOSING = /^connection: close\r$/im
+
+describe('on the wire', () => {
+  const one = '[{"external_id":"kim"}]'
+  const post = (w: World, headers: Record<string, string | number>) =>
+    head(w, `POST ${BATCH}`, { 'Content-Type': 'application/json', ...headers })
+  const later = (w: World) => head(w, `GET ${USERS}?limit=1`)
+
+  test('more than 16 KiB of headers are 431, and so is a URL of that length', async () => {
+    await using w = await world()
+    for (const text of [head(w, `GET ${USERS}`, { 'X-Long': 'x'.repeat(17_000) }), head(w, `GET ${USERS}?q=${'x'.repeat(17_000)}`)]) {
+      await using line = await wire(w)
+      line.write(text)
+      expect(statusLines(await line.end())).toEqual([431])
+    }
+  })
+
+  test('15 KiB of headers are read', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(head(w, `GET ${USERS}`, { 'X-Long': 'x'.repeat(15_000) }))
+    expect(statusLines(await line.until((text) => text.includes('\r\n\r\n')))).toEqual([200])
+  })
+
+  test.each([
+    '\r\n\r\nGARBAGE\r\n\r\n',
+    'GET\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n',
+  ])('%j is 400 and the end', async (text) => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(text)
+    expect(statusLines(await line.end())).toEqual([400])
+  })
+
+  test('ten announced megabytes are refused before they are sent, and the connection is closed', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(post(w, { 'Content-Length': 10_485_760 }))
+    const text = await line.until((text) => text.includes('body_too_large'))
+    expect([statusLines(text), CLOSING.test(text)]).toEqual([[413], true])
+    await line.end()
+  })
+
+  test('ten megabytes without an announced length are refused as soon as they are too many', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(post(w, { 'Transfer-Encoding': 'chunked' }))
+    const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')])
+    for (let at = 0; at < 160; at++) line.write(piece)
+    const text = await line.end()
+    expect([statusLines(text), CLOSING.test(text)]).toEqual([[413], true])
+  })
+
+  test('a gibibyte of zeros in a megabyte of gzip is refused at once and takes no memory', async () => {
+    await using w = await world()
+    const bomb = Buffer.concat(Array.from({ length: 64 }, () => zeros))
+    expect(bomb.length).toBeLessThan(1_100_000)
+    await using line = await wire(w)
+    const [memory, started] = [process.memoryUsage().rss, performance.now()]
+    line.write(Buffer.concat([Buffer.from(post(w, { 'Content-Encoding': 'gzip', 'Content-Length': bomb.length })), bomb]))
+    const text = await line.end()
+    expect(statusLines(text)).toEqual([413])
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(process.memoryUsage().rss - memory).toBeLessThan(150_000_000)
+  })
+
+  test('a body that is expected is asked for, and then read', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(post(w, { 'Content-Length': one.length, Expect: '100-continue' }))
+    expect(statusLines(await line.until((text) => text.includes('\r\n\r\n')))).toEqual([100])
+    line.write(one)
+    expect(statusLines(await line.until((text) => text.includes('"succeeded"')))).toEqual([100, 200])
+  })
+
+  test('HEAD has the headers of GET and no body', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { headers } = await w.get(`${USERS}?limit=1`)
+    await using line = await wire(w)
+    line.write(head(w, `HEAD ${USERS}?limit=1`) + head(w, `HEAD ${USERS}/nobody`) + head(w, 'GET /healthz'))
+    const text = await line.until((text) => text.includes('"ok"'))
+    expect(statusLines(text)).toEqual([200, 404, 200])
+    expect(text.slice(0, text.indexOf('\r\n\r\n')).toLowerCase()).toContain(`content-length: ${headers['content-length']}`)
+    expect(text).not.toContain('"results"')
+  })
+
+  test('requests that are sent ahead are answered in order', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(
+      post(w, { 'Content-Length': one.length }) +
+        one +
+        later(w) +
+        head(w, 'GET /nothing') +
+        post(w, { 'Content-Length': 1 }) +
+        '[' +
+        later(w),
+    )
+    const text = await line.until((text) => statusLines(text).length === 5)
+    expect(statusLines(text)).toEqual([200, 200, 404, 400, 200])
+  })
+
+  test.each<[string, (w: World) => string, number]>([
+    ['too large', (w) => post(w, { 'Content-Length': 2_000_000 }), 413],
+    [
+      'of somebody unknown',
+      (w) => post(w, { 'Content-Length': 500, Authorization: 'Bearer x' }).replace(/Authorization: Bearer sk_.*\r\n/, ''),
+      401,
+    ],
+    ['to nowhere', (w) => head(w, 'POST /nothing', { 'Content-Length': 500 }), 404],
+    ['with the wrong method', (w) => head(w, `PUT ${USERS}`, { 'Content-Length': 500 }), 405],
+    ['of an unknown encoding', (w) => post(w, { 'Content-Length': 500, 'Content-Encoding': 'zstd' }), 415],
+  ])('the body of a request %s that was refused unread is never taken for the next request', async (_, request, expected) => {
+    await using w = await world()
+    await using line = await wire(w)
+    // What looks like a request inside the body would be answered with 200, three times.
+    line.write(request(w) + later(w).repeat(3).padEnd(500, ' ') + head(w, `GET ${USERS}/nobody`, { Connection: 'close' }))
+    const text = await line.end()
+    const seen = statusLines(text)
+    // A body that had come in whole by then is skipped, and the next request answered; any other ends the connection.
+    expect(seen).toEqual(seen.length === 1 ? [expected] : [expected, 404])
+    expect(text).toMatch(CLOSING)
+  })
+
+  test('two credentials, or two Idempotency-Keys, are one too many', async () => {
+    await using w = await world()
+    await using line = await wire(w)
+    line.write(head(w, `GET ${USERS}`, { authorization: `Bearer ${w.keys.secret}` }))
+    expect(await line.until((text) => text.includes('request_id'))).toContain('key_malformed')
+    line.write(post(w, { 'Idempotency-Key': 'a', 'idempotency-key': 'b', 'Content-Length': one.length }) + one)
+    expect(statusLines(await line.until((text) => statusLines(text).length === 2 && text.endsWith('}')))).toEqual([401, 400])
+  })
+
+  test('a caller that goes away in the middle of its body does no harm', async () => {
+    const lines: string[] = []
+    await using w = await world({ log: { write: (line) => lines.push(line) } })
+    await using line = await wire(w)
+    line.write(post(w, { 'Content-Length': one.length }) + one.slice(0, 5))
+    line.socket.destroy()
+    await once(line.socket, 'close')
+    expect((await w.get(USERS)).status).toBe(200)
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  })
+})

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { filesUnder, read } from './sources.ts'
+
+/** A folder of kinds, the file that registers them, and the files in it that are no kind. */
+const REGISTRIES: [folder: string, registry: string, others: string[]][] = [
+  ['campaigns/templates', 'index.ts', ['template.ts', 'choose.ts', 'content.ts']],
+  ['channels/providers', 'index.ts', []],
+  ['journeys/steps', 'index.ts', ['step.ts']],
+  ['signals/types', 'index.ts', ['members.ts']],
+]
+
+test.each(REGISTRIES)('every kind in %s is registered under its own name', (folder, registry, others) => {
+  const path = `server/src/modules/${folder}`
+  const files = filesUnder(path).map((file) => file.slice(path.length + 1))
+  const kinds = files.filter((file) => !file.endsWith('.test.ts') && ![registry, ...others].includes(file))
+  const { text } = read(`${path}/${registry}`)
+  expect([...text.matchAll(/^export .* from '\.\/(.+)'$/gm)].map(([, file]) => file).sort()).toEqual(kinds)
+  for (const [, name = '', file = ''] of text.matchAll(/^export \{ (?:\w+ as )?(\w+) \} from '\.\/(.+)\.ts'$/gm)) {
+    expect(file.replaceAll('-', '_')).toBe(name)
+  }
+})
+
+test('every folder of kinds is known here', () => {
+  const folders = filesUnder('server/src/modules').flatMap(
+    (path) => /^server\/src\/modules\/(\w+\/[\w-]+)\/index\.ts$/.exec(path)?.[1] ?? [],
+  )
+  expect(folders).toEqual(REGISTRIES.map(([folder]) => folder).sort())
+})
+
+test('every channel has its file', () => {
+  const { text } = read('server/src/modules/channels/kinds.ts')
+  const registered = [...text.matchAll(/^export \{ (?:\w+ as )?(\w+) \} from/gm)].map(([, name]) => name)
+  const { text: shapes } = read('server/src/lib/shapes.ts')
+  const named = /CHANNELS = \[(.*)\]/.exec(shapes)?.[1]?.match(/\w+/g)
+  expect(registered).toEqual([...(named ?? [])].sort())
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { allRoutes } from '../../src/routes.ts'
+
+/** What the specification states. */
+const SPECIFIED = `
+GET /api/client/keys/{keyId}
+PATCH /api/client/keys/{keyId}
+POST /api/client/projects
+GET /api/client/projects
+PATCH /api/client/projects/{projectId}
+POST /api/client/users/batch
+PATCH /api/client/users
+GET /api/client/users
+GET /api/client/users/{userId}
+GET /api/client/users/me
+GET /api/client/users/{userId}/subscriptions
+POST /api/client/events
+GET /api/client/campaigns
+POST /api/client/journeys
+PUT /api/client/journeys/{journeyId}/steps
+GET /api/client/subscriptions
+POST /api/client/webhooks
+GET /api/client/webhooks
+POST /api/client/webhooks/{endpointId}/rotate-secret
+POST /api/client/users/{userId}/sessions
+POST /api/ext/generic/data/generate/lorem
+POST /api/ext/generic/data/generate/commerce
+POST /api/ext/generic/data/generate/food
+POST /api/ext/generic/data/generate/contact
+POST /api/ext/generic/text/sentiment-score
+POST /api/ext/generic/sms/phone-mobile-syntax-validator
+POST /api/ext/generic/email/spf-lookup
+POST /api/ext/generic/dns/tcp-verifier`
+
+/** What it leaves open and we decided, by decision. */
+const DECIDED = `
+D-KEY-6 POST /api/client/projects/{projectId}/keys
+D-KEY-7 POST /api/client/keys
+D-KEY-7 GET /api/client/keys
+D-KEY-7 DELETE /api/client/keys/{keyId}
+D-PROJ-4 GET /api/client/projects/{projectId}
+D-ATTR-1 GET /api/client/attributes
+D-ATTR-1 PUT /api/client/attributes/{key}
+D-ATTR-1 DELETE /api/client/attributes/{key}
+D-UREAD-1 DELETE /api/client/users/{userId}
+D-UREAD-1 POST /api/client/devices
+D-USUB-1 PATCH /api/client/users/{userId}/subscriptions
+D-PK-1 GET /api/client/users/me/subscriptions
+D-PK-1 PATCH /api/client/users/me/subscriptions
+D-CAMP-2 POST /api/client/campaigns
+D-CAMP-2 GET /api/client/campaigns/{campaignId}
+D-CAMP-2 PATCH /api/client/campaigns/{campaignId}
+D-CAMP-2 DELETE /api/client/campaigns/{campaignId}
+D-CAMP-2 POST /api/client/campaigns/{campaignId}/duplicate
+D-CAMP-2 GET /api/client/campaigns/{campaignId}/templates
+D-CAMP-2 PUT /api/client/campaigns/{campaignId}/templates/{locale}
+D-CAMP-2 DELETE /api/client/campaigns/{campaignId}/templates/{locale}
+D-JRN-1 GET /api/client/journeys
+D-JRN-1 GET /api/client/journeys/{journeyId}
+D-JRN-1 PATCH /api/client/journeys/{journeyId}
+D-JRN-1 DELETE /api/client/journeys/{journeyId}
+D-JRN-2 GET /api/client/journeys/{journeyId}/steps
+D-SUB-1 POST /api/client/subscriptions
+D-SUB-1 GET /api/client/subscriptions/{subscriptionId}
+D-SUB-1 PATCH /api/client/subscriptions/{subscriptionId}
+D-WH-1 GET /api/client/webhooks/{endpointId}
+D-WH-1 PATCH /api/client/webhooks/{endpointId}
+D-WH-1 DELETE /api/client/webhooks/{endpointId}
+D-WH-1 POST /api/client/webhooks/{endpointId}/test
+D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries
+D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
+sandbox GET /api/client/sandbox/messages
+sandbox GET /api/client/sandbox/messages/{messageId}
+sandbox DELETE /api/client/sandbox/messages`
+
+const lines = (text: string) => text.trim().split('\n')
+const routes = allRoutes({ append: async () => {} })
+const registered = routes.map(({ method, path }) => `${method} ${path}`)
+
+describe('routes', () => {
+  test('every endpoint of the specification is registered', () => {
+    expect(lines(SPECIFIED).filter((route) => !registered.includes(route))).toEqual([])
+  })
+
+  test('every other endpoint is a decision, and every decision is kept', () => {
+    const decided = lines(DECIDED).map((line) => line.slice(line.indexOf(' ') + 1))
+    expect([...registered].sort()).toEqual([...lines(SPECIFIED), ...decided].sort())
+  })
+
+  test.each(routes)('$method $path is described in one sentence', ({ summary }) => {
+    expect(summary).toMatch(/^[A-Z][^\n]{5,118}\.$/)
+  })
+
+  test('what answers 204 has nothing to say, and what answers otherwise says what', () => {
+    expect(routes.filter(({ status, reply }) => (status === 204) !== (reply === undefined)).map(({ path }) => path)).toEqual([])
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { sourcesOf } from './sources.ts'
+import { isStatement, type Template, templatesOf } from './statements.ts'
+
+/** Statements that speak of no project, or of all, and why they may. `projects.*` is the wall itself. */
+const MAY: Record<string, string> = {
+  'events.listPartitions': 'reads the catalogue of PostgreSQL',
+  'events.lockPartitions': 'a lock, no table',
+  'events.createPartition': 'partitions are by month',
+  'events.createPast': 'partitions are by month',
+  'events.purgeEventIds': 'a purge by age, the same for all',
+  'keys.findCredential': 'the key is what says which project',
+  'messages.projectsDue': 'finds the projects that have work',
+  'signals.purgeSignals': 'a purge by age, the same for all',
+  'users.findErasable': 'finds the projects that have work',
+  'users.reserveIds': 'a sequence, no table',
+  'webhooks.purgeDeliveries': 'a purge by age, the same for all',
+  'webhooks.purgeSecrets': 'a purge by age, the same for all',
+}
+
+const NAMES_PROJECT = /\bproject_id\s*=|\b(?:insert into|copy) \w+(?: as \w+)? \([^)]*\bproject_id\b/
+
+const sources = sourcesOf('server/src')
+const isQueries = ({ path }: { path: string }) => path.startsWith('server/src/modules/') && path.endsWith('/queries.ts')
+
+/** The statements of a file that name no project, neither themselves nor by a part they are made of. */
+function nameless(templates: Template[]): string[] {
+  const parts = templates.filter((template) => !isStatement(template) && NAMES_PROJECT.test(template.text))
+  const names = new Set(parts.map(({ name }) => name.split('.')[1]))
+  const statements = templates.filter((template) => isStatement(template) && !NAMES_PROJECT.test(template.text))
+  return statements.filter(({ text }) => ![...text.matchAll(/\$\{(\w+)/g)].some(([, part]) => names.has(part))).map(({ name }) => name)
+}
+
+describe('SQL', () => {
+  const found = sources.filter(isQueries).flatMap((source) => nameless(templatesOf(source)))
+
+  test('every statement names its project, or has a reason not to', () => {
+    expect(found.filter((name) => !name.startsWith('projects.') && !Object.hasOwn(MAY, name))).toEqual([])
+  })
+
+  test('no exception is left over', () => {
+    expect(Object.keys(MAY).filter((name) => !found.includes(name))).toEqual([])
+  })
+
+  test('a nameless statement would be found', () => {
+    const file = {
+      path: 'server/src/modules/users/queries.ts',
+      text: 'const byId = (id: number) => sql`select id, project_id from users where id = 7`',
+    }
+    expect(nameless(templatesOf(file))).toEqual(['users.byId'])
+  })
+
+  test('it is written in queries.ts and infra only', () => {
+    const elsewhere = sources.filter((source) => !isQueries(source) && !source.path.startsWith('server/src/infra/'))
+    expect(elsewhere.filter(({ text }) => /(?<!`)\bsql`|\bdb\.(all|first|run|copy)\(/.test(text)).map(({ path }) => path)).toEqual([])
+  })
+
+  test('no statement asks for every column of a table', () => {
+    const greedy = sources.flatMap(templatesOf).filter(({ text }) => /select \*\s+from (?!\w+_to_recordset|unnest|\$\{)/.test(text))
+    expect(greedy.map(({ name }) => name)).toEqual([])
+  })
+})

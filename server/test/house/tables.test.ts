@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { read, sourcesOf } from './sources.ts'
+import { templatesOf } from './statements.ts'
+
+/** Statements that read a table of another module, and why they may. */
+const MAY: Record<string, string> = {
+  'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
+}
+
+const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)
+const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/\w+\/index\.ts$/.test(path))
+
+/** What a module says in its first paragraph that it owns. */
+const ownedBy = ({ text }: { text: string }) => {
+  const paragraph = text.slice(0, text.indexOf('*/')).replaceAll(/\n \* ?/g, ' ')
+  const sentence = /\bOwns ((?:`\w+`(?: \([^)]*\))?(?:, | and )?)+)/.exec(paragraph)?.[1] ?? ''
+  return [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)
+}
+
+const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [table, /modules\/(\w+)\//.exec(door.path)?.[1] as string])))
+
+/** Tables of nobody in particular: those of infra. */
+const INFRA = ['accepted_requests', 'idempotency_records', 'parked_items', 'schema_migrations', 'usage_counters']
+
+describe('tables', () => {
+  test('each has one owner, who says so', () => {
+    expect([...owners.keys(), ...INFRA].sort()).toEqual([...tables].sort())
+  })
+
+  test('a module speaks of its own tables only', () => {
+    const trespasses = sourcesOf('server/src/modules').flatMap((source) => {
+      const module = /modules\/(\w+)\//.exec(source.path)?.[1]
+      return templatesOf(source).flatMap(({ name, text }) =>
+        [...text.matchAll(/\b(?:from|join|into|update|copy|using) (\w+)/g)]
+          .map(([, table]) => table as string)
+          .filter((table) => tables.includes(table) && owners.get(table) !== module)
+          .map((table) => `${name}: ${table}`),
+      )
+    })
+    expect(trespasses.filter((trespass) => !Object.hasOwn(MAY, trespass.split(':')[0] as string))).toEqual([])
+  })
+})
