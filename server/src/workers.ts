@@ -5,8 +5,8 @@ import { type Job, job } from './infra/jobs.ts'
 import { backlog } from './infra/stream.ts'
 import { chooseTemplate, findCampaigns, renderContent, templatesOf } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
-import { messageJobs } from './modules/messages/index.ts'
-import { webhookJobs } from './modules/webhooks/index.ts'
+import { messageDepth, messageJobs } from './modules/messages/index.ts'
+import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { whenForgotten, whenPeopleAct } from './pipeline.ts'
 
 const SECOND_MS = 1000
@@ -24,8 +24,12 @@ export const allJobs = (): Job[] => [
 /** How much waits and how old it is, for `/metrics`. */
 export async function queueDepths(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now().getTime()
+  const report = (queue: string, depth: { waiting: number; oldest: Date | null } | undefined) =>
+    ctx.metrics.queue(queue, depth?.waiting ?? 0, depth?.oldest ? Math.max(0, now - depth.oldest.getTime()) / SECOND_MS : 0)
   const accepted = await backlog(ctx)
-  if (!accepted) return
-  ctx.metrics.queue('people', accepted.waiting, accepted.oldest ? Math.max(0, now - accepted.oldest.getTime()) / SECOND_MS : 0)
-  ctx.metrics.parked('people', accepted.parked)
+  report('people', accepted)
+  ctx.metrics.parked('people', accepted?.parked ?? 0)
+  report('messages', await messageDepth(ctx))
+  report('webhooks', await webhookDepth(ctx))
+  ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
 }

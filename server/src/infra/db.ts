@@ -109,7 +109,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...dbOn(pool, options),
     transaction: (work) => transactionOn(pool, options, work),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    [Symbol.asyncDispose]: () => pool.end(),
+    [Symbol.asyncDispose]: async () => {
+      if (!pool.ending) await pool.end()
+    },
   }
 }
 

@@ -65,8 +65,9 @@ export function createMetrics(version: string) {
       attempts.inc({ outcome })
       attemptTimes.observe(elapsedMs / 1000)
     },
-    webhookEndpoints: (counts: Record<string, number>) => {
-      for (const [status, count] of Object.entries(counts)) endpoints.set({ status }, count)
+    webhookEndpoints: (counts: { status: string; count: number }[]) => {
+      endpoints.reset()
+      for (const { status, count } of counts) endpoints.set({ status }, count)
     },
     idempotentReplay: () => replays.inc(),
     rateLimited: (scope: string) => limited.inc({ scope }),

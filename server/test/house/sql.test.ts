@@ -10,10 +10,13 @@ const MAY: Record<string, string> = {
   'events.createPast': 'partitions are by month',
   'events.purgeEventIds': 'a purge by age, the same for all',
   'keys.findCredential': 'the key is what says which project',
+  'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.projectsDue': 'finds the projects that have work',
   'signals.purgeSignals': 'a purge by age, the same for all',
   'users.findErasable': 'finds the projects that have work',
   'users.reserveIds': 'a sequence, no table',
+  'webhooks.countByStatus': 'counts for the operator, over all projects',
+  'webhooks.queueDepth': 'counts for the operator, over all projects',
   'webhooks.purgeDeliveries': 'a purge by age, the same for all',
   'webhooks.purgeSecrets': 'a purge by age, the same for all',
 }

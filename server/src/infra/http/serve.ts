@@ -60,6 +60,7 @@ export async function serve(
   )
   if (stored.originalRequest) {
     exchange.facts.replayed = true
+    ctx.metrics.idempotentReplay()
     Object.assign(exchange.headers, { 'idempotent-replayed': 'true', 'original-request': stored.originalRequest })
   }
   return stored

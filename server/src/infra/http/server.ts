@@ -197,6 +197,7 @@ async function fail(
 ): Promise<void> {
   const error = toApiError(thrown)
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
+  if (error.code === 'rate_limited') options.ctx.metrics.rateLimited(exchange?.facts.project_id === undefined ? 'address' : 'credential')
   if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.facts }, 'request failed')
   const headers = { ...about.headers, ...error.headers, 'content-language': 'en-AU' }
   const unread = !request.raw.complete && request.method !== 'GET' && request.method !== 'HEAD'

@@ -5,5 +5,6 @@
  * in a state with its reason; nothing goes to who is not subscribed, or for a campaign that was stopped.
  */
 export { messageJobs } from './jobs.ts'
+export { queueDepth as messageDepth } from './queries.ts'
 export { messageRoutes } from './routes.ts'
 export { cancelCampaign, deliveryOf, enqueue, eraseMessages, mergeMessages } from './service.ts'

@@ -3,7 +3,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { type Sql, sql } from '../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
-import { CHANNELS, IdOf, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { Rendered } from '../channels/index.ts'
 import type { Merge } from '../users/index.ts'
 import type { Reason } from './decide.ts'
@@ -253,3 +253,12 @@ export const findCapture = (ctx: ProjectCtx, id: MessageId) =>
 
 /** Empties the project's sandbox inbox. */
 export const deleteCaptures = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)
+
+const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })
+
+/** How many messages are due, over all projects, and since when the first of them is. */
+export const queueDepth = (ctx: Ctx) =>
+  ctx.db.first(
+    Depth,
+    sql`select count(*) as waiting, min(due_at) as oldest from messages where state in ('queued', 'deferred') and due_at <= ${ctx.clock.now()}`,
+  )

@@ -9,7 +9,7 @@ import { DEFAULT_PROVIDER, handOver, REPEATABLE_PROVIDERS, type Rendered } from 
 import { findProject } from '../projects/index.ts'
 import { emit, type Happened } from '../signals/index.ts'
 import { type SubscriptionState, subscriptionStates } from '../subscriptions/index.ts'
-import { findSurvivor, findUsers, type UserRow } from '../users/index.ts'
+import { findSurvivors, findUsers, type UserRow } from '../users/index.ts'
 import { type Circumstances, type Ending, ending, endingOf, mayWe, type SendingCampaign } from './decide.ts'
 import { inTurns } from './in-turns.ts'
 import { newsOf } from './news.ts'
@@ -86,14 +86,14 @@ async function learn(
 
 /** The people of these ids; who was merged since is the survivor. */
 async function peopleOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
-  const people = new Map((await findUsers(ctx, ids)).map((person) => [person.id, person]))
-  for (const id of ids.filter((id) => !people.has(id))) {
-    // Rare: merging moves messages along, so that only one enqueued at the same time comes here.
-    const survivor = await findSurvivor(ctx, ctx.projectId, id)
-    const [person] = survivor === undefined ? [] : await findUsers(ctx, [survivor])
-    if (person) people.set(id, person)
-  }
-  return people
+  const survivors = await findSurvivors(ctx, ctx.projectId, ids)
+  const rows = new Map((await findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])).map((row) => [row.id, row]))
+  return new Map(
+    survivors.flatMap(({ id, survivor_id }): [UserId, UserRow][] => {
+      const row = rows.get(survivor_id)
+      return row ? [[id, row]] : []
+    }),
+  )
 }
 
 async function statesOf(

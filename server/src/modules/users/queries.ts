@@ -246,13 +246,15 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
         limit 1`,
   )
 
-/** Where a person went: itself, or the survivor of its merges. Nothing when it is gone. */
-export const findSurvivor = (ctx: Ctx, projectId: number, id: UserId) =>
-  ctx.db.first(
-    IdRow,
-    sql`select coalesce(u.merged_into, u.id) as id from users u
+const SurvivorRow = Type.Object({ id: IdOf<UserId>(), survivor_id: IdOf<UserId>() })
+
+/** Where people went: each to itself, or to the survivor of its merges. Who is gone is not in the answer. */
+export const findSurvivors = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
+  ctx.db.all(
+    SurvivorRow,
+    sql`select u.id, s.id as survivor_id from users u
         join users s on s.id = coalesce(u.merged_into, u.id) and s.project_id = ${projectId} and s.erase_requested_at is null
-        where u.project_id = ${projectId} and u.id = ${id} and u.erase_requested_at is null`,
+        where u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and u.erase_requested_at is null`,
   )
 
 const DeviceOfUser = Type.Object({ ...DeviceRow.properties })

@@ -96,13 +96,6 @@ export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRo
   return row
 }
 
-/** The person an id leads to today, after merges; undefined when erased. */
-export const findSurvivor = async (
-  ctx: Parameters<typeof queries.findSurvivor>[0],
-  projectId: number,
-  id: UserId,
-): Promise<UserId | undefined> => (await queries.findSurvivor(ctx, projectId, id))?.id
-
 /** Makes a person invisible at once; what is left is erased in the background. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   const { id } = await requireUser(ctx, name)

@@ -5,5 +5,6 @@
  * and one that fails for days is suspended.
  */
 export { webhookJobs } from './jobs.ts'
+export { countByStatus as countEndpoints, queueDepth as webhookDepth } from './queries.ts'
 export { webhookRoutes } from './routes.ts'
 export { verifySignature } from './signature.ts'

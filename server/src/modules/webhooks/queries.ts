@@ -371,3 +371,18 @@ export const purgeEndpoints = (ctx: Ctx, limit: number) =>
                                      and not exists (select 1 from webhook_deliveries d where d.project_id = e.project_id and d.endpoint_id = e.id)
                                    order by e.id limit ${limit})`,
   )
+
+const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })
+
+/** How many deliveries are due, over all projects, and since when the first of them is. */
+export const queueDepth = (ctx: Ctx) =>
+  ctx.db.first(
+    Depth,
+    sql`select count(*) as waiting, min(next_attempt_at) as oldest from webhook_deliveries where status = 'pending' and next_attempt_at <= ${ctx.clock.now()}`,
+  )
+
+const StatusCount = Type.Object({ status: Type.String(), count: Type.Integer() })
+
+/** How many endpoints there are of each status, over all projects. */
+export const countByStatus = (ctx: Ctx) =>
+  ctx.db.all(StatusCount, sql`select status, count(*) as count from webhook_endpoints where archived_at is null group by status`)

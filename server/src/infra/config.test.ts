@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, readConfig } from './config.ts'
+
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    readConfig(env)
+    return ''
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message
+  }
+}
+
+describe('the configuration', () => {
+  test('an empty environment is the development profile on port 3000 of this machine', () => {
+    expect(readConfig({})).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', DATA_DIR: '.carillon', LOG_LEVEL: 'info', production: false })
+  })
+
+  test('every problem is told at once', () => {
+    const message = problemsOf({
+      PORT: 'http',
+      RATE_READ: '-1',
+      WEBHOOK_RETRY_SCHEDULE: '5,soon',
+      REQUIRE_API_VERSION: 'yes',
+      BOOTSTRAP_SECRET_KEY: 'pk_1',
+    })
+    for (const name of ['PORT', 'RATE_READ', 'WEBHOOK_RETRY_SCHEDULE', 'REQUIRE_API_VERSION', 'BOOTSTRAP_SECRET_KEY'])
+      expect(message).toContain(`- ${name} `)
+  })
+
+  test('production without secrets does not start, and says which are missing', () => {
+    const message = problemsOf({ NODE_ENV: 'production' })
+    expect(message).toContain('SECRETS_KEY is required in production')
+    expect(message).toContain('SESSION_JWT_KEYS is required in production')
+  })
+
+  test('a problem never repeats the secret it is about', () => {
+    expect(problemsOf({ SECRETS_KEY: 'main:c2hvcnQ=', SESSION_JWT_KEYS: 'a:tooshort' })).not.toMatch(/c2hvcnQ|tooshort/)
+  })
+
+  test('loopback may be reached in development and not in production', () => {
+    const secrets = { SECRETS_KEY: `a:${Buffer.alloc(32).toString('base64')}`, SESSION_JWT_KEYS: `a:${'x'.repeat(32)}` }
+    expect(readConfig({}).EGRESS_ALLOW_CIDRS).toEqual(['127.0.0.0/8', '::1/128'])
+    expect(readConfig({ ...secrets, NODE_ENV: 'production' }).EGRESS_ALLOW_CIDRS).toEqual([])
+    expect(readConfig({ ...secrets, NODE_ENV: 'production', EGRESS_ALLOW_CIDRS: '10.0.0.0/8' }).EGRESS_ALLOW_CIDRS).toEqual(['10.0.0.0/8'])
+  })
+
+  test.each([
+    ['262144', 262_144],
+    ['256KiB', 262_144],
+    ['2MiB', 2_097_152],
+  ])('a size may be written %s', (text, bytes) => expect(readConfig({ JSON_BODY_LIMIT: text }).JSON_BODY_LIMIT).toBe(bytes))
+})

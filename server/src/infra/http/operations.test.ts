@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { world } from '../../../test/world.ts'
+import { queueDepths } from '../../workers.ts'
+
+test('alive, ready and which version, without a key', async () => {
+  await using w = await world()
+  const none = { key: null }
+  expect((await w.get('/livez', none)).body).toEqual({ status: 'ok' })
+  expect((await w.get('/healthz', none)).status).toBe(200)
+  expect((await w.get('/readyz', none)).body).toEqual({ status: 'ok', checks: { draining: 'no', database: 'ok' } })
+  expect((await w.get('/version', none)).body.version).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
+test('without its database a server lives but is not ready, and says nothing about why', async () => {
+  await using w = await world()
+  await w.db[Symbol.asyncDispose]()
+  expect((await w.get('/livez', { key: null })).status).toBe(200)
+  expect((await w.get('/readyz', { key: null })).body).toEqual({
+    status: 'unavailable',
+    checks: { draining: 'no', database: 'unreachable' },
+  })
+})
+
+test('the metrics tell requests, events and how much waits', async () => {
+  await using w = await world()
+  await w.post('/api/client/events', [{ name: 'x', external_id: 'kim' }])
+  w.advance('7 seconds')
+  await queueDepths(w.ctx)
+  const { text } = await w.get('/metrics', { key: null })
+  expect(text).toContain('app_events_ingested_total{result="accepted"} 1')
+  expect(text).toContain('app_queue_jobs{queue="people",state="waiting"} 1')
+  expect(text).toContain('app_queue_oldest_job_age_seconds{queue="people"} 7')
+  expect(text).toMatch(/http_request_duration_seconds_count\{method="POST",route="\/api\/client\/events",status_class="2xx"\} 1/)
+  await w.drain()
+  await queueDepths(w.ctx)
+  expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="people",state="waiting"} 0')
+})
+
+test('with a token set, the metrics ask for it', async () => {
+  await using w = await world({ env: { METRICS_TOKEN: 'a-token-for-prometheus' } })
+  expect((await w.get('/metrics', { key: null })).status).toBe(401)
+  expect((await w.get('/metrics', { key: null, headers: { authorization: 'Bearer a-token-for-prometheus' } })).status).toBe(200)
+})

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSecrets } from './secrets.ts'
+
+const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+
+test('what was sealed opens again, and never shows the text', () =>
+  fc.assert(
+    fc.property(fc.string({ minLength: 4 }), (text) => {
+      const secrets = createSecrets([key('a', 1)])
+      const sealed = secrets.seal(text, 'context')
+      expect(secrets.open(sealed, 'context')).toBe(text)
+      expect(sealed).not.toContain(text)
+    }),
+  ))
+
+test('a rotated ring opens the old and seals with the new', () => {
+  const old = createSecrets([key('old', 1)]).seal('text', 'c')
+  const rotated = createSecrets([key('new', 2), key('old', 1)])
+  expect(rotated.open(old, 'c')).toBe('text')
+  expect(rotated.seal('text', 'c')).toMatch(/^new\./)
+})
+
+test('another context, another key or a changed byte does not open', () => {
+  const secrets = createSecrets([key('a', 1)])
+  const sealed = secrets.seal('text', 'endpoint:1')
+  expect(() => secrets.open(sealed, 'endpoint:2')).toThrow()
+  expect(() => createSecrets([key('a', 2)]).open(sealed, 'endpoint:1')).toThrow()
+  expect(() => createSecrets([key('b', 1)]).open(sealed, 'endpoint:1')).toThrow('not in SECRETS_KEY')
+  expect(() => secrets.open(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`, 'endpoint:1')).toThrow()
+})
