@@ -104,7 +104,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     options: `-c timezone=UTC -c jit=off -c enable_seqscan=off${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
   })
   // A connection that dies while idle is replaced by the pool; without a listener the process would end.
-  pool.on('error', (error) => options.onIdleError?.(error))
+  pool.on('error', (error) => {
+    if (!pool.ending) options.onIdleError?.(error)
+  })
   return {
     ...dbOn(pool, options),
     transaction: (work) => transactionOn(pool, options, work),

@@ -4,6 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../infra/config.ts'
 import { outsideOf } from './outside.ts'
 
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  SECRETS_KEY: `a:${Buffer.alloc(32).toString('base64')}`,
+  SESSION_JWT_KEYS: `a:${'x'.repeat(32)}`,
+}
+
 function world(env: Record<string, string> = {}) {
   const time = { ms: 1000 }
   const clock = { now: () => new Date(time.ms), sleep: async () => undefined }
@@ -23,8 +29,9 @@ describe('the outside of a request', () => {
     await using server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    expect(await world().outside.tcpCheck('127.0.0.1', port)).toBe('blocked')
-    expect(await world({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }).outside.tcpCheck('127.0.0.1', port)).toBe('success')
+    expect(await world().outside.tcpCheck('127.0.0.1', port)).toBe('success')
+    expect(await world(PRODUCTION).outside.tcpCheck('127.0.0.1', port)).toBe('blocked')
+    expect(await world({ ...PRODUCTION, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }).outside.tcpCheck('127.0.0.1', port)).toBe('success')
   })
 
   test('draws seeds of 32 bits that differ', () => {

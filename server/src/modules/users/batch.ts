@@ -42,11 +42,12 @@ export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest
 }
 
 /** The phone number of an item in E.164 by what is known of the person and the project (D-F-2), or null. */
-export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Person | null) =>
-  normalisePhone(
-    item.phone ?? '',
-    phoneRegions({ locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }, project),
-  )
+export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Person | null) => {
+  // What came out of here once is not taken apart again: most upserts repeat what is known.
+  if (item.phone === person?.phone) return person?.phone ?? null
+  const whereabouts = { locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }
+  return normalisePhone(item.phone ?? '', phoneRegions(whereabouts, project))
+}
 
 /**
  * For what is processed later, when nobody is there to be told: an item must be acceptable by itself.

@@ -91,13 +91,13 @@ export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
 
 const PersonRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
 
-/** People by external id or id; locked, in one order for everybody. */
-export const lockPeople = (ctx: InTx, externalIds: string[], ids: UserId[]) =>
+/** People by external id or id; locked, in one order for everybody. All their anonymous ids come along only when asked for. */
+export const lockPeople = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
   ctx.db.all(
     PersonRow,
     sql`select ${columns},
-               (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
-                from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) as aliases
+               case when ${withAliases} then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
+                from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) end as aliases
         from users u
         where u.project_id = ${ctx.projectId}
           and u.id = any(array(select e.id from users e
@@ -132,17 +132,12 @@ export type SavedPerson = Omit<UserRow, 'project_id' | 'created_at' | 'updated_a
   created_at: Date
   updated_at: Date
   merged_into: UserId | null
+  /** What `q` finds the person by, when that is not stored yet. */
+  search_text: string | null
 }
 
 const recordset = sql`id bigint, external_id text, anonymous_id text, email text, phone text, timezone text, locale text, data jsonb,
-  has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint`
-
-// Joined rows are also named by an array, so that a plan made while the table was small still goes by the index.
-const idsOf = (people: SavedPerson[]) => people.map(({ id }) => id)
-
-const searchText = (p: Sql) => sql`concat_ws(E'\x1f', ${p}.external_id, ${p}.email, ${p}.phone, ${p}.anonymous_id)`
-
-const input = sql`p`
+  has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint, search_text text`
 
 /** Inserts people; fewer rows than people means that somebody else created one of them at the same time. */
 export const insertPeople = (ctx: InTx, people: SavedPerson[]) =>
@@ -159,23 +154,19 @@ export const insertPeople = (ctx: InTx, people: SavedPerson[]) =>
           returning id
         ), searched as (
           insert into user_search (user_id, project_id, text)
-          select p.id, ${ctx.projectId}, ${searchText(input)} from input p where p.merged_into is null
+          select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
         )
         select id from saved`,
   )
 
-/** Writes people that are locked by this transaction, and their searched text when it changed. */
+/** Writes people that are locked by this transaction. */
 export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
   ctx.db.run(
     sql`with input as (
           select * from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p(${recordset})
         ), searched as (
           insert into user_search (user_id, project_id, text)
-          select p.id, ${ctx.projectId}, ${searchText(input)}
-          from input p
-          join users u on u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${idsOf(people)}::bigint[])
-          where p.merged_into is null
-            and (u.external_id, u.email, u.phone, u.anonymous_id) is distinct from (p.external_id, p.email, p.phone, p.anonymous_id)
+          select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
           on conflict (user_id) do update set text = excluded.text
         )
         update users u
@@ -183,7 +174,8 @@ export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
             data = p.data, has_push_device = p.has_push_device, created_at = p.created_at, updated_at = p.updated_at,
             merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
         from input p
-        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${idsOf(people)}::bigint[])`,
+        -- Named by an array as well, so that a plan made while the table was small still goes by the index.
+        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${people.map(({ id }) => id)}::bigint[])`,
   )
 
 /** New anonymous ids; fewer rows than given means that somebody else linked one of them at the same time. */

@@ -33,14 +33,14 @@ export async function upsertPeople(ctx: ProjectCtx, arrivals: Arrival[], whenMer
 }
 
 async function upsertOnce(ctx: InTx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
-  const { people, known } = await load(ctx, arrivals)
+  const { people, known, searched } = await load(ctx, arrivals)
   const normalise = phoneOf(ctx.project)
   const outcomes = arrivals.map(({ profile, at, user_id }): Upserted => {
     const bound = user_id === undefined ? undefined : known.get(user_id)
     const outcome = applyProfile(people, bound ? boundTo(bound, profile) : profile, at, normalise)
     return 'fault' in outcome ? { faults: [outcome.fault] } : { person: { ...outcome.person } }
   })
-  await save(ctx, people, new Set(known.values()))
+  await save(ctx, people, searched)
   if (people.merges.length > 0) {
     const pairs = people.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastSurvivor(into).id }))
     await queries.moveBelongings(ctx, pairs)
@@ -56,11 +56,20 @@ function boundTo(person: Person, profile: Profile): Profile {
   return anonymous_id === null ? profile : { ...profile, anonymous_id }
 }
 
-async function load(ctx: InTx, arrivals: Arrival[]): Promise<{ people: People; known: Map<UserId, Person> }> {
+type Loaded = {
+  people: People
+  known: Map<UserId, Person>
+  /** What each of them is found by as yet. */
+  searched: Map<Person, string>
+}
+
+async function load(ctx: InTx, arrivals: Arrival[]): Promise<Loaded> {
   const anonymousIds = idsOf(arrivals, 'anonymous_id')
   const aliases = anonymousIds.length > 0 ? await queries.lockAliases(ctx, anonymousIds) : []
   const bound = arrivals.flatMap(({ user_id }) => (user_id === undefined ? [] : [user_id]))
-  const rows = await queries.lockPeople(ctx, idsOf(arrivals, 'external_id'), [...aliases.map(({ user_id }) => user_id), ...bound])
+  const ids = [...aliases.map(({ user_id }) => user_id), ...bound]
+  // Which other anonymous ids somebody has matters only when one of them moves.
+  const rows = await queries.lockPeople(ctx, idsOf(arrivals, 'external_id'), ids, anonymousIds.length > 0)
   const people = noPeople()
   const known = new Map(rows.map(({ aliases, ...row }): [UserId, Person] => [row.id, { ...row, aliases: aliases ?? [], mergedInto: null }]))
   for (const person of known.values()) if (person.external_id !== null) people.byExternalId.set(person.external_id, person)
@@ -71,7 +80,7 @@ async function load(ctx: InTx, arrivals: Arrival[]): Promise<{ people: People; k
     people.stored.add(anonymous_id)
   }
   for (const id of bound) holdAnonymous(people, known.get(id))
-  return { people, known }
+  return { people, known, searched: new Map([...known.values()].map((person) => [person, searchText(person)])) }
 }
 
 function holdAnonymous(people: People, person: Person | undefined) {
@@ -84,15 +93,29 @@ const idsOf = (arrivals: Arrival[], name: 'external_id' | 'anonymous_id') => [
   ...new Set(arrivals.flatMap(({ profile }) => profile[name] ?? [])),
 ]
 
-async function save(ctx: InTx, people: People, known: Set<Person>): Promise<void> {
+// U+001F cannot stand in any of them, so that no search matches across two.
+const searchText = ({ external_id, email, phone, anonymous_id }: Person) =>
+  [external_id, email, phone, anonymous_id].filter((part) => part !== null).join('\u001f')
+
+async function save(ctx: InTx, people: People, searched: Map<Person, string>): Promise<void> {
   const created = [...people.created]
   if (created.length > 0) {
     const ids = await queries.reserveIds(ctx, created.length)
     for (const [index, person] of created.entries()) person.id = (ids[index] as { id: UserId }).id
-    if ((await queries.insertPeople(ctx, created.map(toRow))) < created.length) throw new LostRace('A person was created at the same time.')
+    if (
+      (await queries.insertPeople(
+        ctx,
+        created.map((person) => toRow(person, undefined)),
+      )) < created.length
+    )
+      throw new LostRace('A person was created at the same time.')
   }
-  const changed = [...people.touched].filter((person) => known.has(person))
-  if (changed.length > 0) await queries.updatePeople(ctx, changed.map(toRow))
+  const changed = [...people.touched].filter((person) => searched.has(person))
+  if (changed.length > 0)
+    await queries.updatePeople(
+      ctx,
+      changed.map((person) => toRow(person, searched.get(person))),
+    )
   await saveAliases(ctx, people)
 }
 
@@ -109,9 +132,14 @@ async function saveAliases(ctx: InTx, people: People): Promise<void> {
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
 }
 
-const toRow = (person: Person): queries.SavedPerson => {
+function toRow(person: Person, searchedBefore: string | undefined): queries.SavedPerson {
   const { aliases: _, mergedInto, ...row } = person
-  return { ...row, merged_into: mergedInto ? lastSurvivor(mergedInto).id : null }
+  const text = searchText(person)
+  return {
+    ...row,
+    merged_into: mergedInto ? lastSurvivor(mergedInto).id : null,
+    search_text: mergedInto || text === searchedBefore ? null : text,
+  }
 }
 
 const lastSurvivor = (person: Person): Person => (person.mergedInto ? lastSurvivor(person.mergedInto) : person)
