@@ -6,7 +6,9 @@ import { ConfigError } from './infra/config.ts'
 process.stdout.on('error', () => undefined)
 
 const [name = 'help', ...args] = process.argv.slice(2)
-const command = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : commands.help
+const known = Object.hasOwn(commands, name)
+const command = known ? commands[name as keyof typeof commands] : commands.help
+if (!known) process.exitCode = 1
 
 try {
   await command.run(args, process.env)

@@ -81,7 +81,8 @@ function ownDatabase(): Promise<string> {
   return own
 }
 
-async function cloneTemplate(): Promise<string> {
+/** A migrated database of its own, for tests that start whole servers. */
+export async function cloneTemplate(): Promise<string> {
   const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
   const admin = new pg.Client({ connectionString: inject('databaseUrl') })
   await admin.connect()

@@ -28,11 +28,10 @@ function nodeVersion(): Finding {
 async function configuration(env: Record<string, string | undefined>): Promise<Finding[]> {
   try {
     const config = readConfig(env)
-    return [
-      { ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` },
-      await dataDirectory(config.DATA_DIR),
-      ...(await database(env)),
-    ]
+    const profile = { ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` }
+    const directory = await dataDirectory(config.DATA_DIR)
+    // Looking must not make a database where there is none yet.
+    return [profile, directory, ...(config.DATABASE_URL || directory.ok ? await database(env) : [])]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return [{ ok: false, text: error.message }]

@@ -15,8 +15,8 @@ const options = {
 
 /** Makes a key without needing one. */
 export const keys: Command = {
-  usage: 'keys create [--scope secret|public|organisation] [--role r]',
-  summary: 'Make an API key and print it. --project ID chooses the project, --name labels it.',
+  usage: 'keys create [--scope S] [--role R] [--project ID]',
+  summary: 'Make an API key and print it; secret, public or organisation. --name labels it.',
   async run([action, ...args], env) {
     if (action !== 'create') throw new CommandError('Use `carillon keys create`.')
     const { scope, role, project, name } = parseArgs({ args, options }).values
