@@ -16,8 +16,22 @@ export type Secrets = {
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
+const POOL_BYTES = 8192
+
+/** Random bytes out of a pool, each handed out once: every request asks for a few, and asking the system is what costs. */
+function pooledRandom(): (count: number) => Buffer {
+  let pool = Buffer.alloc(0)
+  return (count) => {
+    if (count > POOL_BYTES) return randomBytes(count)
+    if (pool.length < count) pool = randomBytes(POOL_BYTES)
+    const taken = Buffer.from(pool.subarray(0, count))
+    pool = pool.subarray(count)
+    return taken
+  }
+}
+
 /** `keys` are `id:base64` entries, newest first, already checked by the configuration. */
-export function createSecrets(keys: readonly string[], random: (count: number) => Buffer = randomBytes): Secrets {
+export function createSecrets(keys: readonly string[], random: (count: number) => Buffer = pooledRandom()): Secrets {
   const ring = new Map(
     keys.map((entry) => [entry.slice(0, entry.indexOf(':')), Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]),
   )

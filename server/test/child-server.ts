@@ -1,0 +1,120 @@
+/** The server as an operator runs it: a process of its own, which can be stopped, or killed in the middle of anything. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { generateKey } from '../src/modules/keys/index.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export type ChildServer = AsyncDisposable & {
+  /** Where it listens; empty for a worker. */
+  url: string
+  pid: number
+  /** Sends the signal and answers how the process ended. Nothing happens to one that has ended. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ code: number | null; signal: string | null }>
+  /** What it wrote to its log so far. */
+  log(): string
+}
+
+export type ChildOptions = { role?: 'all' | 'api' | 'worker'; dataDir: string; env?: Record<string, string> }
+
+/** A secret key that every server started with it knows. */
+export const someSecretKey = (): string => generateKey('sk_', randomBytes)
+
+/** Starts a server and waits until it is ready. Limits are off. */
+export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptions): Promise<ChildServer> {
+  const child = spawn(process.execPath, [main, role], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
+  const output = collect(child)
+  const end = (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal)
+    return ended
+  }
+  // A worker has no address to tell; it is ready when its process is.
+  const url =
+    role === 'worker'
+      ? ''
+      : await Promise.race([
+          output.until(/ready at (\S+);/),
+          ended.then(() => Promise.reject(new Error(`The server ended before it was ready:\n${output.text()}`))),
+        ])
+  return {
+    url,
+    pid: child.pid as number,
+    end,
+    log: output.text,
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL')
+    },
+  }
+}
+
+function collect(child: ChildProcess) {
+  let text = ''
+  const listeners = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      text += chunk
+      for (const listener of listeners) listener()
+    })
+  }
+  const until = (pattern: RegExp) =>
+    new Promise<string>((resolve) => {
+      listeners.add(() => {
+        const found = pattern.exec(text)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+    })
+  return { text: () => text, until }
+}
+
+/** A directory that is gone afterwards. */
+export async function temporaryDir(): Promise<AsyncDisposable & { path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'carillon-test-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+/** How to reach the embedded PostgreSQL of a data directory. */
+export function embeddedUrl(dataDir: string): string {
+  const { port, password } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
+  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon`
+}
+
+/** The processes of the embedded PostgreSQL of a data directory: the postmaster and its children. */
+export function postgresProcesses(dataDir: string): number[] {
+  const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === postmaster)
+  return [postmaster, ...children]
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    // It ended while we were looking.
+    return undefined
+  }
+}
+
+/** Rows of a statement, over a connection of its own. */
+export async function rowsOf<T>(url: string, statement: string, values: unknown[] = []): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement, values)).rows as T[]
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,65 @@
+/** `kill -9` at any moment loses nothing that was acknowledged, and does nothing twice. `KILL_SEED` repeats a run. */
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { embeddedUrl, postgresProcesses, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { expectKept, openLedger, send, settled, startLoad } from './load.ts'
+
+const SEED = Number(process.env.KILL_SEED ?? randomInt(2 ** 31))
+const CALLERS = 16
+
+/** Whole numbers from 0 up to `end`, the same for the same seed. */
+function belowOf(seed: number): (end: number) => number {
+  let state = seed >>> 0
+  return (end) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * end)
+  }
+}
+
+test('a server killed four times, twice with its database, has done everything it acknowledged exactly once', {
+  timeout: 120_000,
+}, async () => {
+  await using dir = await temporaryDir()
+  const below = belowOf(SEED)
+  const about = `KILL_SEED=${SEED}`
+  const key = someSecretKey()
+  const start = () => startChild({ dataDir: dir.path, env: { BOOTSTRAP_SECRET_KEY: key } })
+  const ledger = openLedger()
+  let killedInFlight = 0
+
+  for (const victims of ['server', 'server, database', 'server', 'database, server']) {
+    await using server = await start()
+    const load = startLoad(ledger, [server.url], key, CALLERS, below)
+    await load.acknowledged(20 + below(400))
+    const processes = { server: [server.pid], database: victims.includes('database') ? postgresProcesses(dir.path) : [] }
+    await load.acknowledged(1 + below(100))
+    const before = ledger.unanswered.length
+    // One after the other without a breath: what was acknowledged a moment ago has no time left to be done.
+    for (const victim of victims.split(', ') as (keyof typeof processes)[]) processes[victim].forEach(kill)
+    await server.end('SIGKILL')
+    await load.stop()
+    killedInFlight += ledger.unanswered.length - before
+  }
+
+  await using server = await start()
+  // Whoever sent an Idempotency-Key and had no answer sends the same again, and then must have it done once.
+  const again = ledger.unanswered.filter(({ idempotencyKey }) => idempotencyKey)
+  ledger.unanswered = ledger.unanswered.filter(({ idempotencyKey }) => !idempotencyKey)
+  for (const request of again) expect(await send(ledger, server.url, key, request)).toBe(true)
+
+  const databaseUrl = embeddedUrl(dir.path)
+  await settled(databaseUrl)
+  await expectKept(ledger, databaseUrl, about)
+  expect(ledger.acknowledged.length, about).toBeGreaterThan(80)
+  expect(killedInFlight, `${about}: a request was in flight when the server was killed`).toBeGreaterThan(0)
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+/** A process that has ended in the meantime is as dead as we want it. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

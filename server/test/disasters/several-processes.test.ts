@@ -1,0 +1,138 @@
+/** Several processes on one database work as one server: once each, in order, and any of them may be stopped at any time. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import pg from 'pg'
+import { request } from 'undici'
+import { expect, inject, test, vi } from 'vitest'
+import { type ChildServer, rowsOf, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { withDatabase } from '../database.ts'
+import { expectKept, openLedger, settled, startLoad } from './load.ts'
+
+type Roles = ('all' | 'api' | 'worker')[]
+type Group = AsyncDisposable & {
+  servers: ChildServer[]
+  urls: string[]
+  databaseUrl: string
+  key: string
+  start(role: Roles[number]): Promise<ChildServer>
+}
+
+let databases = 0
+
+/** Processes with the given roles on an empty database of their own. */
+async function startGroup(roles: Roles): Promise<Group> {
+  await using opening = new AsyncDisposableStack()
+  const name = `several_${process.pid}_${++databases}`
+  const admin = new pg.Client({ connectionString: inject('databaseUrl') })
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  await admin.end()
+  const databaseUrl = withDatabase(inject('databaseUrl'), name)
+  const key = someSecretKey()
+  const dir = opening.use(await temporaryDir())
+  const env = { DATABASE_URL: databaseUrl, BOOTSTRAP_SECRET_KEY: key }
+  // All at once: whoever comes first migrates, the others wait for it.
+  const start = (role: Roles[number]) => startChild({ role, dataDir: dir.path, env })
+  const servers = await Promise.all(roles.map(start))
+  for (const server of servers) opening.use(server)
+  const closing = opening.move()
+  return {
+    servers,
+    urls: servers.map(({ url }) => url).filter(Boolean),
+    databaseUrl,
+    key,
+    start,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** The same sequence every time; what matters here is the mixture. */
+function turns(): (end: number) => number {
+  let turn = 0
+  return (end) => {
+    turn = (turn * 7 + 3) % 1009
+    return turn % end
+  }
+}
+
+test.each<[string, Roles]>([
+  ['an api and a worker', ['api', 'worker']],
+  ['two that do everything', ['all', 'all']],
+])('%s: each event once, each user once', { timeout: 60_000 }, async (_, roles) => {
+  await using group = await startGroup(roles)
+  const ledger = openLedger()
+  const load = startLoad(ledger, group.urls, group.key, 6, turns())
+  await load.acknowledged(600)
+  await load.stop()
+  await settled(group.databaseUrl)
+  expect(ledger.unanswered).toEqual([])
+  await expectKept(ledger, group.databaseUrl, roles.join(', '))
+})
+
+test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 60_000 }, async () => {
+  await using group = await startGroup(['all', 'all'])
+  const steps = 12
+  const write = async (person: string, step: number) => {
+    const asEvent = step % 2 === 0
+    const [method, path, item] = asEvent
+      ? (['POST', 'events', { external_id: person, name: 'stepped', user: { data: { step } } }] as const)
+      : (['PATCH', 'users', { external_id: person, data: { step } }] as const)
+    const url = group.urls[(step >> 1) % 2]
+    const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
+    const { statusCode } = await request(`${url}/api/client/${path}`, { method, headers, body: JSON.stringify([item]) })
+    expect(statusCode).toBe(204)
+  }
+  const people = Array.from({ length: 16 }, (_, number) => `person-${number}`)
+  await Promise.all(
+    people.map(async (person) => {
+      for (let step = 1; step <= steps; step++) await write(person, step)
+    }),
+  )
+  await settled(group.databaseUrl)
+  const last = await rowsOf<{ external_id: string; step: number }>(
+    group.databaseUrl,
+    `select external_id, (data->>'step')::int as step from users order by id`,
+  )
+  expect(last.toSorted((a, b) => people.indexOf(a.external_id) - people.indexOf(b.external_id))).toEqual(
+    people.map((external_id) => ({ external_id, step: steps })),
+  )
+})
+
+test('SIGTERM under load: the process ends well and nothing acknowledged is lost', { timeout: 60_000 }, async () => {
+  await using group = await startGroup(['all', 'all'])
+  const [leaving, staying] = group.servers as [ChildServer, ChildServer]
+  const ledger = openLedger()
+  const load = startLoad(ledger, group.urls, group.key, 6, turns())
+  await load.acknowledged(150)
+  expect(await leaving.end('SIGTERM')).toEqual({ code: 0, signal: null })
+  await load.acknowledged(150)
+  await load.stop()
+  await settled(group.databaseUrl)
+  await expectKept(ledger, group.databaseUrl, 'SIGTERM')
+  expect(leaving.log()).not.toContain('"level":"error"')
+  expect(await staying.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+test('a request that is half sent when SIGTERM comes is answered', { timeout: 60_000 }, async () => {
+  await using group = await startGroup(['all'])
+  const [server] = group.servers as [ChildServer]
+  const { hostname, port } = new URL(server.url)
+  const body = JSON.stringify([{ external_id: 'late', name: 'counted', data: { id: 'late' } }])
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write(
+    `POST /api/client/events HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${group.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  )
+  // The answer to the expectation says that the server has begun with the request.
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /)
+  socket.write(body.slice(0, 10))
+  const ended = server.end('SIGTERM')
+  await vi.waitFor(() => expect(request(`${server.url}/healthz`)).rejects.toThrow(), { timeout: 5000 })
+  socket.write(body.slice(10))
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 204 /)
+  await once(socket, 'end')
+  expect(await ended).toEqual({ code: 0, signal: null })
+  await using _ = await group.start('worker')
+  await settled(group.databaseUrl)
+  expect(await rowsOf(group.databaseUrl, `select name from events where data->>'id' = 'late'`)).toHaveLength(1)
+})

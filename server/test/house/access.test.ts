@@ -1,0 +1,332 @@
+/** Every route with every kind of credential: who is let through, and why the others are not (D-KEY-1, D-ROLE-2, D-PK-1). */
+import { describe, expect, test } from 'vitest'
+import type { Route } from '../../src/infra/route.ts'
+import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
+import { allRoutes } from '../../src/routes.ts'
+import { type Tenant, type World, world } from '../world.ts'
+
+const routes = allRoutes({ append: async () => undefined })
+
+const ROLES = ['support', 'smtpproxy', 'editor', 'publisher', 'admin'] as const
+const ORGANISATION_ROLES = ['member', 'admin', 'owner'] as const
+type Role = (typeof ROLES)[number]
+type OrganisationRole = (typeof ORGANISATION_ROLES)[number]
+
+/** What a request comes with. `headers` are sent as they are; the rest is what the answer depends on. */
+type Presented = { name: string; headers: Record<string, string> } & (
+  | { kind: 'nobody'; reason: string }
+  | { kind: 'secret'; role: Role }
+  | { kind: 'organisation'; role: OrganisationRole }
+  | { kind: 'publishable'; token: 'none' | 'valid' | 'user_token_missing' | 'user_token_invalid' | 'user_token_expired' }
+)
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> {
+  const { keys } = w
+  await w.users('kim')
+  const theirs = await w.post('/api/client/users/batch', [{ external_id: 'kim' }], { key: foreign.keys.secret })
+  expect(theirs.body.succeeded).toBe(1)
+  const expired = await w.token('kim')
+  w.advance('16 minutes')
+  const valid = await w.token('kim')
+  const ofForeigner = (await w.post('/api/client/users/kim/sessions', undefined, { key: foreign.keys.secret })).body.token
+  const organisationAdmin = await organisationKey(w, 'admin')
+  const withToken = (token: string) => ({ ...bearer(keys.public), 'x-service-user-token': token })
+  return [
+    { name: 'no credential', kind: 'nobody', reason: 'key_missing', headers: {} },
+    { name: 'an empty header', kind: 'nobody', reason: 'key_missing', headers: { authorization: '' } },
+    { name: 'a user token alone', kind: 'nobody', reason: 'key_missing', headers: { 'x-service-user-token': valid } },
+    { name: 'a key in a cookie', kind: 'nobody', reason: 'key_missing', headers: { cookie: `key=${keys.secret}` } },
+    { name: 'Basic', kind: 'nobody', reason: 'key_malformed', headers: { authorization: `Basic ${btoa(`${keys.secret}:`)}` } },
+    { name: 'a key without a scheme', kind: 'nobody', reason: 'key_malformed', headers: { authorization: keys.secret } },
+    { name: 'two keys in one header', kind: 'nobody', reason: 'key_malformed', headers: bearer(`${keys.secret} ${keys.secret}`) },
+    { name: 'an unknown key', kind: 'nobody', reason: 'key_invalid', headers: bearer(generateKey('sk_', w.ctx.secrets.random)) },
+    { name: 'an unknown prefix', kind: 'nobody', reason: 'key_invalid', headers: bearer(keys.secret.replace('sk_', 'xk_')) },
+    { name: 'a key with another end', kind: 'nobody', reason: 'key_invalid', headers: bearer(`${keys.secret}x`) },
+    { name: 'an archived key', kind: 'nobody', reason: 'key_invalid', headers: bearer(await archivedKey(w)) },
+    { name: 'a user token as key', kind: 'nobody', reason: 'key_invalid', headers: bearer(valid) },
+    ...(['support', 'smtpproxy', 'editor', 'publisher'] as const).map((role) => ({
+      name: role,
+      kind: 'secret' as const,
+      role,
+      headers: bearer(keys[role]),
+    })),
+    { name: 'admin', kind: 'secret', role: 'admin', headers: bearer(keys.secret) },
+    { name: 'admin with a user token', kind: 'secret', role: 'admin', headers: { ...bearer(keys.secret), 'x-service-user-token': valid } },
+    {
+      name: 'support with a wrong user token',
+      kind: 'secret',
+      role: 'support',
+      headers: { ...bearer(keys.support), 'x-service-user-token': 'x' },
+    },
+    { name: 'organisation member', kind: 'organisation', role: 'member', headers: bearer(keys.member) },
+    { name: 'organisation admin', kind: 'organisation', role: 'admin', headers: bearer(organisationAdmin) },
+    { name: 'organisation owner', kind: 'organisation', role: 'owner', headers: bearer(keys.organisation) },
+    { name: 'publishable', kind: 'publishable', token: 'none', headers: bearer(keys.public) },
+    { name: 'publishable with a token', kind: 'publishable', token: 'valid', headers: withToken(valid) },
+    { name: 'publishable with an empty token', kind: 'publishable', token: 'user_token_missing', headers: withToken('') },
+    { name: 'publishable with an expired token', kind: 'publishable', token: 'user_token_expired', headers: withToken(expired) },
+    { name: 'publishable with a foreign token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(ofForeigner) },
+    { name: 'publishable with a changed token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(changed(valid)) },
+    { name: 'publishable with a key as token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(keys.secret) },
+  ]
+}
+
+/** Another character where it carries whole bits of the signature. */
+const changed = (token: string) => `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.at(-1)}`
+
+async function organisationKey(w: World, role: OrganisationRole): Promise<string> {
+  const value = generateKey('ok_', w.ctx.secrets.random)
+  await saveKey(w.ctx, value, {
+    organisationId: w.organisationId,
+    projectId: null,
+    scope: 'organisation',
+    role,
+    name: role,
+    description: null,
+    isSystemKey: false,
+  })
+  return value
+}
+
+async function archivedKey(w: World): Promise<string> {
+  const { body } = await w.post('/api/client/keys', { name: 'Old', role: 'admin' })
+  expect((await w.delete(`/api/client/keys/${body.id}`)).status).toBe(204)
+  return body.value
+}
+
+/** What the rule of a route says about a credential: 'through', or status and reason. */
+function outcomeOf({ access }: Route, presented: Presented): string {
+  const needs = access as { secret?: Role; organisation?: OrganisationRole; publishable?: 'user' | 'anonymous' }
+  switch (presented.kind) {
+    case 'nobody':
+      return `401 ${presented.reason}`
+    case 'secret':
+      if (!needs.secret) return '403 key_kind'
+      return rights(presented.role) >= rights(needs.secret) ? 'through' : '403 role'
+    case 'organisation':
+      if (!needs.organisation) return '403 key_kind'
+      return ORGANISATION_ROLES.indexOf(presented.role) >= ORGANISATION_ROLES.indexOf(needs.organisation) ? 'through' : '403 role'
+    case 'publishable':
+      if (!needs.publishable) return '403 not_publishable'
+      if (presented.token === 'none') return needs.publishable === 'anonymous' ? 'through' : '401 user_token_missing'
+      return presented.token === 'valid' ? 'through' : `401 ${presented.token}`
+    default:
+      return presented satisfies never
+  }
+}
+
+/** A machine has the rights of `support` (D-ROLE-1). */
+const rights = (role: Role) => (role === 'smtpproxy' ? 0 : ROLES.indexOf(role))
+
+/** A request that is wrong in its query and in its body: whoever is let through hears of that, and nothing is done. */
+const faulty = (w: World, { method, path }: Pick<Route, 'method' | 'path'>, headers: Record<string, string>) =>
+  w.request(method, `${path.replace(/\{\w+\}/g, '1')}?surplus=1`, undefined, {
+    key: null,
+    headers: { ...(method !== 'GET' && { 'content-type': 'application/json' }), ...headers },
+    ...(method !== 'GET' && method !== 'DELETE' && { raw: '{"surplus": ' }),
+  })
+
+async function outcome(w: World, route: Pick<Route, 'method' | 'path'>, headers: Record<string, string>): Promise<string> {
+  const { status, body, headers: answered } = await faulty(w, route, headers)
+  if (status !== 401 && status !== 403) return status >= 400 && status < 500 ? 'through' : `${status} although the request is faulty`
+  if (status === 401) expect(answered['www-authenticate']).toMatch(/^Bearer realm="api"/)
+  expect(body.code).toBe(status === 401 ? 'authentication_required' : 'permission_denied')
+  return `${status} ${body.error.reason}`
+}
+
+describe('every route', () => {
+  test('answers every credential as its access rule says, before it looks at the request', async () => {
+    await using w = await world()
+    const presented = await everyCredential(w, await w.other())
+    for (const route of routes) {
+      const expected = presented.map((credential) => [credential.name, outcomeOf(route, credential)])
+      const seen = []
+      for (const { name, headers } of presented) seen.push([name, await outcome(w, route, headers)])
+      expect(seen, `${route.method} ${route.path}`).toEqual(expected)
+    }
+  })
+
+  test('names an access rule that lets somebody in', () => {
+    expect(routes.length).toBeGreaterThan(40)
+    for (const { method, path, access } of routes) {
+      expect(
+        Object.keys(access).filter((name) => ['secret', 'organisation', 'publishable'].includes(name)),
+        `${method} ${path}`,
+      ).not.toEqual([])
+    }
+  })
+
+  test('takes no key from the query or a form field', async () => {
+    await using w = await world()
+    const { secret } = w.keys
+    for (const url of [`/api/client/users?api_key=${secret}`, `/api/client/users?access_token=${secret}`]) {
+      expect((await w.get(url, { key: null })).body.error.reason).toBe('key_missing')
+    }
+    expect((await w.form('/api/ext/generic/data/generate/food', { api_key: secret }, { key: null })).body.error.reason).toBe('key_missing')
+  })
+
+  test('takes the scheme in any case and with any number of spaces', async () => {
+    await using w = await world()
+    for (const authorization of [`bearer ${w.keys.secret}`, `BEARER   ${w.keys.secret}`, `Bearer ${w.keys.secret} `]) {
+      expect((await w.get('/api/client/users', { key: null, headers: { authorization } })).status).toBe(200)
+    }
+  })
+})
+
+const ALL = 'support smtpproxy editor publisher admin'
+const EDITORS = 'editor publisher admin'
+const ADMINS = 'admin'
+
+/** D-ROLE-2 as it is written: who may call what with a secret key. */
+const MATRIX = [
+  ['GET', '/api/client/users', ALL],
+  ['GET', '/api/client/users/{userId}', ALL],
+  ['GET', '/api/client/users/{userId}/subscriptions', ALL],
+  ['GET', '/api/client/campaigns', ALL],
+  ['GET', '/api/client/campaigns/{campaignId}', ALL],
+  ['GET', '/api/client/journeys', ALL],
+  ['GET', '/api/client/journeys/{journeyId}', ALL],
+  ['GET', '/api/client/journeys/{journeyId}/steps', ALL],
+  ['GET', '/api/client/subscriptions', ALL],
+  ['GET', '/api/client/webhooks', ALL],
+  ['GET', '/api/client/webhooks/{endpointId}', ALL],
+  ['GET', '/api/client/webhooks/{endpointId}/deliveries', ALL],
+  ['GET', '/api/client/keys', ADMINS],
+  ['GET', '/api/client/keys/{keyId}', ADMINS],
+  ['POST', '/api/client/users/batch', EDITORS],
+  ['PATCH', '/api/client/users', EDITORS],
+  ['PATCH', '/api/client/users/{userId}/subscriptions', EDITORS],
+  ['DELETE', '/api/client/users/{userId}', EDITORS],
+  ['POST', '/api/client/events', EDITORS],
+  ['POST', '/api/client/users/{userId}/sessions', EDITORS],
+  ['POST', '/api/client/campaigns', EDITORS],
+  ['PATCH', '/api/client/campaigns/{campaignId}', EDITORS],
+  ['POST', '/api/client/journeys', EDITORS],
+  ['PATCH', '/api/client/journeys/{journeyId}', EDITORS],
+  ['PUT', '/api/client/journeys/{journeyId}/steps', EDITORS],
+  ['POST', '/api/client/subscriptions', ADMINS],
+  ['PATCH', '/api/client/subscriptions/{subscriptionId}', ADMINS],
+  ['POST', '/api/client/webhooks', ADMINS],
+  ['PATCH', '/api/client/webhooks/{endpointId}', ADMINS],
+  ['DELETE', '/api/client/webhooks/{endpointId}', ADMINS],
+  ['POST', '/api/client/webhooks/{endpointId}/rotate-secret', ADMINS],
+  ['POST', '/api/client/webhooks/{endpointId}/test', ADMINS],
+  ['POST', '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend', ADMINS],
+  ['POST', '/api/client/keys', ADMINS],
+  ['PATCH', '/api/client/keys/{keyId}', ADMINS],
+  ['DELETE', '/api/client/keys/{keyId}', ADMINS],
+  ['POST', '/api/ext/generic/data/generate/lorem', ALL],
+  ['POST', '/api/ext/generic/data/generate/commerce', ALL],
+  ['POST', '/api/ext/generic/data/generate/food', ALL],
+  ['POST', '/api/ext/generic/data/generate/contact', ALL],
+  ['POST', '/api/ext/generic/text/sentiment-score', ALL],
+  ['POST', '/api/ext/generic/sms/phone-mobile-syntax-validator', ALL],
+  ['POST', '/api/ext/generic/email/spf-lookup', ALL],
+  ['POST', '/api/ext/generic/dns/tcp-verifier', ALL],
+  ['GET', '/api/client/users/me', ''],
+  ['GET', '/api/client/users/me/subscriptions', ''],
+  ['PATCH', '/api/client/users/me/subscriptions', ''],
+  ['GET', '/api/client/projects', ''],
+  ['POST', '/api/client/projects', ''],
+  ['PATCH', '/api/client/projects/{projectId}', ''],
+] as const
+
+/** D-PK-1 as it is written: with a user token, and without. Whatever is not here is 403 `not_publishable`. */
+const PUBLISHABLE: Record<string, [string, string]> = {
+  'GET /api/client/users/me': ['through', '401 user_token_missing'],
+  'GET /api/client/users/me/subscriptions': ['through', '401 user_token_missing'],
+  'PATCH /api/client/users/me/subscriptions': ['through', '401 user_token_missing'],
+  'POST /api/client/events': ['through', 'through'],
+}
+
+/** D-KEY-5 as it is written, and D-GEN-1 for the utilities. */
+const organisationRolesOf = (method: string, path: string): string => {
+  if (path.startsWith('/api/ext/')) return 'member admin owner'
+  if (!path.startsWith('/api/client/projects')) return ''
+  return method === 'GET' ? 'member admin owner' : 'admin owner'
+}
+
+describe('the access tables of the decisions', () => {
+  test.each(MATRIX)('%s %s takes a secret key of: %s', async (method, path, allowed) => {
+    await using w = await world()
+    await w.users('kim')
+    const { keys } = w
+    const through = async (key: string) => (await outcome(w, { method, path }, bearer(key))) === 'through'
+    const roles = []
+    for (const role of ROLES) if (await through(role === 'admin' ? keys.secret : keys[role])) roles.push(role)
+    expect(roles.join(' ')).toBe(allowed)
+
+    const organisationKeys = { member: keys.member, admin: await organisationKey(w, 'admin'), owner: keys.organisation }
+    const organisationRoles = []
+    for (const [role, key] of Object.entries(organisationKeys)) if (await through(key)) organisationRoles.push(role)
+    expect(organisationRoles.join(' ')).toBe(organisationRolesOf(method, path))
+
+    const [withToken, without] = PUBLISHABLE[`${method} ${path}`] ?? ['403 not_publishable', '403 not_publishable']
+    expect(await outcome(w, { method, path }, { ...bearer(keys.public), 'x-service-user-token': await w.token('kim') })).toBe(withToken)
+    expect(await outcome(w, { method, path }, bearer(keys.public))).toBe(without)
+  })
+
+  test('every operation of the specification has its route', () => {
+    const known = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+    expect(MATRIX.map(([method, path]) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('a key of any role may read itself and no other', async () => {
+    await using w = await world()
+    const { body } = await w.get('/api/client/keys')
+    for (const role of ['support', 'smtpproxy', 'editor', 'publisher'] as const) {
+      for (const { id, role: of, scope } of body.results) {
+        const { status } = await w.get(`/api/client/keys/${id}`, { key: w.keys[role] })
+        expect([role, of, scope, status]).toEqual([role, of, scope, of === role && scope === 'secret' ? 200 : 403])
+      }
+    }
+  })
+
+  test('the scope decides what a key may do, not its prefix', async () => {
+    await using w = await world()
+    const { body: key } = await w.post('/api/client/keys', { name: 'Site', scope: 'public', role: 'admin' })
+    expect(key.value).toMatch(/^pk_/)
+    expect((await w.get('/api/client/users', { key: key.value })).status).toBe(403)
+    await w.patch(`/api/client/keys/${key.id}`, { scope: 'secret' })
+    expect((await w.get('/api/client/users', { key: key.value })).status).toBe(200)
+  })
+})
+
+describe('what makes things go out', () => {
+  /** The rows of D-ROLE-2 that depend on what is written, or on what is written to. */
+  test.each<[string, (w: World) => Promise<[method: string, path: string, body?: unknown]>]>([
+    ['a journey made live', async () => ['POST', '/api/client/journeys', { name: 'Now', status: 'live' }]],
+    ['a journey made off', async () => ['POST', '/api/client/journeys', { name: 'Off', status: 'off' }]],
+    ['a draft journey put live', async (w) => ['PATCH', await journey(w, 'draft'), { status: 'live' }]],
+    ['a live journey renamed', async (w) => ['PATCH', await journey(w, 'live'), { name: 'Renamed' }]],
+    ['the steps of a live journey', async (w) => ['PUT', `${await journey(w, 'live')}/steps`, {}]],
+    ['a live journey archived', async (w) => ['DELETE', await journey(w, 'live')]],
+    ['a campaign aborted', async (w) => ['PATCH', await campaign(w), { state: 'aborted' }]],
+  ])('%s takes a publisher', async (_, write) => {
+    await using w = await world()
+    const [method, path, body] = await write(w)
+    const refused = await w.request(method, path, body, { key: w.keys.editor })
+    expect([refused.status, refused.body?.error.reason]).toEqual([403, 'role'])
+    expect((await w.request(method, path, body, { key: w.keys.publisher })).status).toBeLessThan(300)
+  })
+
+  test('an editor edits drafts', async () => {
+    await using w = await world()
+    const { editor: key } = w.keys
+    expect((await w.patch(await journey(w, 'draft'), { name: 'Draft' }, { key })).status).toBe(200)
+    expect((await w.put(`${await journey(w, 'draft')}/steps`, {}, { key })).status).toBe(200)
+    expect((await w.patch(await campaign(w), { name: 'Draft' }, { key })).status).toBe(200)
+  })
+})
+
+async function journey(w: World, status: string): Promise<string> {
+  return `/api/client/journeys/${(await w.post('/api/client/journeys', { name: 'Welcome', status })).body.id}`
+}
+
+async function campaign(w: World): Promise<string> {
+  const { body } = await w.get('/api/client/subscriptions')
+  const { body: made } = await w.post('/api/client/campaigns', { type: 'trigger', name: 'Hello', subscription_id: body.results[0].id })
+  return `/api/client/campaigns/${made.id}`
+}

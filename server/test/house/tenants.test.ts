@@ -1,0 +1,363 @@
+/** Two tenants in one database: whatever is asked with the keys of one, the other is neither seen nor changed. */
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import type { Route } from '../../src/infra/route.ts'
+import { allRoutes } from '../../src/routes.ts'
+import { type Tenant, type World, world } from '../world.ts'
+
+const routes = allRoutes({ append: async () => undefined })
+
+/** In every text of the foreign tenant, so that a leak is seen wherever it comes out. */
+const MARK = 'theirs-only'
+/** Ids that both tenants use. */
+const SHARED = {
+  external_id: 'shared',
+  anonymous_id: 'shared-visitor',
+  device_id: 'shared-device',
+  token: 'shared-token',
+  event_id: 'shared-event',
+}
+
+/** What path parameters and references are called, with the row that they name. */
+type Ids = Record<
+  | 'projectId'
+  | 'keyId'
+  | 'userId'
+  | 'subscriptionId'
+  | 'campaignId'
+  | 'journeyId'
+  | 'endpointId'
+  | 'deliveryId'
+  | 'messageId'
+  | 'listId'
+  | 'key'
+  | 'locale',
+  string
+>
+
+/** One of everything, through the API as far as it goes. `name` is in every text. */
+async function furnish(w: World, tenant: Tenant, name: string, hook: string): Promise<Ids> {
+  const as = async (method: string, path: string, body?: unknown, key = tenant.keys.secret) => {
+    const reply = await w.request(method, `/api/client${path}`, body, { key })
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.text}`)
+    return reply.body
+  }
+  await as('PATCH', `/projects/${tenant.projectId}`, { name, description: name }, tenant.keys.organisation)
+  const key = await as('POST', '/keys', { name })
+  const { external_id, anonymous_id, device_id, token, event_id } = SHARED
+  await as('POST', '/users/batch', [
+    { external_id: name, anonymous_id: `${name}-visitor`, email: `${name}@example.com`, phone: '+61412345678', data: { note: name } },
+    { external_id, anonymous_id, data: { note: name } },
+  ])
+  await as('POST', '/devices', { external_id, device_id, token, model: name })
+  await as('PUT', `/attributes/${name}`, { hidden: true })
+  const subscription = await as('POST', '/subscriptions', { name, channel: 'text' })
+  await as('PATCH', `/users/${name}/subscriptions`, [{ subscription_id: subscription.id, state: 2 }])
+  const campaign = await as('POST', '/campaigns', {
+    type: 'trigger',
+    name,
+    subscription_id: subscription.id,
+    event_name: 'arrived',
+    tags: [name],
+  })
+  for (const locale of ['en', 'de']) await as('PUT', `/campaigns/${campaign.id}/templates/${locale}`, { body: `Hello from ${name}` })
+  await as('PATCH', `/campaigns/${campaign.id}`, { state: 'running' })
+  const journey = await as('POST', '/journeys', { name, description: name, tags: [name] })
+  await as('PUT', `/journeys/${journey.id}/steps`, { start: { type: 'entrance', name, x: 0, y: 0 } })
+  const endpoint = await as('POST', '/webhooks', { name, url: `${hook}/${name}`, event_types: ['delivery.completed'], description: name })
+  await as('POST', `/webhooks/${endpoint.id}/test`)
+  await as('POST', '/events', [
+    { external_id: name, name: 'arrived', data: { note: name } },
+    { external_id, name: 'arrived', event_id, data: { note: name } },
+  ])
+  await w.drain()
+  const { results: deliveries } = await as('GET', `/webhooks/${endpoint.id}/deliveries`)
+  const { results: messages } = await as('GET', '/sandbox/messages')
+  const ids = {
+    keyId: key.id,
+    subscriptionId: subscription.id,
+    campaignId: campaign.id,
+    journeyId: journey.id,
+    endpointId: endpoint.id,
+    deliveryId: deliveries[0].id,
+    messageId: messages[0].id,
+  }
+  const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
+  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', listId: await insertList(w, tenant, name) }
+}
+
+/** Lists have no endpoint that makes one. */
+async function insertList(w: World, { projectId }: Tenant, name: string): Promise<string> {
+  const [row] = await ask(w, 'insert into lists (project_id, name, created_at, updated_at) values ($1, $2, now(), now()) returning id', [
+    projectId,
+    name,
+  ])
+  return row?.id as string
+}
+
+async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: w.databaseUrl })
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every row of the tenant, table by table. */
+async function dump(w: World, { projectId, organisationId }: Tenant): Promise<Record<string, unknown>> {
+  const tables = await ask(
+    w,
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace order by 1`,
+  )
+  const rows = await Promise.all(
+    tables.map(async ({ name }) => [
+      name,
+      await ask(w, `select to_jsonb(t) as row from ${name} t where project_id = $1 order by t::text`, [projectId]),
+    ]),
+  )
+  return {
+    ...Object.fromEntries(rows),
+    projects: await ask(w, 'select to_jsonb(t) as row from projects t where organization_id = $1', [organisationId]),
+    organisations: await ask(w, 'select to_jsonb(t) as row from organisations t where id = $1', [organisationId]),
+    api_keys: await ask(w, 'select to_jsonb(t) as row from api_keys t where organization_id = $1 order by id', [organisationId]),
+  }
+}
+
+type Stage = { w: World; foreign: Tenant; ours: Ids; theirs: Ids; before: Record<string, unknown> }
+
+/** Both tenants furnished, and what the foreign one looks like. */
+async function stage(w: World): Promise<Stage> {
+  const { url } = await w.receiver()
+  const foreign = await w.other()
+  const theirs = await furnish(w, foreign, MARK, url)
+  const ours = await furnish(w, w, 'ours', url)
+  return { w, foreign, ours, theirs, before: await dump(w, foreign) }
+}
+
+async function expectUntouched({ w, foreign, before }: Stage): Promise<void> {
+  await w.drain()
+  expect(await dump(w, foreign)).toEqual(before)
+}
+
+/** A body that would do something, for each route with parameters that takes one. */
+const bodyFor = (route: Route, ours: Ids): unknown => {
+  if (!route.body) return undefined
+  const bodies: Record<string, unknown> = {
+    'PATCH /api/client/projects/{projectId}': { description: 'Taken over' },
+    'POST /api/client/projects/{projectId}/keys': { name: 'Intruder', role: 'admin' },
+    'PATCH /api/client/keys/{keyId}': { description: 'Taken over' },
+    'PUT /api/client/attributes/{key}': { end_user: true },
+    'PATCH /api/client/users/{userId}/subscriptions': [{ subscription_id: Number(ours.subscriptionId), state: 0 }],
+    'PATCH /api/client/subscriptions/{subscriptionId}': { is_public: false },
+    'PATCH /api/client/campaigns/{campaignId}': { tags: ['taken-over'] },
+    'PUT /api/client/campaigns/{campaignId}/templates/{locale}': { body: 'Taken over' },
+    'PATCH /api/client/journeys/{journeyId}': { tags: ['taken-over'] },
+    'PUT /api/client/journeys/{journeyId}/steps': { taken: { type: 'exit', x: 1, y: 1 } },
+    'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
+    'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
+    'POST /api/client/webhooks/{endpointId}/test': {},
+  }
+  return bodies[`${route.method} ${route.path}`]
+}
+
+/** Reads first, what removes last and from the leaves, so that each request of ours finds what it names. */
+const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const withParams = routes
+  .filter(({ params }) => params !== undefined)
+  .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length)
+
+const filled = (path: string, ids: Record<string, string>) =>
+  path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? `no ${name}`))
+
+const call = ({ w, ours }: Stage, route: Route, path: string) =>
+  w.request(route.method, path, bodyFor(route, ours), {
+    key: 'organisation' in route.access && !('secret' in route.access) ? w.keys.organisation : w.keys.secret,
+  })
+
+/** Names that a caller gives, and so may give like anybody else: they name no row of another tenant. */
+const OWN_NAMES = ['locale', 'key']
+
+/** The path with every mixture of our ids and theirs that has at least one of theirs. */
+function foreignPaths({ ours, theirs }: Stage, { path, params = {} }: Route): string[] {
+  const names = Object.keys(params).filter((name) => !OWN_NAMES.includes(name))
+  const mixtures = names.map((name) => ({ ...ours, [name]: theirs[name as keyof Ids] }))
+  return names.length === 0 ? [] : [...new Set([...mixtures, theirs].map((ids) => filled(path, ids)))]
+}
+
+describe('paths that name rows of another tenant', () => {
+  test('are 404 on every route, and change nothing there; the same requests for our own rows succeed', async () => {
+    await using w = await world()
+    const staged = await stage(w)
+    const names = withParams.map(({ method, path }) => `${method} ${path}`)
+    const seen = []
+    for (const route of withParams) {
+      for (const path of foreignPaths(staged, route)) {
+        const reply = await call(staged, route, path)
+        seen.push([`${route.method} ${route.path}`, reply.status])
+        expect(reply.text).not.toContain(MARK)
+      }
+    }
+    expect(seen).toEqual(seen.map(([name]) => [name, 404]))
+    expect(new Set(seen.map(([name]) => name)).size).toBe(names.filter((name) => !name.includes('/attributes/')).length)
+    await expectUntouched(staged)
+
+    for (const route of withParams) {
+      const { status } = await call(staged, route, filled(route.path, staged.ours))
+      expect([route.method, route.path, status < 300]).toEqual([route.method, route.path, true])
+    }
+    await expectUntouched(staged)
+  })
+
+  test('name a foreign attribute no more than they name one that is not there', async () => {
+    await using w = await world()
+    const staged = await stage(w)
+    expect((await w.delete(`/api/client/attributes/${MARK}`)).status).toBe(404)
+    expect((await w.put(`/api/client/attributes/${MARK}`, { end_user: true })).status).toBe(200)
+    await expectUntouched(staged)
+  })
+})
+
+describe('bodies that name rows of another tenant', () => {
+  test.each<[string, (ids: { ours: Ids; theirs: Ids }) => [method: string, path: string, body: unknown], number]>([
+    [
+      'a new campaign with their subscription type',
+      ({ theirs }) => ['POST', '/campaigns', { type: 'trigger', name: 'x', subscription_id: Number(theirs.subscriptionId) }],
+      422,
+    ],
+    [
+      'a new campaign to their list',
+      ({ ours, theirs }) => [
+        'POST',
+        '/campaigns',
+        { type: 'blast', name: 'x', subscription_id: Number(ours.subscriptionId), list_ids: [Number(theirs.listId)] },
+      ],
+      422,
+    ],
+    [
+      'a new campaign without their list',
+      ({ ours, theirs }) => [
+        'POST',
+        '/campaigns',
+        { type: 'blast', name: 'x', subscription_id: Number(ours.subscriptionId), exclusion_list_ids: [Number(theirs.listId)] },
+      ],
+      422,
+    ],
+    [
+      'our campaign put on their subscription type',
+      ({ ours, theirs }) => ['PATCH', `/campaigns/${ours.campaignId}`, { subscription_id: Number(theirs.subscriptionId) }],
+      422,
+    ],
+    [
+      'our campaign sent to their list',
+      ({ ours, theirs }) => ['PATCH', `/campaigns/${ours.campaignId}`, { list_ids: [Number(theirs.listId)] }],
+      422,
+    ],
+    [
+      'our user on their subscription type',
+      ({ ours, theirs }) => [
+        'PATCH',
+        `/users/${ours.userId}/subscriptions`,
+        [{ subscription_id: Number(theirs.subscriptionId), state: 0 }],
+      ],
+      422,
+    ],
+    ['a device of their user', ({ theirs }) => ['POST', '/devices', { external_id: theirs.userId, device_id: 'new' }], 404],
+    ['a device of their visitor', () => ['POST', '/devices', { anonymous_id: `${MARK}-visitor`, device_id: 'new' }], 404],
+  ])('%s: refused', async (_, write, expected) => {
+    await using w = await world()
+    const staged = await stage(w)
+    const [method, path, body] = write(staged)
+    expect((await w.request(method, `/api/client${path}`, body)).status).toBe(expected)
+    await expectUntouched(staged)
+  })
+
+  test('with the ids that both use mean our own', async () => {
+    await using w = await world()
+    const staged = await stage(w)
+    const { external_id, anonymous_id, device_id, token, event_id } = SHARED
+    const saved = await w.post('/api/client/users/batch', [
+      { external_id, anonymous_id, email: 'new@example.com' },
+      { external_id: MARK, anonymous_id: `${MARK}-visitor` },
+    ])
+    expect(saved.body.results.map(({ user }: any) => user.project_id)).toEqual([w.projectId, w.projectId])
+    await w.patch('/api/client/users', [{ external_id, data: { note: null } }])
+    await w.post('/api/client/devices', { external_id: 'ours', device_id, token })
+    await w.post('/api/client/events', [{ external_id, name: 'arrived', event_id: `${event_id}-2`, user: { phone: '+61400000000' } }])
+    await w.delete(`/api/client/users/${external_id}`)
+    await expectUntouched(staged)
+    expect((await w.get(`/api/client/users/${external_id}`, { key: staged.foreign.keys.secret })).body.data).toEqual({ note: MARK })
+  })
+})
+
+describe('what is seen', () => {
+  const lists = routes.filter(({ list, params }) => list !== undefined && params === undefined)
+
+  test.each(lists.map((route) => [route.path, route] as const))(
+    'GET %s shows nothing of another tenant, whatever is searched or sorted',
+    async (path, route) => {
+      await using w = await world()
+      const { foreign } = await stage(w)
+      const access = route.access as { secret?: string; organisation?: string }
+      const as = async ({ keys }: Tenant) => {
+        if (access.secret) return { key: keys.secret }
+        if (access.organisation) return { key: keys.organisation }
+        const { body } = await w.post('/api/client/users/shared/sessions', undefined, { key: keys.secret })
+        return { key: keys.public, headers: { 'x-service-user-token': body.token } }
+      }
+      const [us, them] = [await as(w), await as(foreign)]
+      expect((await w.get(path, them)).text, 'there is something to see').toContain(access.secret ? MARK : '')
+      const sorts = Object.keys(route.list?.sorts ?? {})
+      const { nextCursor } = (await w.get(`${path}?limit=1`, them)).body
+      const queries = [
+        '',
+        'limit=-1',
+        `q=${MARK}`,
+        'q=e',
+        ...sorts.flatMap((sort) => [`sort=${sort}`, `sort=${sort}&direction=desc`]),
+        ...(nextCursor ? [`cursor=${nextCursor}`] : []),
+      ]
+      for (const query of queries) {
+        const reply = await w.get(`${path}?${query}`, us)
+        expect(reply.status).toBe(200)
+        expect(reply.text).not.toContain(MARK)
+        for (const { project_id } of reply.body.results) expect(project_id ?? w.projectId).toBe(w.projectId)
+      }
+    },
+  )
+
+  test('every read without a parameter keeps to the project of its key', async () => {
+    await using w = await world()
+    await stage(w)
+    for (const { path, access } of routes.filter(({ method, params }) => method === 'GET' && params === undefined)) {
+      if (!('secret' in access)) continue
+      const reply = await w.get(path)
+      expect([path, reply.status, reply.text.includes(MARK)]).toEqual([path, 200, false])
+    }
+  })
+
+  test('a user token opens nothing with the key of another project', async () => {
+    await using w = await world()
+    const { foreign } = await stage(w)
+    const { body } = await w.post('/api/client/users/shared/sessions', undefined, { key: foreign.keys.secret })
+    const headers = { 'x-service-user-token': body.token }
+    const opened = await w.get('/api/client/users/me', { key: w.keys.public, headers })
+    expect([opened.status, opened.body.error.reason]).toEqual([401, 'user_token_invalid'])
+    expect((await w.get('/api/client/users/me', { key: foreign.keys.public, headers })).body.data).toEqual({ note: MARK })
+  })
+
+  test('an Idempotency-Key of one tenant is fresh for the other', async () => {
+    await using w = await world()
+    const foreign = await w.other()
+    const headers = { 'idempotency-key': 'the-same' }
+    const theirs = await w.post('/api/client/users/batch', [{ external_id: 'kim', email: `${MARK}@example.com` }], {
+      key: foreign.keys.secret,
+      headers,
+    })
+    const ours = await w.post('/api/client/users/batch', [{ external_id: 'kim' }], { headers })
+    expect([theirs.status, ours.status, ours.headers['idempotent-replayed']]).toEqual([200, 200, undefined])
+    expect(ours.body.results[0].user).toMatchObject({ project_id: w.projectId, email: null })
+  })
+})
