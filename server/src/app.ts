@@ -1,6 +1,6 @@
 /** The composition root: opens everything in order, and closes it in reverse. */
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { authenticator } from './authenticator.ts'
 import { bootstrap, type Credentials, withDevelopmentSecrets, writeCredentials } from './bootstrap.ts'
 import { systemClock } from './infra/clock.ts'
@@ -51,8 +51,9 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await migrate(url, log)
   const ctx = await open(config, clock, log, url, opening)
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
-  const first = await bootstrap(ctx)
-  const credentials = first && { ...first, path: await writeCredentials(config.DATA_DIR, first) }
+  const path = join(config.DATA_DIR, 'credentials.json')
+  const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
+  const credentials = first && { ...first, path }
   await preparePartitions(ctx)
   const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs()))
   const listening = role === 'worker' ? null : await listen(ctx, () => jobs?.wake('people'), opening)

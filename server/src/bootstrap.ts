@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Config } from './infra/config.ts'
 import { type Ctx, inTx } from './infra/ctx.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
@@ -21,8 +21,12 @@ const KEYS = [
   { setting: 'BOOTSTRAP_PUBLIC_KEY', field: 'publishable_key', prefix: 'pk_', scope: 'public', role: 'admin' },
 ] as const
 
-/** Makes what a first start needs. Returns the credentials only then; keys of the configuration are added at every boot. */
-export async function bootstrap(ctx: Ctx): Promise<Credentials | null> {
+/**
+ * Makes what a first start needs. Returns the credentials only then; keys of the configuration are added at every boot.
+ * `keep` stores the credentials before they are valid: a crash in between leaves keys that open nothing, and the next start
+ * begins again, whereas keys that nobody kept would be lost for good.
+ */
+export async function bootstrap(ctx: Ctx, keep: (credentials: Credentials) => Promise<void>): Promise<Credentials | null> {
   return inTx(ctx, async (ctx) => {
     await lockBootstrap(ctx)
     const first = await findFirstProject(ctx)
@@ -32,7 +36,9 @@ export async function bootstrap(ctx: Ctx): Promise<Credentials | null> {
     }
     const organisationId = await insertOrganisation(ctx, 'Default', LATEST_VERSION)
     const project = await makeProject(ctx, organisationId, { name: 'Default', locale: 'en', timezone: 'UTC' }, createDefaultSubscriptions)
-    return addKeys(ctx, organisationId, project.id)
+    const credentials = await addKeys(ctx, organisationId, project.id)
+    await keep(credentials)
+    return credentials
   })
 }
 
@@ -65,11 +71,9 @@ const addKey = (ctx: Ctx, { scope, role }: (typeof KEYS)[number], value: string,
   })
 
 /** Keeps the first credentials where only the owner can read them. */
-export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<string> {
-  await mkdir(dataDir, { recursive: true })
-  const path = join(dataDir, 'credentials.json')
+export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
   await writeFile(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
-  return path
 }
 
 /** The configuration with generated secrets where the development profile has none; they stay in `DATA_DIR`. */
