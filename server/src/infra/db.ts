@@ -48,6 +48,8 @@ function safeInteger(text: string): number {
 }
 
 // The driver hands out int8 as text; our ids fit a number.
+// Connections are in UTC, so that instants come as `2026-11-20 02:56:21.664+00`, which is ISO 8601 but for two characters.
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`))
 pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
 
@@ -103,6 +105,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     // would settle on a sequential scan and keep it while the table grows by orders of magnitude.
     options: `-c timezone=UTC -c jit=off -c enable_seqscan=off${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
   })
+  // A connection that dies in the middle of a transaction fails the statement that comes next; the event alone must not end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   // A connection that dies while idle is replaced by the pool; without a listener the process would end.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error)
