@@ -8,11 +8,11 @@ import type { Config } from './infra/config.ts'
 import type { Ctx } from './infra/ctx.ts'
 import { type Database, openDatabase } from './infra/db.ts'
 import { loadOrCreateAuthority } from './infra/dev-authority.ts'
-import { startEmbeddedPostgres } from './infra/embedded-postgres.ts'
 import { addDocs } from './infra/http/docs.ts'
 import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { startJobs } from './infra/jobs.ts'
+import { keepEmbeddedPostgres } from './infra/keep-embedded-postgres.ts'
 import { createLog, type Log } from './infra/log.ts'
 import { createMetrics } from './infra/metrics.ts'
 import { migrate } from './infra/migrate.ts'
@@ -80,8 +80,7 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
 
 async function database(config: Config, log: Log, opening: AsyncDisposableStack): Promise<string> {
   if (config.DATABASE_URL) return config.DATABASE_URL
-  const postgres = opening.use(await startEmbeddedPostgres({ dataDir: resolve(config.DATA_DIR), log }))
-  return postgres.url
+  return opening.use(await keepEmbeddedPostgres({ dataDir: resolve(config.DATA_DIR), log }, systemClock)).url
 }
 
 async function open(config: Config, clock: Clock, log: Log, url: string, opening: AsyncDisposableStack): Promise<Ctx & { db: Database }> {

@@ -34,6 +34,8 @@ export type EmbeddedPostgres = {
   url: string
   /** The server was running when we came. */
   adopted: boolean
+  /** Is the server process there? */
+  running(): boolean
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -165,6 +167,7 @@ function inHand({ place, access, self, options }: Visit, server: Server, adopted
   return {
     url: urlOf(access, server.port),
     adopted,
+    running: () => isAlive(server.mark),
     async [Symbol.asyncDispose]() {
       const owner = readAccess(place)?.owner
       if (owner && owner.token !== self.token && isAlive(owner)) return
