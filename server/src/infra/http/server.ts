@@ -88,7 +88,7 @@ function closeWhileDraining(app: FastifyInstance) {
 
 function addRoutes(app: FastifyInstance, options: HttpOptions) {
   const limits = createRateLimits(options.ctx.config)
-  for (const [path, compiled] of byPath(options.routes.map(compileRoute))) {
+  for (const [path, compiled] of Map.groupBy(options.routes.map(compileRoute), ({ def }) => def.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
     const allow = allowOf(compiled)
     for (const route of compiled) {
@@ -99,15 +99,6 @@ function addRoutes(app: FastifyInstance, options: HttpOptions) {
     app.route({ method: other, url, handler: (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)) })
     app.route({ method: 'OPTIONS', url, handler: (request, reply) => preflight(request, reply, compiled, allow) })
   }
-}
-
-function byPath(routes: CompiledRoute[]): Map<string, CompiledRoute[]> {
-  const paths = new Map<string, CompiledRoute[]>()
-  for (const route of routes) {
-    // Parameters of the same place must have one name for the router.
-    paths.set(route.def.path, [...(paths.get(route.def.path) ?? []), route])
-  }
-  return paths
 }
 
 const allowOf = (routes: CompiledRoute[]) =>
