@@ -13,8 +13,8 @@ export async function list(): Promise<void> {
   await using server = await startServer()
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: CONNECTIONS })
   await seed(pool)
-  const rows =
-    'select u.id, u.external_id, u.email, u.phone, u.data, u.created_at from users u where u.project_id = 1 and u.merged_into is null and u.erase_requested_at is null'
+  const rows = `select u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at
+                from users u where u.project_id = 1 and u.merged_into is null and u.erase_requested_at is null`
   const middle = PEOPLE / 2
   const cursor = (k: [unknown, number], s = 'id', d = 'desc') =>
     Buffer.from(JSON.stringify({ v: 1, r: 'users', s, d, k })).toString('base64url')
