@@ -7,6 +7,7 @@ import { type Cursor, decodeCursor, encodeCursor, type Position } from '../lib/c
 import { type Fault, fault } from '../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../lib/text.ts'
 import { type Db, join, type Sql, sql } from './db.ts'
+import { searchIn } from './search.ts'
 
 export type Sort = {
   column: Sql
@@ -153,7 +154,7 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   if (request.limit === 0) return { results: [], nextCursor: null, prevCursor: null, limit: 0 }
   const where = request.q && listing.search ? sql`${source.where} and ${searchIn(listing.search, request.q)}` : source.where
   const size = request.limit === -1 ? allMax : request.limit
-  const found = (await db.all(row, pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
+  const found = (await db.all(withMark(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
   if (request.limit === -1 && found.length > allMax) {
     throw fault(
       'validation_failed',
@@ -164,30 +165,19 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   const more = found.length > size
   const shown = more ? found.slice(0, size) : found
   if (request.travel === 'prev') shown.reverse()
-  const behind = await anythingBehind(db, listing, request, { ...source, where }, shown)
-  return { results: shown, limit: request.limit, ...cursors(listing, request, shown, more, behind) }
+  const behind = shown[0]?.page_behind === true
+  return { results: shown.map(withoutMark), limit: request.limit, ...cursors(listing, request, shown, more, behind) }
 }
-
-/** Case-insensitive substring in any of the texts; no operators. */
-function searchIn(texts: Sql[], q: string): Sql {
-  const pattern = likePattern(q)
-  return sql`(${join(
-    texts.map((text) => sql`${text} ilike ${pattern}`),
-    ' or ',
-  )})`
-}
-
-/** `%` and `_` mean themselves. */
-export const likePattern = (q: string): string => `%${q.replace(/[\\%_]/g, '\\$&')}%`
 
 function pageStatement(listing: Listing, request: PageRequest, source: PageSource, rows: number): Sql {
   const backwards = request.travel === 'prev'
   const position = request.cursor?.position
   const parts = partsBeyond(listing, request, backwards, position, request.cursor?.inclusive ?? false)
+  const behind = anythingBehind(listing, request, source)
   return unionOf(
     parts.map(
       (part) =>
-        sql`select ${source.select} from ${source.from} where ${source.where} and ${part.where} order by ${part.order} limit ${rows}`,
+        sql`select ${source.select}, ${behind} as page_behind from ${source.from} where ${source.where} and ${part.where} order by ${part.order} limit ${rows}`,
     ),
     rows,
   )
@@ -248,23 +238,33 @@ const sameColumn = (a: Sql, b: Sql) => a === b || (a.values.length === 0 && b.va
 const raws = { '>': sql`>`, '<': sql`<`, '=': sql`=`, '': sql``, true: sql`true` }
 const casts = { bigint: sql`bigint`, text: sql`text`, timestamptz: sql`timestamptz`, integer: sql`integer` }
 
-/** Is there a row on the side the walk came from? Without a cursor there is none by definition. */
-async function anythingBehind(
-  db: Db,
-  listing: Listing,
-  request: PageRequest,
-  source: PageSource,
-  shown: Record<string, unknown>[],
-): Promise<boolean> {
-  const edge = request.travel === 'prev' ? shown.at(-1) : shown[0]
-  if (!request.cursor || !edge) return false
-  const parts = partsBeyond(listing, request, request.travel === 'next', positionOf(listing, request, edge), false)
+/**
+ * Is there a row on the side the walk came from? Without a cursor there is none by definition. It depends on the cursor
+ * alone, so that the database answers it once, beside the page.
+ */
+function anythingBehind(listing: Listing, request: PageRequest, source: PageSource): Sql {
+  const { cursor } = request
+  if (!cursor) return sql`false`
+  const parts = partsBeyond(listing, request, request.travel === 'next', cursor.position, !cursor.inclusive)
   const exists = parts.map((part) => sql`exists (select 1 from ${source.from} where ${source.where} and ${part.where})`)
-  const row = await db.first(Behind, sql`select (${join(exists, ' or ')}) as behind`)
-  return row?.behind ?? false
+  return sql`(${join(exists, ' or ')})`
 }
 
-const Behind = Type.Object({ behind: Type.Boolean() })
+const marked = new WeakMap<TSchema, TSchema>()
+
+/** The shape of a row with the answer of `anythingBehind` in it. */
+function withMark<S extends TSchema>(row: S): S {
+  const known = marked.get(row)
+  if (known) return known as S
+  const { properties } = row as { properties?: Record<string, TSchema> }
+  const shape = { ...row, properties: { ...properties, page_behind: Type.Boolean() } }
+  marked.set(row, shape)
+  return shape
+}
+
+function withoutMark<R extends Record<string, unknown>>({ page_behind: _, ...row }: R & { page_behind?: unknown }): R {
+  return row as unknown as R
+}
 
 function cursors(listing: Listing, request: PageRequest, shown: Record<string, unknown>[], more: boolean, behind: boolean) {
   const at = (row: Record<string, unknown>) => write(listing, request, positionOf(listing, request, row), false)
