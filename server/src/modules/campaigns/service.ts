@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { requirePublisher } from '../../infra/rights.ts'
 import { fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { applied, copyOf, draftOf, fieldsOf } from './fields.ts'
 import * as queries from './queries.ts'
 import { channelOf, referenceFaults } from './references.ts'
-import { requirePublisher } from './rights.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
 import { isLive, stateFault } from './states.ts'
 

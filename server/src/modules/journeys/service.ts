@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { requirePublisher } from '../../infra/rights.ts'
 import { missing, refuse } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { readGraph } from './graph.ts'
 import * as queries from './queries.ts'
-import { requirePublisher } from './rights.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow, StepRow, Steps } from './schema.ts'
 
 /** Makes a journey; anything but a draft takes a publisher. Throws 403. */
