@@ -481,6 +481,7 @@ test(`${REQUESTS} malformed requests: never a 5xx, always our envelope and a req
   // The game was played to the end: good requests were among them, and every class of refusal was met.
   for (const status of [200, 201, 204, 400, 401, 404, 405, 409, 415, 422])
     expect([status, seen[status] ?? 0]).toEqual([status, expect.toSatisfy((count: number) => count > 0)])
+  expect((await w.post('/api/client/events', [{ name: 'sound', external_id: 'somebody' }])).status).toBe(204)
   await applyAll(w)
 })
 
