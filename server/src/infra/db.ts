@@ -63,7 +63,7 @@ export type Db = {
   run(statement: Sql): Promise<number>
   /** Loads rows in COPY text format through the given `copy … from stdin`. */
   copy(statement: Sql, lines: Iterable<string>): Promise<number>
-  /** Runs `work` in one transaction (READ COMMITTED); nested calls join the outer one. */
+  /** Runs `work` in one transaction (READ COMMITTED), again when it lost a race; nested calls join the outer one. */
   transaction<T>(work: (db: TxDb) => Promise<T>): Promise<T>
 }
 
@@ -113,11 +113,27 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   return {
     ...dbOn(pool, options),
-    transaction: (work) => transactionOn(pool, options, work),
+    transaction: (work) => begunAgain(() => transactionOn(pool, options, work)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
       if (!pool.ending) await pool.end()
     },
+  }
+}
+
+const ATTEMPTS_MAX = 8
+
+/**
+ * A transaction that lost a race (a deadlock, somebody else's write in between) is begun again, so that no caller ever
+ * hears of one. That is why nothing but SQL belongs inside.
+ */
+async function begunAgain<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries === ATTEMPTS_MAX || !isRace(error)) throw error
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { ApiError, fault } from '../lib/errors.ts'
 import type { KeyId } from '../lib/ids.ts'
 import { Nullable } from '../lib/shapes.ts'
 import type { Ctx, InTx } from './ctx.ts'
-import { isRace, isSqlState, LOCK_NOT_AVAILABLE, sql } from './db.ts'
+import { isSqlState, LOCK_NOT_AVAILABLE, sql } from './db.ts'
 import type { Route } from './route.ts'
 
 /** What was answered, or is answered again; `originalRequest` is set on a replay. */
@@ -60,7 +60,6 @@ export const isStoredRefusal = (error: unknown): error is ApiError => error inst
 type Work = (ctx: Ctx) => Promise<StoredReply>
 
 const waiters = new Map<string, number>()
-const ATTEMPTS_MAX = 5
 
 /** Runs `work` once per key; every further request of the same kind gets the same reply. */
 export async function onceOnly(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
@@ -70,7 +69,7 @@ export async function onceOnly(ctx: Ctx, request: IdempotentRequest, work: Work)
   if (ahead > WAITERS_MAX) throw inProgress()
   waiters.set(lock, ahead + 1)
   try {
-    return await attempt(ctx, lock, request, work, 1)
+    return await ctx.db.transaction((db) => underLock({ ...ctx, db }, lock, request, work))
   } catch (error) {
     if (isSqlState(error, LOCK_NOT_AVAILABLE)) throw inProgress()
     throw error
@@ -78,15 +77,6 @@ export async function onceOnly(ctx: Ctx, request: IdempotentRequest, work: Work)
     const left = (waiters.get(lock) ?? 1) - 1
     if (left === 0) waiters.delete(lock)
     else waiters.set(lock, left)
-  }
-}
-
-async function attempt(ctx: Ctx, lock: string, request: IdempotentRequest, work: Work, tries: number): Promise<StoredReply> {
-  try {
-    return await ctx.db.transaction((db) => underLock({ ...ctx, db }, lock, request, work))
-  } catch (error) {
-    if (tries < ATTEMPTS_MAX && isRace(error)) return attempt(ctx, lock, request, work, tries + 1)
-    throw error
   }
 }
 

@@ -130,8 +130,8 @@ function toFault(error: ErrorObject): Ranked {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const { additionalProperty, unevaluatedProperty } = error.params as Record<string, string>
-      const param = at(additionalProperty ?? unevaluatedProperty)
-      return { rank: 6, code: 'parameter_unknown', param, message: `Unrecognised parameter \`${clip(param)}\`.` }
+      const param = clip(at(additionalProperty ?? unevaluatedProperty))
+      return { rank: 6, code: 'parameter_unknown', param, message: `Unrecognised parameter \`${param}\`.` }
     }
     case 'type':
       return { rank: 1, code: 'parameter_invalid_format', param: at(), message: `The parameter ${name} must be ${typeNames(error)}.` }
@@ -224,4 +224,4 @@ function paramOf(instancePath: string, property?: string): string {
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
 // Names come from the caller and messages are at most 500 characters (D-ERR-1).
-const clip = (text: string) => (text.length <= 480 ? text : `${text.slice(0, 480)}…`)
+const clip = (text: string) => (text.length <= 400 ? text : `${text.slice(0, 400).toWellFormed()}…`)

@@ -3,7 +3,6 @@
  * a lease that ends; nothing a dead sender did counts, because only the holder of a lease can settle.
  */
 import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { isRace } from '../../infra/db.ts'
 import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { DEFAULT_PROVIDER, handOver, REPEATABLE_PROVIDERS, type Rendered } from '../channels/index.ts'
 import { findProject } from '../projects/index.ts'
@@ -34,7 +33,6 @@ const PROJECTS_AT_ONCE = 4
 const HANDOVERS_AT_ONCE = 20
 const LEASE_MS = 300_000
 const RELEASED_AT_ONCE = 1000
-const SETTLE_ATTEMPTS_MAX = 5
 
 /** Sends one batch of due messages, an equal share of it for each project that has some. Answers how many it took. */
 export async function sendDue(ctx: Ctx, sources: Sources): Promise<number> {
@@ -143,17 +141,7 @@ async function send(
 }
 
 /** Writes down what became of messages, and tells: all in one transaction, and only for those that are still ours. */
-export async function settle(ctx: ProjectCtx, sent: Sent[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await settleOnce(ctx, sent)
-    } catch (error) {
-      if (!isRace(error) || attempt === SETTLE_ATTEMPTS_MAX) throw error
-    }
-  }
-}
-
-const settleOnce = (ctx: ProjectCtx, sent: Sent[]) =>
+export const settle = (ctx: ProjectCtx, sent: Sent[]): Promise<void> =>
   inTx(ctx, async (ctx) => {
     const settled = await queries.settleMessages(ctx, sent.map(toSettled))
     const ours = new Set<MessageId>(settled.map(({ id }) => id))

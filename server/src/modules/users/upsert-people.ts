@@ -1,6 +1,6 @@
 /** Saves a batch of profiles in one transaction with a handful of statements, whatever its size. */
-import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
-import { isRace, LostRace } from '../../infra/db.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { LostRace } from '../../infra/db.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { phoneOf } from './batch.ts'
@@ -12,27 +12,14 @@ export type Arrival = { profile: Profile; at: Date; user_id?: UserId }
 
 export type Upserted = { person: Person } | { faults: Fault[] }
 
-const ATTEMPTS_MAX = 8
-
 /** What other modules do when people turn out to be one; runs in the same transaction. */
 export type WhenMerged = (ctx: InTx, pairs: queries.Merge[]) => Promise<void>
 
-/**
- * Applies the arrivals in order and saves the outcome. Each answer is the person right after its item.
- * Retries by itself when it races another batch, so that no caller ever sees a deadlock.
- */
-export async function upsertPeople(ctx: ProjectCtx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ctx.db.transaction((db) => upsertOnce({ ...ctx, db }, arrivals, whenMerged))
-    } catch (error) {
-      // Inside a transaction the one who opened it has to begin again.
-      if (!isRace(error) || attempt === ATTEMPTS_MAX || 'inTransaction' in ctx.db) throw error
-    }
-  }
-}
+/** Applies the arrivals in order and saves the outcome, all or nothing. Each answer is the person right after its item. */
+export const upsertPeople = (ctx: ProjectCtx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> =>
+  inTx(ctx, (ctx) => upsertInside(ctx, arrivals, whenMerged))
 
-async function upsertOnce(ctx: InTx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
+async function upsertInside(ctx: InTx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
   const { people, known, searched } = await load(ctx, arrivals)
   const normalise = phoneOf(ctx.project)
   const outcomes = arrivals.map(({ profile, at, user_id }): Upserted => {
