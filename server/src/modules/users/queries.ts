@@ -306,12 +306,19 @@ export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
 /** Marks a person as gone at once; the copies are erased in the background. */
 export const requestErasure = (ctx: InTx, id: UserId) =>
   ctx.db.run(
-    sql`with gone as (
-          update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null returning id
-        ), aliases as (
-          delete from user_anonymous_ids where project_id = ${ctx.projectId} and user_id in (select id from gone)
+    sql`update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null`,
+  )
+
+/**
+ * Nobody finds the person any more. A statement of its own: it must see what was linked to the person until the mark was set,
+ * by transactions that the mark had to wait for.
+ */
+export const unlinkUser = (ctx: InTx, id: UserId) =>
+  ctx.db.run(
+    sql`with aliases as (
+          delete from user_anonymous_ids where project_id = ${ctx.projectId} and user_id = ${id}
         )
-        delete from user_search where project_id = ${ctx.projectId} and user_id in (select id from gone)`,
+        delete from user_search where project_id = ${ctx.projectId} and user_id = ${id}`,
   )
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })

@@ -99,7 +99,10 @@ export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRo
 /** Makes a person invisible at once; what is left is erased in the background. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   const { id } = await requireUser(ctx, name)
-  await inTx(ctx, (ctx) => queries.requestErasure(ctx, id))
+  await inTx(ctx, async (ctx) => {
+    await queries.requestErasure(ctx, id)
+    await queries.unlinkUser(ctx, id)
+  })
 }
 
 /** Registers a device for a user; the device and its token leave whoever had them. */

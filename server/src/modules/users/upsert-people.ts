@@ -62,8 +62,8 @@ async function load(ctx: InTx, arrivals: Arrival[]): Promise<Loaded> {
   for (const person of known.values()) if (person.external_id !== null) people.byExternalId.set(person.external_id, person)
   for (const { anonymous_id, user_id } of aliases) {
     const person = known.get(user_id)
-    if (!person) throw new LostRace('An anonymous id moved while it was read.')
-    people.byAnonymousId.set(anonymous_id, person)
+    // We hold the id: if its person is not there, the person is gone, and the id is anybody's.
+    if (person) people.byAnonymousId.set(anonymous_id, person)
     people.stored.add(anonymous_id)
   }
   for (const id of bound) holdAnonymous(people, known.get(id))

@@ -290,3 +290,20 @@ describe('user tokens', () => {
     expect(await me(w.keys.public, token)).toBe('user_token_invalid')
   })
 })
+
+test('a person erased while it is written leaves no id behind that leads nowhere', async () => {
+  await using w = await world()
+  for (let round = 0; round < 4; round++) {
+    await w.post(batch, [{ external_id: 'kim' }])
+    const writes = Array.from({ length: 4 }, (_, at) => w.post(batch, [{ external_id: 'kim', anonymous_id: `a${at}`, data: { round } }]))
+    const replies = await Promise.all([w.delete('/api/client/users/kim'), ...writes, w.delete('/api/client/users/kim')])
+    for (const { status } of replies) expect([200, 204, 404]).toContain(status)
+  }
+  const Row = Type.Object({ count: Type.Integer() })
+  const dangling = await w.db.first(
+    Row,
+    sql`select count(*) as count from user_anonymous_ids a join users u on u.id = a.user_id
+        where a.project_id = ${w.projectId} and (u.erase_requested_at is not null or u.merged_into is not null)`,
+  )
+  expect(dangling?.count).toBe(0)
+})
