@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/db.ts'
 
@@ -291,19 +291,35 @@ describe('user tokens', () => {
   })
 })
 
-test('a person erased while it is written leaves no id behind that leads nowhere', async () => {
+test('an id that is linked while the erasure waits for its person goes with the others', async () => {
   await using w = await world()
-  for (let round = 0; round < 4; round++) {
-    await w.post(batch, [{ external_id: 'kim' }])
-    const writes = Array.from({ length: 4 }, (_, at) => w.post(batch, [{ external_id: 'kim', anonymous_id: `a${at}`, data: { round } }]))
-    const replies = await Promise.all([w.delete('/api/client/users/kim'), ...writes, w.delete('/api/client/users/kim')])
-    for (const { status } of replies) expect([200, 204, 404]).toContain(status)
-  }
-  const Row = Type.Object({ count: Type.Integer() })
-  const dangling = await w.db.first(
-    Row,
-    sql`select count(*) as count from user_anonymous_ids a join users u on u.id = a.user_id
-        where a.project_id = ${w.projectId} and (u.erase_requested_at is not null or u.merged_into is not null)`,
-  )
-  expect(dangling?.count).toBe(0)
+  const Count = Type.Object({ count: Type.Integer() })
+  const [saved] = (await w.post(batch, [{ external_id: 'kim' }])).body.results
+  const erasure = await w.db.transaction(async (db) => {
+    await db.run(sql`select id from users where project_id = ${w.projectId} and id = ${saved.user.id} for update`)
+    const waiting = w.delete('/api/client/users/kim')
+    await vi.waitFor(async () => {
+      const row = await w.db.first(
+        Count,
+        sql`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      expect(row?.count).toBe(1)
+    })
+    await db.run(
+      sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at)
+          values (${w.projectId}, 'late', ${saved.user.id}, ${w.clock.now()})`,
+    )
+    return { waiting }
+  })
+  expect((await erasure.waiting).status).toBe(204)
+  const left = await w.db.first(Count, sql`select count(*) as count from user_anonymous_ids where project_id = ${w.projectId}`)
+  expect(left?.count).toBe(0)
+})
+
+test('an anonymous id whose person is gone is anybody’s', async () => {
+  await using w = await world()
+  const [saved] = (await w.post(batch, [{ external_id: 'kim', anonymous_id: 'tablet' }])).body.results
+  await w.db.run(sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and id = ${saved.user.id}`)
+  const { body } = await w.post(batch, [{ external_id: 'lee', anonymous_id: 'tablet' }])
+  expect(body.results[0].user).toMatchObject({ external_id: 'lee', anonymous_id: 'tablet' })
 })
