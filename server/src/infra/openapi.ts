@@ -83,7 +83,8 @@ function operationOf(route: Route, components: Components): Operation {
   }
 }
 
-function requestBodyOf({ body, form }: Route, { refer }: Components): Operation['requestBody'] {
+function requestBodyOf({ body, form, stream }: Route, { refer }: Components): Operation['requestBody'] {
+  if (stream) return { required: true, content: { [stream.type]: { schema: { type: 'string' } } } }
   const given = body ?? form
   if (!given) return undefined
   const schema = publicSchema(given)

@@ -2,9 +2,10 @@
  * An endpoint is a value. This file says what one looks like; `http/` turns a list of them into a server,
  * `openapi.ts` into the API description, and the house tests into a walk through every route with every key.
  */
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../lib/ids.ts'
 import type { OrganisationRole, Role } from '../lib/roles.ts'
+import type { Config } from './config.ts'
 import type { Caller, CallerCtx, Ctx, OrganisationCtx, ProjectCtx, ProjectDefaults } from './ctx.ts'
 import type { Listing, PageRequest } from './paging.ts'
 
@@ -57,17 +58,43 @@ export type PathParam<T> = { read(text: string, name: string): T; schema: TSchem
 
 type ParamsOf<P> = { [K in keyof P]: P[K] extends PathParam<infer T> ? T : never }
 
-export type Input<P, Q, B> = {
+/** A body as it comes: decompressed, within its limit, to be read once. */
+export type BodyStream = AsyncIterable<Buffer>
+
+/** What a module made of a streamed body. Disposing it takes back what was not made use of. */
+export type Received = AsyncDisposable
+
+/** A streamed body, which is never held as a whole: it is kept first, outside of any transaction, and then decided about. */
+export type StreamDef<C, P, Q, U> = {
+  type: MediaType
+  /** The setting that bounds it, after decompression. */
+  bytesMax: (config: Config) => number
+  /** Keeps the body; `run` gets the answer. Parameters are checked before; a repeat under the same Idempotency-Key is found after. */
+  receive: (ctx: C, input: { params: ParamsOf<P>; query: Q; stream: BodyStream }) => Promise<U>
+}
+
+export type MediaType = 'text/csv'
+
+/** A reply that is written as it is read: a file by this name. The first part is there before the status is sent. */
+export type Download = { filename: string; parts: AsyncIterable<string> }
+
+/** The schema of such a reply. */
+export const DownloadOf = (contentMediaType: MediaType, description: string) =>
+  Type.Unsafe<Download>({ type: 'string', contentMediaType, description })
+
+export type Input<P, Q, B, U = undefined> = {
   params: ParamsOf<P>
   query: Q
   body: B
   page: PageRequest
   /** The body as it came, decompressed: for those who store what was validated. */
   raw: Buffer
+  /** What became of a streamed body. */
+  received: U
   requestId: string
 }
 
-export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema> = {
+export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: `/api/client/${string}` | `/api/ext/generic/${string}`
   /** One sentence for the API reference. */
@@ -85,6 +112,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   body?: B
   /** The form body, for the utilities. */
   form?: B
+  /** The body of any size. */
+  stream?: StreamDef<CtxOf<A>, P, Static<Q>, U>
   reply?: R
   /** 200 unless said otherwise; 204 goes with no `reply`. */
   status?: 200 | 201 | 202 | 204
@@ -95,12 +124,13 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** The bucket a call is counted in besides its credential's read or write. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers 204 returns nothing.
-  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>>) => Promise<Static<R> | undefined | void>
+  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U>) => Promise<Static<R> | undefined | void>
 }
 
 /** A route with its types forgotten, as the adapter sees it. */
-export type Route = Omit<RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>, 'run' | 'location'> & {
+export type Route = Omit<RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>, 'run' | 'location' | 'stream'> & {
   run: (ctx: never, input: never) => Promise<unknown>
+  stream?: StreamDef<never, never, never, Received>
   location?: (reply: never) => string
 }
 
@@ -111,6 +141,7 @@ export const route = <
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
   R extends TSchema = TSchema,
+  U extends Received | undefined = undefined,
 >(
-  def: RouteDef<A, P, Q, B, R>,
+  def: RouteDef<A, P, Q, B, R, U>,
 ): Route => def as unknown as Route

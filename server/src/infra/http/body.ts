@@ -13,20 +13,25 @@ const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createIn
 
 /** The whole body, decompressed. Throws 413 as soon as more than `limit` bytes have come out. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit && request.headers['content-encoding'] === undefined) throw tooLarge(limit)
   const chunks: Buffer[] = []
+  for await (const chunk of bytesOf(request, limit)) chunks.push(chunk)
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** The body as it comes, decompressed. Throws 413 as soon as more than `limit` bytes have come out. */
+export async function* bytesOf(request: IncomingMessage, limit: number): AsyncGenerator<Buffer, void, undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > limit && request.headers['content-encoding'] === undefined) throw tooLarge(limit)
   let size = 0
   try {
     for await (const chunk of decoded(request)) {
       size += (chunk as Buffer).length
       if (size > limit) throw tooLarge(limit)
-      chunks.push(chunk as Buffer)
+      yield chunk as Buffer
     }
   } catch (error) {
     if (error instanceof ApiError) throw error
     throw fault('parameter_invalid_format', 'body', 'The body could not be decompressed with the given Content-Encoding.')
   }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
 function decoded(request: IncomingMessage): AsyncIterable<unknown> {
@@ -55,14 +60,19 @@ const tooLarge = (limit: number) =>
 const JSON_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json$/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded$/i
 
+const MEDIA_TYPES = {
+  json: { pattern: JSON_TYPE, name: 'application/json' },
+  form: { pattern: FORM_TYPE, name: 'application/x-www-form-urlencoded' },
+  'text/csv': { pattern: /^text\/csv$/i, name: 'text/csv' },
+}
+
 /** Refuses other media types with 415. A missing header is read as what the route takes. */
-export function checkMediaType(header: string | undefined, takes: 'json' | 'form', method: string): void {
+export function checkMediaType(header: string | undefined, takes: keyof typeof MEDIA_TYPES, method: string): void {
   if (header === undefined || header.trim() === '') return
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   const charset = parameters.map((part) => /^charset="?([^"]*)"?$/i.exec(part)?.[1]).find(Boolean)
-  const fits = (takes === 'json' ? JSON_TYPE : FORM_TYPE).test(type)
-  if (fits && (charset === undefined || /^utf-?8$/i.test(charset))) return
-  const accepted = takes === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+  const { pattern, name: accepted } = MEDIA_TYPES[takes]
+  if (pattern.test(type) && (charset === undefined || /^utf-?8$/i.test(charset))) return
   throw new ApiError('parameter_invalid_format', `Send the body as \`${accepted}\` in UTF-8.`, {
     status: 415,
     param: 'Content-Type',

@@ -8,7 +8,9 @@ import type { Route } from '../route.ts'
 export type CompiledRoute = {
   def: Route
   isExt: boolean
-  takes: 'json' | 'form' | 'nothing'
+  takes: 'json' | 'form' | 'stream' | 'nothing'
+  /** Is the reply a file that is written as it is read? */
+  isDownload: boolean
   checkBody: Check<unknown>
   checkQuery: Check<unknown>
   /** Query parameters the route knows. */
@@ -21,7 +23,8 @@ export function compileRoute(def: Route): CompiledRoute {
   return {
     def,
     isExt: def.path.startsWith('/api/ext/'),
-    takes: def.form ? 'form' : def.body ? 'json' : 'nothing',
+    takes: def.stream ? 'stream' : def.form ? 'form' : def.body ? 'json' : 'nothing',
+    isDownload: 'contentMediaType' in (def.reply ?? {}),
     checkBody: checker(envelope(def.form ?? def.body ?? Exact({}))),
     checkQuery: checker(query),
     queryNames: new Set(names),

@@ -8,11 +8,12 @@ import type { Caller, Ctx } from '../ctx.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, onceOnly, readIdempotencyKey, type StoredReply } from '../idempotency.ts'
 import { readPageRequest } from '../paging.ts'
 import { spendQuota } from '../quota.ts'
-import type { Access, Authenticator, Credential, Route } from '../route.ts'
+import type { Access, Authenticator, Credential, Download, Received, Route } from '../route.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { errorReply } from './error-reply.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
+import { type OpenBody, openBody, receive } from './streamed.ts'
 import { versionOf } from './version.ts'
 
 /** One request on its way; what is learned about it is added for the headers, the log and the metrics. */
@@ -27,23 +28,24 @@ export type Exchange = {
 /** The parts of the server that `serve` works with. */
 export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
 
-/** Serves one request; the reply is what would be stored for a replay. Throws what becomes an error reply. */
-export async function serve(
-  { ctx, authenticator, limits, baseUrl }: Serving,
-  route: CompiledRoute,
-  exchange: Exchange,
-): Promise<StoredReply> {
+/** What is answered: what would be stored for a replay, or a file that nobody replays. */
+export type Served = StoredReply | { download: Download }
+
+/** Serves one request. Throws what becomes an error reply. */
+export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<Served> {
   const { request } = exchange
   const credential = await authenticated(ctx, authenticator, limits, exchange)
   Object.assign(exchange.headers, spendOn(ctx, limits, route, credential, request))
   exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
   const caller = await admitted(ctx, authenticator, limits, route, credential, exchange)
-  const { value, raw } = await bodyOf(ctx, route, request)
+  const body = await bodyOf(ctx, route, request)
   const inner = contextOf(ctx, credential, caller, exchange)
-  const work = (ctx: Ctx) => handle(ctx, route, { value, raw }, exchange, baseUrl())
-  if (!isIdempotent(route.def.method) || route.isExt) return work(inner)
-  const key = readIdempotencyKey(request.raw.rawHeaders)
-  if (key === undefined) return work(inner)
+  if (route.isDownload) return downloaded(inner, route, exchange)
+  const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
+  await using received = body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream }))
+  const work = (ctx: Ctx) => handle(ctx, route, { ...body, received }, exchange, baseUrl())
+  // Awaited here: what was received is disposed of when this function is left.
+  if (key === undefined) return await work(inner)
   exchange.headers['idempotency-key'] = key
   const stored = await onceOnly(
     inner,
@@ -53,7 +55,7 @@ export async function serve(
       route: route.def as Route,
       path: pathOf(request),
       query: queryOf(request),
-      body: value,
+      body: body.open ? { sha256: body.open.digest() } : body.value,
       requestId: exchange.requestId,
     },
     work,
@@ -172,8 +174,14 @@ async function userOf(
 
 const refused = (reason: 'key_kind' | 'not_publishable' | 'role', message: string) => new ApiError('permission_denied', message, { reason })
 
-async function bodyOf(ctx: Ctx, { def, takes }: CompiledRoute, request: FastifyRequest): Promise<{ value: unknown; raw: Buffer }> {
-  if (def.method === 'GET' || def.method === 'DELETE') return { value: undefined, raw: Buffer.alloc(0) }
+type Body = { value: unknown; raw: Buffer; open?: OpenBody }
+
+const NO_BODY: Body = { value: undefined, raw: Buffer.alloc(0) }
+
+async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): Promise<Body> {
+  const { def, takes } = route
+  if (def.method === 'GET' || (def.method === 'DELETE' && !def.body)) return NO_BODY
+  if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
   const raw = await readBody(request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
   if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
   if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
@@ -188,26 +196,38 @@ function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId
   return Object.assign({}, ctx, { log, caller, projectId: credential.projectId, project: credential.project })
 }
 
-/** Parameters together, so that all their faults are told at once; then the handler. */
-async function handle(
-  ctx: Ctx,
-  route: CompiledRoute,
-  { value, raw }: { value: unknown; raw: Buffer },
-  { request, requestId }: Exchange,
-  baseUrl: string,
-): Promise<StoredReply> {
-  const { def } = route
+/** Parameters together, so that all their faults are told at once. */
+function inputOf(route: CompiledRoute, { request, requestId }: Exchange, value?: unknown) {
   const given = request.params as Record<string, string>
-  const params = Object.fromEntries(Object.entries(def.params ?? {}).map(([name, param]) => [name, param.read(given[name] ?? '', name)]))
+  const params = Object.fromEntries(
+    Object.entries(route.def.params ?? {}).map(([name, param]) => [name, param.read(given[name] ?? '', name)]),
+  )
   const { query, page, faults } = readQuery(route, request)
   const checked = value === undefined ? { faults: [], value } : route.checkBody(value)
   refuse([...faults, ...checked.faults])
+  return { params, query, page, body: checked.value, requestId }
+}
+
+/** The parameters, then the handler. */
+async function handle(
+  ctx: Ctx,
+  route: CompiledRoute,
+  { value, raw, received }: Omit<Body, 'open'> & { received: Received | undefined },
+  exchange: Exchange,
+  baseUrl: string,
+): Promise<StoredReply> {
+  const { def } = route
+  const input = inputOf(route, exchange, value)
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
-  const result = await run(def as Route, ctx, { params, query, page, body: checked.value, raw, requestId }, baseUrl)
+  const result = await run(def as Route, ctx, { ...input, raw, received }, baseUrl)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : JSON.stringify(result), location }
 }
+
+const downloaded = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange): Promise<Served> => ({
+  download: (await (route.def.run as unknown as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, inputOf(route, exchange))) as Download,
+})
 
 async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<string, unknown>, baseUrl: string): Promise<unknown> {
   try {

@@ -4,14 +4,15 @@
  * → idempotency → parameters → the handler. Every throw becomes the one error envelope here.
  */
 
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../../lib/errors.ts'
 import { ulid } from '../../lib/ids.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import type { Ctx } from '../ctx.ts'
-import type { Authenticator, Route } from '../route.ts'
+import type { Authenticator, Download, Route } from '../route.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
@@ -118,7 +119,9 @@ async function answer(options: HttpOptions, { route, limits, request, reply }: A
   const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), facts: {} }
   reply.headers(exchange.headers)
   try {
-    const { status, body, location } = await serve({ ...options, limits }, route, exchange)
+    const served = await serve({ ...options, limits }, route, exchange)
+    if ('download' in served) return await sendDownload(options, request, reply, exchange, served.download)
+    const { status, body, location } = served
     options.onReply?.(route.def as Route, status, body === null ? null : JSON.parse(body))
     if (location !== null) exchange.headers.location = location
     await send(request, reply, exchange, status, body)
@@ -132,7 +135,7 @@ async function answer(options: HttpOptions, { route, limits, request, reply }: A
 const gzipAsync = promisify(gzip)
 const brotliAsync = promisify(brotliCompress)
 const COMPRESS_FROM_BYTES = 1024
-const BROTLI_QUALITY = 4
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 async function send(
   request: FastifyRequest,
@@ -166,17 +169,50 @@ const commonHeaders = ({ requestId, version }: Pick<Exchange, 'requestId' | 'ver
 })
 
 async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<Buffer> {
+  const encoding = bytes.length > COMPRESS_FROM_BYTES ? encodingFor(request) : null
+  if (encoding === null) return bytes
+  reply.header('content-encoding', encoding)
+  return encoding === 'gzip' ? gzipAsync(bytes) : brotliAsync(bytes, BROTLI)
+}
+
+/** What the caller says it can decode, the better first. */
+function encodingFor(request: FastifyRequest): 'br' | 'gzip' | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')
-  if (bytes.length <= COMPRESS_FROM_BYTES) return bytes
-  if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) {
-    reply.header('content-encoding', 'br')
-    return brotliAsync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
+  if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) return 'br'
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted) ? 'gzip' : null
+}
+
+/** A file, as it is read. When reading fails half-way, the connection is cut, so that nobody takes the half for the whole. */
+async function sendDownload(
+  { ctx }: HttpOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  exchange: Exchange,
+  { filename, parts }: Download,
+): Promise<void> {
+  const begun = await begin(parts)
+  reply.code(200).headers({ ...commonHeaders(exchange), ...exchange.headers })
+  reply.headers({ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${filename}"` })
+  const encoding = encodingFor(request)
+  if (encoding !== null) reply.header('content-encoding', encoding)
+  if (request.method === 'HEAD') {
+    await reply.send()
+    return
   }
-  if (/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) {
-    reply.header('content-encoding', 'gzip')
-    return gzipAsync(bytes)
-  }
-  return bytes
+  const source = Readable.from(begun, { objectMode: false })
+  source.on('error', (err) => ctx.log.error({ request_id: exchange.requestId, err, ...exchange.facts }, 'download failed'))
+  const encoder = encoding === 'gzip' ? createGzip() : encoding === 'br' ? createBrotliCompress(BROTLI) : null
+  await reply.send(encoder ? pipeline(source, encoder, () => undefined) : source)
+}
+
+/** The same parts with the first one read already: what fails so early can still be answered as an error. */
+async function begin(parts: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const iterator = parts[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return (async function* () {
+    if (!first.done) yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  })()
 }
 
 async function fail(

@@ -93,7 +93,8 @@ export function errorsOf(route: Route): ErrorCode[] {
     resource_already_exists: route.location !== undefined || (body !== undefined && (route.method === 'PATCH' || route.method === 'PUT')),
     parameter_missing:
       [body, route.query].some((schema) => schema && requiresSomething(publicSchema(schema))) ||
-      (route.body !== undefined && !('optionalBody' in route.body)),
+      (route.body !== undefined && !('optionalBody' in route.body)) ||
+      route.stream !== undefined,
     parameter_invalid_empty: writes || body !== undefined,
     parameter_invalid_format: true,
     parameter_unknown: true,
@@ -119,6 +120,7 @@ const SUCCESS = { 200: 'Done.', 201: 'Created.', 202: 'Accepted; it will be done
 /** Every reply of a route by status; the schema of the body is handed in, with its references. */
 export function repliesOf(route: Route, schema: JsonSchema | undefined, example: unknown): Record<string, Reply | Ref> {
   const status = route.status ?? 200
+  const media = String(schema?.contentMediaType ?? 'application/json')
   const success: Reply = {
     description: SUCCESS[status],
     headers: {
@@ -126,10 +128,10 @@ export function repliesOf(route: Route, schema: JsonSchema | undefined, example:
       ...(route.location && { Location: header('Location') }),
       ...(isIdempotent(route.method) && !isExt(route) && { 'Idempotent-Replayed': header('IdempotentReplayed') }),
     },
-    ...(schema && status !== 204 && { content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }),
+    ...(schema && status !== 204 && { content: { [media]: { schema, ...(example !== undefined && { example }) } } }),
   }
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
-  if (bodyOf(route)) statuses.add(413).add(415)
+  if (bodyOf(route) ?? route.stream) statuses.add(413).add(415)
   const failures = Object.entries(FAILURES).filter(([, { status }]) => statuses.has(status) || status === 503)
   return {
     [status]: success,

@@ -32,6 +32,7 @@ function bodyOf({ requestBody }: Operation, resolve: (schema: JsonSchema) => Jso
     if (!requestBody.required) return []
     return ['-H "Content-Type: application/json"', `-d ${quoted(JSON.stringify(sampleOf(media.schema, resolve, 'needed'), null, 2))}`]
   }
+  if (type === 'text/csv') return ['-H "Content-Type: text/csv"', '--data-binary "@people.csv"']
   return Object.entries(sampleOf(media.schema, resolve, 'needed') as Record<string, string>).map(
     ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
   )

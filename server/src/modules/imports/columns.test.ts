@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { columnsOf, targetOf } from './columns.ts'
+
+describe('columns', () => {
+  test.each([
+    [['external_id', 'email', 'plan'], {}, ['external_id', 'email', 'data.plan']],
+    [[' External_ID ', 'EMAIL', 'Plan'], {}, ['external_id', 'email', 'data.Plan']],
+    [['external_id', 'data.age:number', 'a:b'], {}, ['external_id', 'data.age:number', 'data.a:b']],
+    [['no', 'notes', ''], { no: 'external_id', notes: null }, ['external_id', null, null]],
+    [['id', 'email'], { id: 'anonymous_id', email: 'data.old_email' }, ['anonymous_id', 'data.old_email']],
+    [['', 'external_id', ''], {}, [null, 'external_id', null]],
+    [['external_id', '__proto__', 'constructor'], {}, ['external_id', 'data.__proto__', 'data.constructor']],
+  ])('%j with %j lead to %j', (headers, mapping, fields) => {
+    const found = columnsOf(headers, mapping)
+    expect('columns' in found ? found.columns.map(({ field }) => field) : found.faults).toEqual(fields)
+  })
+
+  test.each([
+    [['external_id', 'email', 'email'], {}, 'body', 'Two columns are called `email`'],
+    [['external_id', 'a\0b'], {}, 'body', 'U+0000'],
+    [['external_id', ...Array.from({ length: 500 }, (_, index) => `c${index}`)], {}, 'body', 'at most 500 columns'],
+    [['external_id', 'x'.repeat(256)], {}, 'body', 'Shorten it'],
+    [['external_id', 'plan', 'data.plan'], {}, 'body', 'Two columns lead to `data.plan`'],
+    [['external_id', 'a', 'b'], { a: 'data.x', b: 'data.x:number' }, 'mapping', 'Two columns lead to `data.x`'],
+    [['external_id'], { nobody: 'email' }, 'mapping', 'no column `nobody`'],
+    [['external_id', 'name'], { name: 'user.name' }, 'mapping', 'must lead to one of `external_id`'],
+    [['external_id', 'name'], { name: 'data.' }, 'mapping', 'must lead to one of `external_id`'],
+    [['email', 'phone'], {}, 'mapping', 'No column leads to'],
+    [['external_id', 'email'], { external_id: null }, 'mapping', 'No column leads to'],
+  ])('%j with %j are refused', (headers, mapping, param, message) => {
+    expect(columnsOf(headers, mapping)).toEqual({
+      faults: [{ code: 'validation_failed', param, message: expect.stringContaining(message) }],
+    })
+  })
+})
+
+test.each([
+  ['email', { profile: 'email' }],
+  ['data.plan', { key: 'plan', conversion: 'text' }],
+  ['data.age:number', { key: 'age', conversion: 'number' }],
+  ['data.since:date', { key: 'since', conversion: 'date' }],
+  ['data.utm:source', { key: 'utm:source', conversion: 'text' }],
+  ['data.:number', undefined],
+  ['Email', undefined],
+  ['plan', undefined],
+])('%s leads to %j', (field, target) => expect(targetOf(field)).toEqual(target))

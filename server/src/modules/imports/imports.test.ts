@@ -1,0 +1,445 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import type { Tenant, World } from '../../../test/world.ts'
+import { world } from '../../../test/world.ts'
+import type { Ctx } from '../../infra/ctx.ts'
+import type { Db, TxDb } from '../../infra/db.ts'
+import { importNext } from './apply.ts'
+
+const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
+  (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
+
+async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: w.databaseUrl })
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+type Options = { query?: Record<string, string>; key?: string; headers?: Record<string, string> }
+
+const send = (w: World, list: number, file: string | Buffer, { query = {}, key = w.keys.editor, headers = {} }: Options = {}) =>
+  w.post(`/api/client/lists/${list}/import?${new URLSearchParams(query)}`, undefined, {
+    raw: file,
+    key,
+    headers: { 'content-type': 'text/csv', ...headers },
+  })
+
+/** Sends a file, has it imported, and reads how that went. */
+async function importFile(w: World, list: number, file: string | Buffer, options: Options = {}) {
+  const { status, body, text } = await send(w, list, file, options)
+  if (status !== 202) throw new Error(text)
+  await w.drain()
+  return (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
+}
+
+const person = async (w: World, externalId: string) => (await w.get(`/api/client/users/${encodeURIComponent(externalId)}`)).body
+
+const members = async (w: World, list: number): Promise<unknown[]> =>
+  (
+    await ask(
+      w,
+      `select u.external_id from list_people p join lists l on l.live_version_id = p.version_id join users u on u.id = p.user_id
+       where l.id = $1 and p.is_member order by 1`,
+      [list],
+    )
+  ).map(({ external_id }) => external_id)
+
+const failuresOf = async (w: World, list: number, id: number) =>
+  parse((await w.get(`/api/client/lists/${list}/imports/${id}/errors`)).text, { relax_column_count: true }) as string[][]
+
+const FILE = `external_id,email,plan,age
+kim,kim@example.com,pro,41
+ana,ana@example.com,,7
+"zoë ""z""",zoe@example.com,"two
+lines",
+`
+const TYPED = { mapping: '{"age":"data.age:number"}' }
+
+describe('an import', () => {
+  test('saves people and puts them into the list', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.users('kim')
+    const sent = await send(w, list, FILE, { query: TYPED })
+    expect(sent).toMatchObject({
+      status: 202,
+      headers: { location: `/api/client/lists/${list}/imports/${sent.body.id}` },
+      body: { state: 'queued', list_id: list, rows: 0, progress: expect.closeTo(0.2, 0), columns: ['external_id', 'email', 'plan', 'age'] },
+    })
+    expect(sent.body.mapping).toEqual({ external_id: 'external_id', email: 'email', plan: 'data.plan', age: 'data.age:number' })
+    await w.drain()
+    const done = (await w.get(sent.headers.location as string)).body
+    expect(done).toMatchObject({
+      state: 'finished',
+      reason: null,
+      rows: 3,
+      created: 2,
+      updated: 1,
+      unchanged: 0,
+      skipped: 0,
+      failed: 0,
+      added: 3,
+      progress: 1,
+      bytes: Buffer.byteLength(FILE),
+      started_at: '2026-11-23T09:00:00.000Z',
+      finished_at: '2026-11-23T09:00:00.000Z',
+    })
+    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro', age: 41 } })
+    expect((await person(w, 'ana')).data).toEqual({ age: 7 })
+    expect((await person(w, 'zoë "z"')).data).toEqual({ plan: 'two\nlines' })
+    expect(await members(w, list)).toEqual(['ana', 'kim', 'zoë "z"'])
+  })
+
+  test('of the same file changes nothing the second time', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await importFile(w, list, FILE, { query: TYPED })
+    const before = await person(w, 'kim')
+    w.advance('1 hour')
+    expect(await importFile(w, list, FILE, { query: TYPED })).toMatchObject({ state: 'finished', rows: 3, unchanged: 3, added: 0 })
+    expect(await person(w, 'kim')).toEqual(before)
+  })
+
+  test('never clears what is known', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await importFile(w, list, 'external_id,email,plan\nkim,kim@example.com,pro\n')
+    expect(await importFile(w, list, 'external_id,email,plan\nkim,, \n')).toMatchObject({ unchanged: 1 })
+    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro' } })
+  })
+
+  test('tells each row that was refused, and saves its neighbours', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const file = [
+      'external_id,email,note',
+      'kim,nowhere,=1+1',
+      '',
+      ',ana@example.com,"two',
+      'lines"',
+      'ben,ben@example.com,fine',
+      'short,row',
+      `cho,cho@example.com,${'x'.repeat(70_000)}`,
+      'dee,dee@example.com,a\0b',
+    ].join('\r\n')
+    const done = await importFile(w, list, file)
+    expect(done).toMatchObject({ state: 'finished', rows: 6, created: 1, failed: 5, added: 1 })
+    const [header, ...failures] = await failuresOf(w, list, done.id)
+    expect(header).toEqual(['line', 'code', 'message', 'external_id', 'email', 'note'])
+    expect(failures.map(([line, code, , ...cells]) => [line, code, ...cells.map((cell) => cell.slice(0, 20))])).toEqual([
+      ['2', 'parameter_invalid_format', 'kim', 'nowhere', "'=1+1"],
+      ['4', 'resource_missing', '', 'ana@example.com', 'two\r\nlines'],
+      ['7', 'validation_failed', 'short', 'row'],
+      ['8', 'validation_failed', 'cho', 'cho@example.com', 'x'.repeat(20)],
+      ['9', 'parameter_invalid_format', 'dee', 'dee@example.com', 'a\ufffdb'],
+    ])
+    expect(await members(w, list)).toEqual(['ben'])
+  })
+
+  test('takes rows about one person in their order, also several in a batch', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const done = await importFile(w, list, 'external_id,anonymous_id,plan\nkim,,free\nkim,,pro\nkim,,pro\n,v1,seen\nkim,v1,\nana,,x\n')
+    expect(done).toMatchObject({ rows: 6, created: 3, updated: 2, unchanged: 1, added: 2 })
+    expect((await person(w, 'kim')).data).toEqual({ plan: 'pro' })
+    expect(await members(w, list)).toEqual(['ana', 'kim'])
+  })
+
+  test('with update_existing=false leaves people who exist as they are, and adds them to the list', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.users('kim')
+    const file = 'external_id,email\nkim,other@example.com\nana,ana@example.com\nana,second@example.com\n'
+    expect(await importFile(w, list, file, { query: { update_existing: 'false' } })).toMatchObject({
+      rows: 3,
+      created: 1,
+      skipped: 2,
+      added: 2,
+    })
+    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
+    expect(await person(w, 'ana')).toMatchObject({ email: 'ana@example.com' })
+    expect(await members(w, list)).toEqual(['ana', 'kim'])
+  })
+
+  test.each<[string, string, Record<string, string>]>([
+    ['semicolons', 'external_id;email\nkim;kim@example.com\n', {}],
+    ['tabs', 'external_id\temail\nkim\tkim@example.com\n', {}],
+    ['bars', 'external_id|email\nkim|kim@example.com', {}],
+    ['a delimiter that is said', 'external_id|email;note\nkim|kim@example.com', { delimiter: '|' }],
+    ['a byte order mark', '\ufeffexternal_id,email\r\nkim,kim@example.com\r\n', {}],
+  ])('reads files with %s', async (_, file, query) => {
+    await using w = await world()
+    const list = await staticList(w)
+    const mapping = query.delimiter ? { mapping: '{"email;note":"email"}' } : {}
+    expect(await importFile(w, list, file, { query: { ...query, ...mapping } })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
+    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('takes files that were compressed with %s', async (encoding, compress) => {
+    await using w = await world()
+    const list = await staticList(w)
+    const done = await importFile(w, list, compress(FILE), { headers: { 'content-encoding': encoding } })
+    expect(done).toMatchObject({ state: 'finished', rows: 3, bytes: Buffer.byteLength(FILE) })
+  })
+
+  test('reads quoted line breaks and characters of several bytes wherever the pieces end', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const note = 'é🙂\n"ü",'.repeat(40)
+    const rows = Array.from({ length: 1500 }, (_, index) => `"person ${index}","${note.replaceAll('"', '""')}${index}"`)
+    const file = `external_id,note\n${rows.join('\n')}\n`
+    expect(Buffer.byteLength(file)).toBeGreaterThan(3 * 262_144)
+    expect(await importFile(w, list, file)).toMatchObject({ state: 'finished', rows: 1500, created: 1500, failed: 0 })
+    for (const index of [0, 499, 500, 777, 1499]) expect((await person(w, `person ${index}`)).data).toEqual({ note: `${note}${index}` })
+  })
+
+  test('stops with a reason at a quotation mark that is not closed, and keeps the rows before it', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const done = await importFile(w, list, 'external_id,note\nkim,x\nana,"open\nben,y\n')
+    expect(done).toMatchObject({ state: 'failed', rows: 1, created: 1, reason: expect.stringContaining('On line 3 a quotation mark') })
+    expect(await members(w, list)).toEqual(['kim'])
+  })
+
+  test('of nothing but a header line is over at once', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await importFile(w, list, 'external_id,email\n')).toMatchObject({ state: 'finished', rows: 0, progress: 1 })
+  })
+})
+
+describe('consent', () => {
+  const subscribe = (ids: number[]) => ({ subscription_ids: ids.join(), consent_source: 'Trade fair' })
+
+  test('is stored where nothing was, and who opted out stays so', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.users('out', 'confirmed', 'silent')
+    const { body: type } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 0 })
+    await w.patch('/api/client/users/out/subscriptions', [{ subscription_id: type.id, state: 0 }])
+    await w.patch('/api/client/users/confirmed/subscriptions', [{ subscription_id: type.id, state: 2 }])
+    const done = await importFile(w, list, 'external_id\nout\nconfirmed\nsilent\nnew\n', { query: subscribe([type.id]) })
+    expect(done).toMatchObject({ consent_source: 'Trade fair', subscription_ids: [type.id], added: 4 })
+    for (const [name, state] of [
+      ['out', 0],
+      ['confirmed', 2],
+      ['silent', 1],
+      ['new', 1],
+    ] as const) {
+      const { results } = (await w.get(`/api/client/users/${name}/subscriptions`)).body
+      expect([name, results.find(({ subscription_id }: any) => subscription_id === type.id).state]).toEqual([name, state])
+    }
+    const sources = await ask(w, 'select source from user_subscriptions where subscription_id = $1 order by state', [type.id])
+    expect(sources.map(({ source }) => source)).toEqual([null, 'Trade fair', 'Trade fair', null])
+  })
+
+  test('needs a source, and a type that there is', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await send(w, list, FILE, { query: { subscription_ids: '1' } })).toMatchObject({
+      status: 400,
+      body: { code: 'parameter_missing', error: { param: 'consent_source' } },
+    })
+    expect(await send(w, list, FILE, { query: subscribe([999_999]) })).toMatchObject({
+      status: 422,
+      body: { error: { param: 'subscription_ids' } },
+    })
+  })
+})
+
+describe('a dry run', () => {
+  // Many people, some of them again in later batches, some refused, some known.
+  const rows = Array.from({ length: 1300 }, (_, index) => {
+    const name = `p${index % 900}`
+    return index % 50 === 49 ? `${name},nowhere,x` : `${name},${name}@example.com,${index % 7 === 0 ? index : 'same'}`
+  })
+  const file = `external_id,email,note\n${rows.join('\n')}\n`
+  const counts = ({ rows, created, updated, unchanged, skipped, failed, added }: any) => ({
+    rows,
+    created,
+    updated,
+    unchanged,
+    skipped,
+    failed,
+    added,
+  })
+
+  test.each([{}, { update_existing: 'false' }])('says with %j what a real one does, and keeps nothing', async (query) => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.users('p1', 'p2', 'p3')
+    const dry = await importFile(w, list, file, { query: { ...query, dry_run: 'true' } })
+    expect(dry).toMatchObject({ state: 'finished', dry_run: true, rows: 1300 })
+    expect(await members(w, list)).toEqual([])
+    expect((await w.get('/api/client/users?limit=100')).body.results).toHaveLength(3)
+    const real = await importFile(w, list, file, { query })
+    expect(counts(dry)).toEqual(counts(real))
+    expect(real.created).toBe(879)
+    expect(await failuresOf(w, list, dry.id)).toEqual(await failuresOf(w, list, real.id))
+    expect(await ask(w, 'select 1 from import_rehearsals where project_id = $1', [w.projectId])).toEqual([])
+  })
+})
+
+describe('interruptions', () => {
+  const FIFTY = `external_id,email\n${Array.from({ length: 2500 }, (_, index) => `k${index},k${index}@example.com`).join('\n')}\n`
+
+  /** A database whose transactions fail after so many statements. */
+  function failing(ctx: Ctx, after: number, error: Error): Ctx {
+    let left = after
+    const counted = (db: TxDb): TxDb =>
+      new Proxy(db, {
+        get(target, name: keyof TxDb) {
+          const member = target[name] as unknown
+          if (typeof member !== 'function') return member
+          if (name === 'transaction') return (work: (db: TxDb) => unknown) => work(counted(target))
+          return (...parameters: unknown[]) => {
+            if (--left < 0) throw error
+            return member(...parameters)
+          }
+        },
+      })
+    const db: Db = { ...ctx.db, transaction: (work) => ctx.db.transaction((db) => work(counted(db))) }
+    return { ...ctx, db }
+  }
+
+  const surroundings = (w: World) => ({ projectOf: async () => w.ctx.project, whenChanged: async () => undefined })
+
+  test('repeat nothing and lose nothing, wherever they come', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FIFTY)
+    for (const after of [1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
+      await importNext(failing(w.ctx, after, new Error('Connection terminated unexpectedly')), surroundings(w)).catch(() => undefined)
+    }
+    const midway = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
+    expect(midway.rows % 500).toBe(0)
+    await w.drain()
+    const done = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
+    expect(done).toMatchObject({ state: 'finished', rows: 2500, created: 2500, unchanged: 0, added: 2500 })
+    expect(await members(w, list)).toHaveLength(2500)
+  })
+
+  test('by our own mistakes end the import after some attempts, with a reason', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FILE)
+    for (let attempt = 0; attempt < 5; attempt++) await importNext(failing(w.ctx, 3, new Error('a bug')), surroundings(w))
+    expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('on our side'),
+      rows: 0,
+    })
+  })
+
+  test('by a cancellation leave what is done, and it can be asked for twice', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FIFTY)
+    await importNext(w.ctx, surroundings(w))
+    const path = `/api/client/lists/${list}/imports/${body.id}`
+    expect((await w.get(path)).body).toMatchObject({ state: 'running', rows: 500 })
+    const cancelled = await w.post(`${path}/cancel`)
+    expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled', rows: 500 } })
+    expect((await w.post(`${path}/cancel`)).body).toEqual(cancelled.body)
+    await w.drain()
+    expect((await w.get(path)).body).toEqual(cancelled.body)
+    expect(await members(w, list)).toHaveLength(500)
+    const finished = await importFile(w, list, FILE)
+    expect(await w.post(`/api/client/lists/${list}/imports/${finished.id}/cancel`)).toMatchObject({ status: 422 })
+  })
+
+  test('by the end of its list end the import', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FILE)
+    await ask(w, 'update lists set archived_at = now() where id = $1', [list])
+    await w.drain()
+    expect(await ask(w, 'select state, reason from imports where id = $1', [body.id])).toEqual([
+      { state: 'failed', reason: 'The list was archived.' },
+    ])
+  })
+
+  test('by a log that falls behind wait until it has caught up', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FIFTY)
+    await importNext(w.ctx, surroundings(w))
+    w.advance('2 seconds')
+    expect(await importNext(w.ctx, surroundings(w))).toBe(0)
+    await w.drain()
+    expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
+  })
+
+  test('two workers share the work and do none of it twice', async () => {
+    await using w = await world()
+    const foreign = await w.other()
+    const [ours, theirs] = [await staticList(w), await staticList(w, foreign)]
+    const first = await send(w, ours, FIFTY)
+    const second = await send(w, ours, FILE)
+    const other = await send(w, theirs, FIFTY, { key: foreign.keys.editor })
+    const worker = async () => {
+      let done: number
+      do done = await importNext(w.ctx, surroundings(w))
+      while (done > 0)
+    }
+    await Promise.all([worker(), worker(), worker()])
+    await w.drain()
+    for (const [list, id, rows, key] of [
+      [ours, first.body.id, 2500, w.keys.support],
+      [ours, second.body.id, 3, w.keys.support],
+      [theirs, other.body.id, 2500, foreign.keys.support],
+    ] as const) {
+      expect((await w.get(`/api/client/lists/${list}/imports/${id}`, { key })).body).toMatchObject({
+        state: 'finished',
+        rows,
+        created: rows,
+      })
+    }
+    expect(await members(w, ours)).toHaveLength(2503)
+    expect(await members(w, theirs)).toHaveLength(2500)
+  })
+})
+
+describe('what is kept', () => {
+  test('of a file is deleted when the import ends, and of refused rows after thirty days', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const done = await importFile(w, list, 'external_id,email\nkim,nowhere\n')
+    expect(await ask(w, 'select 1 from import_chunks where import_id = $1', [done.id])).toEqual([])
+    w.advance('29 days')
+    await w.drain()
+    expect(await failuresOf(w, list, done.id)).toHaveLength(2)
+    w.advance('2 days')
+    await w.drain()
+    expect(await failuresOf(w, list, done.id)).toHaveLength(1)
+    expect((await w.get(`/api/client/lists/${list}/imports/${done.id}`)).body).toEqual(done)
+  })
+
+  test('of an upload that stopped is deleted after an hour', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await ask(
+      w,
+      `insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, subscription_ids, created_at, received_at)
+       values ($1, $2, ',', '[]', 0, 1, false, true, '{}', $3, $3)`,
+      [w.projectId, list, w.clock.now()],
+    )
+    const count = async () => (await ask(w, 'select 1 from imports where list_id = $1', [list])).length
+    await w.drain()
+    expect(await count()).toBe(1)
+    expect((await w.get(`/api/client/lists/${list}/imports`)).body.results).toEqual([])
+    w.advance('2 hours')
+    await w.drain()
+    expect(await count()).toBe(0)
+  })
+})

@@ -1,0 +1,78 @@
+/** A row as an upsert: cells to fields, text to numbers where that was asked for. */
+import type { Fault } from '../../lib/errors.ts'
+import { trimWhiteSpace } from '../../lib/text.ts'
+import { isTime } from '../../lib/times.ts'
+import { checkItem, type Profile } from '../users/index.ts'
+import { type Column, type Conversion, type Target, targetOf } from './columns.ts'
+
+/** Reads the rows of a file with these columns. */
+export function rowReader(columns: Column[]): (cells: string[]) => { profile: Profile } | { faults: Fault[] } {
+  const targets = columns.map(({ field }) => (field === null ? undefined : targetOf(field)))
+  return (cells) => {
+    const faults = cellFaults(cells, targets)
+    if (faults.length > 0) return { faults }
+    const item = itemOf(cells, targets)
+    return 'external_id' in item || 'anonymous_id' in item ? checkItem(item) : { faults: [nobody] }
+  }
+}
+
+const nobody: Fault = { code: 'resource_missing', message: 'The row has neither an `external_id` nor an `anonymous_id`.' }
+
+function cellFaults(cells: string[], targets: (Target | undefined)[]): Fault[] {
+  if (cells.length !== targets.length) {
+    return [{ code: 'validation_failed', message: `The row has ${cells.length} cells; the header has ${targets.length}.` }]
+  }
+  if (cells.some((cell) => cell.includes('\0'))) {
+    return [{ code: 'parameter_invalid_format', message: 'The row holds the character U+0000, which cannot be stored.' }]
+  }
+  return cells.flatMap((cell, index): Fault[] => {
+    const target = targets[index]
+    if (!target || 'profile' in target || isEmpty(cell) || convert(cell, target.conversion) !== undefined) return []
+    const message = `The value of \`data.${target.key}\` is not a ${target.conversion}${HINTS[target.conversion]}.`
+    return [{ code: 'parameter_invalid_format', message }]
+  })
+}
+
+const HINTS: Record<Conversion, string> = {
+  text: '',
+  number: '; write it like `1234.5`',
+  boolean: '; write `true` or `false`',
+  date: '; use ISO 8601, such as `2026-11-20` or `2026-11-20T09:30:00Z`',
+}
+
+/** An empty cell keeps what is there, so that a column that a system does not fill loses nothing. */
+const isEmpty = (cell: string) => trimWhiteSpace(cell) === ''
+
+function itemOf(cells: string[], targets: (Target | undefined)[]): Record<string, unknown> {
+  const item: Record<string, unknown> = {}
+  const data: [string, unknown][] = []
+  for (const [index, cell] of cells.entries()) {
+    const target = targets[index]
+    if (!target || isEmpty(cell)) continue
+    if ('profile' in target) item[target.profile] = cell
+    else data.push([target.key, convert(cell, target.conversion)])
+  }
+  // From entries: a key may be called `__proto__`.
+  return data.length > 0 ? { ...item, data: Object.fromEntries(data) } : item
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const TRUE = /^(?:true|yes|1)$/i
+const FALSE = /^(?:false|no|0)$/i
+
+/** The value that the text stands for; undefined when it stands for none. */
+function convert(cell: string, conversion: Conversion): string | number | boolean | undefined {
+  const text = trimWhiteSpace(cell)
+  switch (conversion) {
+    case 'text':
+      return cell
+    case 'number':
+      return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined
+    case 'boolean':
+      return TRUE.test(text) ? true : FALSE.test(text) ? false : undefined
+    case 'date':
+      return isTime(text) ? text : undefined
+    default:
+      return conversion satisfies never
+  }
+}

@@ -1,0 +1,255 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+import type { Failure } from './failures.ts'
+import type { ImportOptions } from './options.ts'
+import { ClaimedImport, ImportRow } from './schema.ts'
+import type { Heading } from './upload.ts'
+
+const columns = sql`id, list_id, state, reason, dry_run, update_existing, consent_source, subscription_ids, rows, created, updated, unchanged,
+  skipped, failed, added, bytes, delimiter, columns, position, created_at, started_at, finished_at`
+
+export const importListing = listing({
+  resource: 'imports',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`state`, sql`reason`, sql`consent_source`],
+  searchedFields: 'state, reason, consent_source',
+})
+
+export const listImports = (ctx: ProjectCtx, listId: ListId, page: PageRequest): Promise<PageOf<ImportRow>> =>
+  pageOf(
+    ctx.db,
+    ImportRow,
+    importListing,
+    page,
+    {
+      select: columns,
+      from: sql`imports`,
+      where: sql`project_id = ${ctx.projectId} and list_id = ${listId} and state <> 'receiving'`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
+  ctx.db.first(
+    ImportRow,
+    sql`select ${columns} from imports
+        where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
+  )
+
+const Count = Type.Object({ count: Type.Integer() })
+
+/** Imports that are neither finished nor given up, uploads among them. */
+export const countUnfinished = async (ctx: ProjectCtx): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count from imports
+          where project_id = ${ctx.projectId} and state in ('receiving', 'queued', 'running')`,
+    )
+  )?.count ?? 0
+
+const IdRow = Type.Object({ id: IdOf<ImportId>() })
+
+/** An import whose file is about to come. */
+export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Heading, options: ImportOptions): Promise<ImportId> => {
+  const row = await ctx.db.first(
+    IdRow,
+    sql`insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, consent_source,
+                             subscription_ids, created_at, received_at)
+        values (${ctx.projectId}, ${listId}, ${heading.delimiter}, ${JSON.stringify(heading.columns)}::jsonb, ${heading.position}, ${heading.line},
+                ${options.dryRun}, ${options.updateExisting}, ${options.consentSource}, ${options.subscriptionIds}::bigint[],
+                ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning id`,
+  )
+  return (row as { id: ImportId }).id
+}
+
+/** Stores a piece of a file; 0 when nobody waits for it any more. */
+export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Buffer) =>
+  ctx.db.run(
+    sql`with longer as (
+          update imports set bytes = bytes + ${bytes.length}, received_at = ${ctx.clock.now()}
+          where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving'
+          returning id
+        )
+        insert into import_chunks (project_id, import_id, no, bytes)
+        select ${ctx.projectId}, id, ${no}, ${bytes} from longer`,
+  )
+
+/** The file is whole: from here on the import is one. */
+export const queueImport = (ctx: ProjectCtx, id: ImportId) =>
+  ctx.db.first(
+    ImportRow,
+    sql`update imports set state = 'queued' where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
+  )
+
+/** Forgets an upload that nothing came of. */
+export const discardUpload = (ctx: ProjectCtx, id: ImportId) =>
+  ctx.db.run(sql`delete from imports where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving'`)
+
+/** Stops an import that is not at its end. */
+export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
+  ctx.db.first(
+    ImportRow,
+    sql`update imports set state = 'cancelled', finished_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state in ('queued', 'running')
+        returning ${columns}`,
+  )
+
+const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
+export type DueImport = { id: ImportId; project_id: ProjectId }
+
+/** The oldest waiting import of each project: a project has one at a time. */
+export const importsDue = (ctx: Ctx) =>
+  ctx.db.all(
+    DueRow,
+    sql`select distinct on (project_id) id, project_id from imports where state in ('queued', 'running') order by project_id, id`,
+  )
+
+/** Locks an import for one batch, unless somebody else is making one. The lock ends with whoever holds it. */
+export const claimImport = (ctx: InTx, id: ImportId) =>
+  ctx.db.first(
+    ClaimedImport,
+    sql`select ${columns}, line from imports
+        where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')
+        for update skip locked`,
+  )
+
+const ChunkRow = Type.Object({ bytes: Type.Unsafe<Buffer>({}) })
+
+/** Two pieces of the file that follow each other, or the last one. */
+export const readChunks = (ctx: InTx, id: ImportId, no: number) =>
+  ctx.db.all(
+    ChunkRow,
+    sql`select bytes from import_chunks
+        where project_id = ${ctx.projectId} and import_id = ${id} and no between ${no} and ${no + 1}
+        order by no`,
+  )
+
+/** What a batch did, by row, and how many people it added to the list. */
+export type Counts = Record<'rows' | 'created' | 'updated' | 'unchanged' | 'skipped' | 'failed' | 'added', number>
+
+export type Progress = {
+  position: number
+  line: number
+  counts: Counts
+  end: { state: 'finished' | 'failed'; reason: string | null } | null
+}
+
+/** Remembers how far an import has come. */
+export const saveProgress = (ctx: InTx, id: ImportId, { position, line, counts, end }: Progress) =>
+  ctx.db.run(
+    sql`update imports
+        set state = ${end?.state ?? 'running'}, reason = ${end?.reason ?? null}, attempts = 0, position = ${position}, line = ${line},
+            rows = rows + ${counts.rows}, created = created + ${counts.created}, updated = updated + ${counts.updated},
+            unchanged = unchanged + ${counts.unchanged}, skipped = skipped + ${counts.skipped}, failed = failed + ${counts.failed},
+            added = added + ${counts.added},
+            started_at = coalesce(started_at, ${ctx.clock.now()}),
+            finished_at = ${end ? ctx.clock.now() : null}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** Notes that a batch could not be applied, and gives up at the last attempt. */
+export const countAttempt = (ctx: Ctx, { id, project_id }: DueImport, attemptsMax: number, reason: string) =>
+  ctx.db.run(
+    sql`update imports
+        set attempts = attempts + 1,
+            state = case when attempts + 1 >= ${attemptsMax} then 'failed' else state end,
+            reason = case when attempts + 1 >= ${attemptsMax} then ${reason} end,
+            finished_at = case when attempts + 1 >= ${attemptsMax} then ${ctx.clock.now()}::timestamptz end
+        where project_id = ${project_id} and id = ${id} and state in ('queued', 'running')`,
+  )
+
+/** Keeps rows that were refused. */
+export const insertFailures = (ctx: InTx, id: ImportId, failures: Failure[]) =>
+  ctx.db.run(
+    sql`insert into import_failures (project_id, import_id, line, code, message, cells)
+        select ${ctx.projectId}, ${id}, f.line, f.code, f.message, array(select jsonb_array_elements_text(f.cells))
+        from jsonb_to_recordset(${JSON.stringify(failures)}::jsonb) as f(line bigint, code text, message text, cells jsonb)`,
+  )
+
+const FailureRow = Type.Object({ line: Type.Integer(), code: Type.String(), message: Type.String(), cells: Type.Array(Type.String()) })
+
+/** Refused rows behind a line. */
+export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, limit: number) =>
+  ctx.db.all(
+    FailureRow,
+    sql`select line, code, message, cells from import_failures
+        where project_id = ${ctx.projectId} and import_id = ${id} and line > ${behindLine}
+        order by line
+        limit ${limit}`,
+  )
+
+export type Rehearsal = { key: string; profile: Record<string, unknown> }
+const RehearsalRow = Type.Object({ key: Type.String(), profile: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
+
+/** What a dry run has said before about people with these ids. */
+export const readRehearsals = (ctx: InTx, id: ImportId, keys: string[]) =>
+  ctx.db.all(
+    RehearsalRow,
+    sql`select key, profile from import_rehearsals
+        where project_id = ${ctx.projectId} and import_id = ${id} and key = any(${keys}::text[])
+        order by key`,
+  )
+
+export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: Rehearsal[]) =>
+  ctx.db.run(
+    sql`insert into import_rehearsals (project_id, import_id, key, profile)
+        select ${ctx.projectId}, ${id}, r.key, r.profile
+        from jsonb_to_recordset(${JSON.stringify(rehearsals)}::jsonb) as r(key text, profile jsonb)
+        on conflict (import_id, key) do update set profile = excluded.profile`,
+  )
+
+/** Uploads that came to a stop before their end, those of dead processes among them. */
+export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
+  ctx.db.run(
+    sql`delete from imports
+        where id in (select id from imports where state = 'receiving' and received_at < ${before} order by received_at limit ${limit})`,
+  )
+
+/** An import that is over and whose file is still here. */
+export const importToClear = (ctx: Ctx) =>
+  ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
+
+/** Deletes some of what an import does not need any more; 0 says that nothing was left. */
+export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rehearsalsMax: number) =>
+  ctx.db.run(
+    sql`with rehearsals as (
+          delete from import_rehearsals
+          where project_id = ${project_id} and import_id = ${id}
+            and key in (select key from import_rehearsals where import_id = ${id} limit ${rehearsalsMax})
+          returning 1
+        ), chunks as (
+          delete from import_chunks
+          where project_id = ${project_id} and import_id = ${id}
+            and no in (select no from import_chunks where import_id = ${id} order by no limit ${chunksMax})
+          returning 1
+        )
+        select 1 from rehearsals union all select 1 from chunks`,
+  )
+
+export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>
+  ctx.db.run(sql`update imports set cleared_at = ${ctx.clock.now()} where project_id = ${project_id} and id = ${id}`)
+
+/** An import that ended before, and whose refused rows are still here. */
+export const importToPurge = (ctx: Ctx, before: Date) =>
+  ctx.db.first(
+    DueRow,
+    sql`select id, project_id from imports where finished_at < ${before} and purged_at is null order by finished_at limit 1`,
+  )
+
+export const purgeFailures = (ctx: Ctx, { id, project_id }: DueImport, limit: number) =>
+  ctx.db.run(
+    sql`delete from import_failures
+        where project_id = ${project_id} and import_id = ${id}
+          and line in (select line from import_failures where import_id = ${id} order by line limit ${limit})`,
+  )
+
+export const markPurged = (ctx: Ctx, { id, project_id }: DueImport) =>
+  ctx.db.run(sql`update imports set purged_at = ${ctx.clock.now()} where project_id = ${project_id} and id = ${id}`)

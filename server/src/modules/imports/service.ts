@@ -1,0 +1,150 @@
+import type { ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import type { BodyStream, Download, Received } from '../../infra/route.ts'
+import { ApiError, fault, missing } from '../../lib/errors.ts'
+import type { ImportId, ListId } from '../../lib/ids.ts'
+import { findList } from '../segments/index.ts'
+import { knownSubscriptions } from '../subscriptions/index.ts'
+import { failureHeader, failureLines } from './failures.ts'
+import { type ImportOptions, optionsOf } from './options.ts'
+import * as queries from './queries.ts'
+import type { Import, ImportQuery, ImportRow } from './schema.ts'
+import { headingOf, piecesOf } from './upload.ts'
+
+const UNFINISHED_MAX = 20
+
+/** A file that is stored, and that nobody works on yet. */
+export type Upload = Received & { id: ImportId }
+
+/**
+ * Stores a file as it comes. Throws 404 and 422 before it is read, 400 and 422 when its beginning says so, and leaves
+ * nothing behind then.
+ */
+export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: ImportQuery, stream: BodyStream): Promise<Upload> {
+  await requireStaticList(ctx, listId)
+  const options = optionsOf(query)
+  await checkSubscriptions(ctx, options)
+  if ((await queries.countUnfinished(ctx)) >= UNFINISHED_MAX) {
+    throw new ApiError(
+      'quota_exceeded',
+      `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
+    )
+  }
+  const pieces = piecesOf(stream)
+  const first = await pieces.next()
+  if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
+  const id = await queries.insertImport(ctx, listId, headingOf(first.value, options), options)
+  const discard = async () => {
+    await queries.discardUpload(ctx, id)
+  }
+  try {
+    await storePieces(ctx, id, first.value, pieces)
+  } catch (error) {
+    await discard()
+    throw error
+  }
+  return { id, [Symbol.asyncDispose]: discard }
+}
+
+async function storePieces(ctx: ProjectCtx, id: ImportId, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {
+  await queries.insertChunk(ctx, id, 0, first)
+  let no = 1
+  for await (const piece of others) await queries.insertChunk(ctx, id, no++, piece)
+}
+
+async function requireStaticList(ctx: ProjectCtx, listId: ListId): Promise<void> {
+  const list = await requireList(ctx, listId)
+  if (list.type !== 'static') {
+    throw fault('validation_failed', 'listId', 'Nobody is put into a dynamic list: its rule says who is in it. Import into a static list.')
+  }
+}
+
+async function requireList(ctx: ProjectCtx, listId: ListId) {
+  const list = await findList(ctx, listId)
+  if (!list) throw missing('list')
+  return list
+}
+
+async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOptions): Promise<void> {
+  if (subscriptionIds.length === 0) return
+  const known = new Set((await knownSubscriptions(ctx, subscriptionIds, false)).map(({ id }) => id))
+  const unknown = subscriptionIds.filter((id) => !known.has(id))
+  if (unknown.length > 0) {
+    throw fault(
+      'validation_failed',
+      'subscription_ids',
+      `In \`subscription_ids\`, ${unknown.join(', ')} is no subscription type of this project.`,
+    )
+  }
+}
+
+/** Hands a stored file to the background. */
+export async function startImport(ctx: ProjectCtx, { id }: Upload): Promise<Import> {
+  const row = await queries.queueImport(ctx, id)
+  if (!row) throw new Error('The upload is not there any more.')
+  return present(row)
+}
+
+export async function listImports(ctx: ProjectCtx, listId: ListId, page: PageRequest): Promise<PageOf<Import>> {
+  await requireList(ctx, listId)
+  return mapPage(await queries.listImports(ctx, listId, page), present)
+}
+
+/** Throws 404. */
+export const getImport = async (ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> =>
+  present(await requireImport(ctx, listId, id))
+
+async function requireImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<ImportRow> {
+  const row = await queries.findImport(ctx, listId, id)
+  if (!row) throw missing('import')
+  return row
+}
+
+/** Stops an import where it is; what it has done stays. Throws 422 when it is over. */
+export async function cancelImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> {
+  const stopped = await queries.cancelImport(ctx, listId, id)
+  if (stopped) return present(stopped)
+  const row = await requireImport(ctx, listId, id)
+  if (row.state !== 'cancelled') throw fault('validation_failed', 'importId', 'The import is over; there is nothing to cancel.')
+  return present(row)
+}
+
+const FAILURES_AT_ONCE = 500
+
+/** The rows that were refused, as a file. Throws 404. */
+export async function downloadFailures(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Download> {
+  const { columns } = await requireImport(ctx, listId, id)
+  return {
+    filename: `import-${id}-errors.csv`,
+    parts: failuresOf(
+      ctx,
+      id,
+      columns.map(({ header }) => header),
+    ),
+  }
+}
+
+async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): AsyncGenerator<string> {
+  yield failureHeader(headers)
+  let line = 0
+  while (true) {
+    const failures = await queries.readFailures(ctx, id, line, FAILURES_AT_ONCE)
+    const last = failures.at(-1)
+    if (!last) return
+    yield failureLines(failures)
+    line = last.line
+  }
+}
+
+/** Not 1 before the end. */
+const progressOf = ({ state, position, bytes }: ImportRow) => (state === 'finished' ? 1 : Math.floor((1000 * position) / bytes) / 1000)
+
+function present(row: ImportRow): Import {
+  const { columns, position: _, ...shown } = row
+  return {
+    ...shown,
+    mapping: Object.fromEntries(columns.map(({ header, field }) => [header, field])),
+    columns: columns.map(({ header }) => header),
+    progress: progressOf(row),
+  }
+}

@@ -1,0 +1,308 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import pg from 'pg'
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { type Reply, type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/db.ts'
+
+const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
+  (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id
+
+async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: w.databaseUrl })
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const FILE = 'external_id,email\nkim,kim@example.com\n'
+
+const send = (
+  w: World,
+  list: number | string,
+  raw: string | Buffer | undefined,
+  headers: Record<string, string> = {},
+  query = '',
+): Promise<Reply> =>
+  w.post(`/api/client/lists/${list}/import${query}`, undefined, {
+    ...(raw !== undefined && { raw }),
+    headers: { 'content-type': 'text/csv', ...headers },
+  })
+
+/** Everything of uploads, whatever became of them. */
+const kept = (w: World) =>
+  ask(w, 'select i.state, c.no from imports i left join import_chunks c on c.import_id = i.id where i.project_id = $1', [w.projectId])
+
+describe('a file that is refused leaves nothing behind', () => {
+  test.each([
+    ['of another media type', FILE, { 'content-type': 'application/json' }, 415, 'parameter_invalid_format', 'Content-Type'],
+    ['in another charset', FILE, { 'content-type': 'text/csv; charset=latin1' }, 415, 'parameter_invalid_format', 'Content-Type'],
+    ['in another encoding', FILE, { 'content-encoding': 'zstd' }, 415, 'parameter_invalid_format', 'Content-Encoding'],
+    ['that is no gzip', FILE, { 'content-encoding': 'gzip' }, 400, 'parameter_invalid_format', 'body'],
+    [
+      'that ends too early',
+      gzipSync(FILE.repeat(50)).subarray(0, 60),
+      { 'content-encoding': 'gzip' },
+      400,
+      'parameter_invalid_format',
+      'body',
+    ],
+    ['that is too large', `external_id\n${'x\n'.repeat(300_000)}`, {}, 413, 'validation_failed', 'body'],
+    [
+      'that is too large inside',
+      gzipSync(`external_id\n${'x\n'.repeat(300_000)}`),
+      { 'content-encoding': 'gzip' },
+      413,
+      'validation_failed',
+      'body',
+    ],
+    ['in Latin-1', Buffer.from('external_id,name\nkim,Zo\xeb\n', 'latin1'), {}, 400, 'parameter_invalid_format', 'body'],
+    [
+      'in Latin-1 far behind',
+      Buffer.concat([Buffer.from(`external_id\n${'x\n'.repeat(200_000)}`), Buffer.from([0xeb, 10])]),
+      {},
+      400,
+      'parameter_invalid_format',
+      'body',
+    ],
+    ['in UTF-16', Buffer.from('\ufeffexternal_id\nkim\n', 'utf16le'), {}, 400, 'parameter_invalid_format', 'body'],
+    ['that ends within a character', Buffer.from('external_id\nZoë').subarray(0, -1), {}, 400, 'parameter_invalid_format', 'body'],
+    ['of blank lines', '\n\n\n', {}, 400, 'parameter_invalid_format', 'body'],
+    ['with an endless header', `external_id,"${'x'.repeat(300_000)}`, {}, 400, 'parameter_invalid_format', 'body'],
+    ['with two columns of one name', 'external_id,a,a\n1,2,3', {}, 422, 'validation_failed', 'body'],
+    ['without ids', 'email\nkim@example.com', {}, 422, 'validation_failed', 'mapping'],
+  ])('%s', async (_, file, headers, status, code, param) => {
+    await using w = await world({ env: { IMPORT_BYTES_MAX: '512KiB' } })
+    const reply = await send(w, await staticList(w), file, headers)
+    expect(reply).toMatchObject({ status, body: { code, error: { param } } })
+    expect(await kept(w)).toEqual([])
+  })
+
+  test.each([
+    ['?mapping=%7B', 400, 'parameter_invalid_format', 'mapping'],
+    ['?mapping=%5B%5D', 400, 'parameter_invalid_format', 'mapping'],
+    ['?mapping=%7B%22email%22%3A1%7D', 400, 'parameter_invalid_format', 'mapping'],
+    ['?mapping=%7B%22phone%22%3A%22phone%22%7D', 422, 'validation_failed', 'mapping'],
+    ['?delimiter=x', 400, 'parameter_invalid_format', 'delimiter'],
+    ['?dry_run=1', 400, 'parameter_invalid_format', 'dry_run'],
+    ['?subscription_ids=a&consent_source=x', 400, 'parameter_invalid_format', 'subscription_ids'],
+    [`?consent_source=${'x'.repeat(256)}`, 422, 'validation_failed', 'consent_source'],
+    ['?dryrun=true', 400, 'parameter_unknown', 'dryrun'],
+  ])('with %s', async (query, status, code, param) => {
+    await using w = await world()
+    expect(await send(w, await staticList(w), FILE, {}, query)).toMatchObject({ status, body: { code, error: { param } } })
+    expect(await kept(w)).toEqual([])
+  })
+
+  test('into a list that there is not, or a dynamic one', async () => {
+    await using w = await world()
+    const rule = { attribute: 'email', is_set: true }
+    const { body: dynamic } = await w.post('/api/client/lists', { name: 'By rule', type: 'dynamic', rule })
+    expect(await send(w, 999_999, FILE)).toMatchObject({ status: 404, body: { code: 'resource_missing' } })
+    expect(await send(w, 'x', FILE)).toMatchObject({ status: 400, body: { error: { param: 'listId' } } })
+    expect(await send(w, dynamic.id, FILE)).toMatchObject({ status: 422, body: { error: { param: 'listId' } } })
+    const theirs = await staticList(w, (await w.other()).keys.editor)
+    expect(await send(w, theirs, FILE)).toMatchObject({ status: 404 })
+    expect(await kept(w)).toEqual([])
+  })
+
+  test('when there is none, and a missing media type is read as CSV', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await send(w, list, undefined)).toMatchObject({ status: 400, body: { code: 'parameter_missing', error: { param: 'body' } } })
+    expect(await send(w, list, FILE, { 'content-type': '' })).toMatchObject({ status: 202 })
+  })
+
+  test('when too many wait', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    for (let index = 0; index < 20; index++) expect(await send(w, list, FILE)).toMatchObject({ status: 202 })
+    expect(await send(w, list, FILE)).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } })
+    expect(await kept(w)).toHaveLength(20)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  const key = { 'idempotency-key': 'once' }
+
+  test('makes one import of a file that is sent twice', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const first = await send(w, list, FILE, key)
+    const again = await send(w, list, gzipSync(FILE), { ...key, 'content-encoding': 'gzip' })
+    expect(again).toMatchObject({
+      status: 202,
+      body: first.body,
+      headers: { 'idempotent-replayed': 'true', location: first.headers.location },
+    })
+    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+  })
+
+  test('is that of one file and of what was said about it', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await send(w, list, FILE, key)).toMatchObject({ status: 202 })
+    for (const other of [
+      await send(w, list, `${FILE}ana,\n`, key),
+      await send(w, list, FILE, key, '?dry_run=true'),
+      await send(w, await staticList(w), FILE, key),
+    ]) {
+      expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_mismatch', error: { reason: 'different_request' } } })
+    }
+    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+  })
+
+  test('may be used again after a refusal', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await send(w, list, 'email\n', key)).toMatchObject({ status: 422 })
+    expect((await send(w, list, FILE, key)).headers['idempotent-replayed']).toBeUndefined()
+    expect(await kept(w)).toHaveLength(1)
+  })
+
+  test('holds for files that are sent at the same time', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const replies = await Promise.all(Array.from({ length: 4 }, () => send(w, list, FILE, key)))
+    expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
+    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+  })
+})
+
+describe('the file of refused rows', () => {
+  test('comes with the headers of every reply, and compressed when asked for', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, `external_id,email\n${'kim,nowhere\n'.repeat(1200)}`)
+    await w.drain()
+    const path = `/api/client/lists/${list}/imports/${body.id}/errors`
+    const plain = await w.get(path)
+    expect(plain).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': `attachment; filename="import-${body.id}-errors.csv"`,
+        'x-request-id': expect.stringMatching(/^req_/),
+        'service-version': '2026-11-20',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+    expect(plain.text.split('\n')).toHaveLength(1 + 1200 + 1)
+    for (const encoding of ['gzip', 'br']) {
+      const packed = await w.get(path, { headers: { 'accept-encoding': encoding } })
+      expect(packed.headers['content-encoding']).toBe(encoding)
+      expect(packed.text.length).toBeLessThan(plain.text.length)
+    }
+    expect(await w.request('HEAD', path)).toMatchObject({ status: 200, text: '', headers: { 'content-type': 'text/csv; charset=utf-8' } })
+  })
+
+  test('is 404 where there is no import', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FILE)
+    for (const path of [`${list}/imports/999999/errors`, `${await staticList(w)}/imports/${body.id}/errors`]) {
+      expect(await w.get(`/api/client/lists/${path}`)).toMatchObject({ status: 404, body: { code: 'resource_missing' } })
+    }
+  })
+})
+
+describe('over a real connection', () => {
+  type Answer = { status: number; text: string }
+
+  /** Sends what the source yields, as it yields it, and the answer when there is one. */
+  async function upload(
+    w: World,
+    path: string,
+    source: Iterable<Buffer> | AsyncIterable<Buffer>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    if (!w.app.server.listening) await w.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = w.app.server.address() as AddressInfo
+    return new Promise((resolve, reject) => {
+      const sent = request({
+        port,
+        path,
+        method: 'POST',
+        headers: { 'content-type': 'text/csv', authorization: `Bearer ${w.keys.editor}`, ...headers },
+      })
+      sent.on('response', (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+      })
+      sent.on('error', reject)
+      Readable.from(source)
+        .on('error', () => sent.destroy())
+        .pipe(sent)
+    })
+  }
+
+  const FILLER = 'x'.repeat(2000)
+  const MEBIBYTE = 1_048_576
+  const Stored = Type.Object({ bytes: Type.Integer() })
+
+  /** As many rows, each of about 2 kB, by the hundred. */
+  function* rowsOf(count: number): Generator<Buffer> {
+    yield Buffer.from('external_id,filler\n')
+    for (let from = 0; from < count; from += 100) {
+      yield Buffer.from(Array.from({ length: 100 }, (_, index) => `p${from + index},${FILLER}\n`).join(''))
+    }
+  }
+
+  test('a large file is on disk as it comes: the server never holds more than a little of it', { timeout: 60_000 }, async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    let sent = 0
+    let mostHeld = 0
+    async function* watched() {
+      for (const part of rowsOf(20_000)) {
+        sent += part.length
+        yield part
+        if (sent % (4 * MEBIBYTE) > part.length) continue
+        const stored = await w.db.first(Stored, sql`select coalesce(sum(length(bytes)), 0)::bigint as bytes from import_chunks`)
+        mostHeld = Math.max(mostHeld, sent - (stored?.bytes ?? 0))
+      }
+    }
+    const { status, text } = await upload(w, `/api/client/lists/${list}/import`, watched())
+    expect(status, text).toBe(202)
+    expect(JSON.parse(text).bytes).toBe(sent)
+    expect(sent).toBeGreaterThan(40 * MEBIBYTE * 0.9)
+    // The buffers of the connection are in it, on both ends.
+    expect(mostHeld).toBeLessThan(16 * MEBIBYTE)
+  })
+
+  test('a sender that goes away leaves nothing behind', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    function* interrupted() {
+      yield* rowsOf(2000)
+      throw new Error('gone')
+    }
+    await expect(upload(w, `/api/client/lists/${list}/import`, interrupted())).rejects.toThrow()
+    await expect.poll(() => kept(w)).toEqual([])
+  })
+
+  test.each([
+    ['that is too large', {}, 413],
+    ['that is no gzip', { 'content-encoding': 'gzip' }, 400],
+  ])('a file %s is answered while it still comes', async (_, headers, status) => {
+    await using w = await world({ env: { IMPORT_BYTES_MAX: '2MiB' } })
+    const list = await staticList(w)
+    expect(await upload(w, `/api/client/lists/${list}/import`, rowsOf(8000), headers)).toMatchObject({ status })
+    await expect.poll(() => kept(w)).toEqual([])
+  })
+
+  test('a large file for a list that there is not is answered', async () => {
+    await using w = await world()
+    expect(await upload(w, '/api/client/lists/999999/import', rowsOf(8000))).toMatchObject({ status: 404 })
+  })
+})
