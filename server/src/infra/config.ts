@@ -48,9 +48,9 @@ const level = setting<string>('fatal, error, warn, info, debug, trace or silent'
     : { problem: 'must be fatal, error, warn, info, debug, trace or silent' },
 )
 const bytes = setting<number>('size', (raw) => {
-  const [, amount, unit] = /^(\d+)(B|KiB|MiB)?$/.exec(raw) ?? []
+  const [, amount, unit = 'B'] = /^(\d+)(B|KiB|MiB|GiB)?$/.exec(raw) ?? []
   if (amount === undefined) return { problem: 'must be a size such as 262144, 256KiB or 1MiB' }
-  return ok(Number(amount) * (unit === 'MiB' ? 1_048_576 : unit === 'KiB' ? 1024 : 1))
+  return ok(Number(amount) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit))
 })
 const url = setting<string | undefined>('URL', (raw) =>
   URL.canParse(raw) ? ok(raw.replace(/\/+$/, '')) : { problem: 'must be a URL such as https://carillon.example.com' },
@@ -92,6 +92,7 @@ export const settings = {
   REQUIRE_API_VERSION: flag(false, 'Refuse requests without a Service-Version header.'),
   JSON_BODY_LIMIT: bytes(1_048_576, 'Largest JSON body, after decompression.'),
   FORM_BODY_LIMIT: bytes(262_144, 'Largest form body, after decompression.'),
+  IMPORT_BYTES_MAX: bytes(2_147_483_648, 'Largest file of an import, after decompression.'),
   LIST_ALL_MAX: count(10_000, 'Most rows that `limit=-1` may return.'),
   RATE_READ: count(1000, 'Reads per second and credential. 0 switches the limit off.'),
   RATE_WRITE: count(1000, 'Writes per second and credential. 0 switches the limit off.'),
@@ -105,6 +106,15 @@ export const settings = {
   IDEMPOTENCY_WAIT_MS: count(5000, 'How long a repeat waits for the original that is still running.'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Older events are stored but trigger nothing.'),
+  EVENT_RETENTION_MONTHS: count(
+    0,
+    'Events are removed by whole calendar months once they are this many months old. 0 keeps them for ever.',
+  ),
+  BACKLOG_ITEMS_MAX: count(
+    5_000_000,
+    'Accepted events and users that may wait to be processed; then senders are told to come back. 0 is unlimited.',
+  ),
+  BACKLOG_BYTES_MAX: bytes(2_147_483_648, 'The same in bytes of their requests. 0 is unlimited.'),
   WEBHOOK_RETRY_SCHEDULE: numbers([5, 300, 1800, 7200, 18_000, 36_000, 36_000], 'Seconds between the attempts of a webhook delivery.'),
   WEBHOOK_TIMEOUT_MS: count(15_000, 'Longest a webhook endpoint may take to answer.'),
   WEBHOOK_DISABLE_AFTER_FAILURES: count(20, 'Consecutive failures after which an endpoint may be disabled …'),

@@ -7,23 +7,33 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export type Metrics = ReturnType<typeof createMetrics>
 
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
+/** For what may wait behind other work. */
+const LAG_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800]
+
+function instrumentsOf(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Counter({ name, help, labelNames: [...labelNames], registers }),
+    gauge: <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Gauge({ name, help, labelNames: [...labelNames], registers }),
+    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[] = [], buckets = SECONDS) =>
+      new Histogram({ name, help, labelNames: [...labelNames], buckets, registers }),
+  }
+}
 
 export function createMetrics(version: string) {
   const registry = new Registry()
-  const registers = [registry]
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Counter({ name, help, labelNames: [...labelNames], registers })
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers })
-  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Histogram({ name, help, labelNames: [...labelNames], buckets: SECONDS, registers })
-
+  const { counter, gauge, histogram } = instrumentsOf(registry)
   collectDefaultMetrics({ register: registry })
   gauge('app_build_info', 'The version that runs.', ['version']).set({ version }, 1)
   const requests = histogram('http_request_duration_seconds', 'Time to answer a request.', ['method', 'route', 'status_class'])
   const statements = histogram('app_db_statement_duration_seconds', 'Time of one SQL statement.')
   const connections = gauge('app_db_pool_connections', 'Connections to PostgreSQL.', ['state'])
   const ingested = counter('app_events_ingested_total', 'Events by what became of them.', ['result'])
+  const lags = histogram('app_event_lag_seconds', 'Time from accepting an event to applying it.', [], LAG_SECONDS)
+  const backlogItems = gauge('app_backlog_items', 'Accepted events and users that wait to be processed, about.')
+  const backlogBytes = gauge('app_backlog_bytes', 'Bytes of the accepted requests that wait to be processed, about.')
   const upserted = counter('app_contacts_upserted_total', 'Contacts written, by result.', ['result'])
   const messages = counter('app_messages_total', 'Messages handed to a provider, by outcome.', ['channel', 'provider', 'outcome'])
   const sends = histogram('app_message_send_duration_seconds', 'Time a provider took.', ['channel', 'provider'])
@@ -49,6 +59,13 @@ export function createMetrics(version: string) {
       connections.set({ state: 'waiting' }, waiting)
     },
     eventsIngested: (result: 'accepted' | 'processed' | 'duplicate' | 'parked', count: number) => ingested.inc({ result }, count),
+    eventLag: (seconds: number, count: number) => {
+      for (let event = 0; event < count; event++) lags.observe(seconds)
+    },
+    backlog: (items: number, bytes: number) => {
+      backlogItems.set(items)
+      backlogBytes.set(bytes)
+    },
     contactsUpserted: (result: 'saved' | 'refused', count: number) => upserted.inc({ result }, count),
     messageSent: (channel: string, provider: string, outcome: string, elapsedMs: number) => {
       messages.inc({ channel, provider, outcome })

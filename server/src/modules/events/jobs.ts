@@ -1,9 +1,15 @@
-import { job } from '../../infra/jobs.ts'
+import { type Job, job } from '../../infra/jobs.ts'
+import { removeExpired, type WhenDropped } from './retention.ts'
 import { forgetEventIds, preparePartitions } from './service.ts'
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 export const eventJobs = [
   job({ name: 'events.partitions', idleMs: HOUR_MS, run: preparePartitions }),
   job({ name: 'events.forget-ids', idleMs: HOUR_MS, run: forgetEventIds }),
 ]
+
+/** Removes events whose time is over; `whenDropped` tells those who reckon with events. */
+export const retentionJob = (whenDropped: WhenDropped): Job =>
+  job({ name: 'events.retention', idleMs: 10 * MINUTE_MS, run: (ctx) => removeExpired(ctx, whenDropped) })

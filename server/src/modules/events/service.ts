@@ -1,13 +1,24 @@
+import { refuseWhenFull } from '../../infra/backlog.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { parseJson } from '../../infra/http/body.ts'
 import type { AcceptedKind, Appender, ClaimedRequest, ParkedItem } from '../../infra/stream.ts'
 import { insertGroup } from '../../infra/stream.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { type Arrival, checkForLater, checkItem, findUsers, type Profile, type UserRow } from '../users/index.ts'
+import {
+  type Arrival,
+  checkForLater,
+  checkItem,
+  findUsers,
+  type LoggedChange,
+  type Profile,
+  type SystemEvent,
+  type UserRow,
+} from '../users/index.ts'
 import { type AcceptedEvent, checkForAcceptance, refuseUnlessAnonymous, toAcceptedEvent } from './accepted.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
+import { countEvents } from './stats.ts'
 
 const DAY_MS = 86_400_000
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
@@ -29,7 +40,15 @@ export async function acceptUpserts(ctx: ProjectCtx, appender: Appender, items: 
   await append(ctx, appender, 'users', items.length, body, requestId)
 }
 
-function append(ctx: ProjectCtx, appender: Appender, kind: AcceptedKind, items: number, body: Buffer, requestId: string): Promise<void> {
+async function append(
+  ctx: ProjectCtx,
+  appender: Appender,
+  kind: AcceptedKind,
+  items: number,
+  body: Buffer,
+  requestId: string,
+): Promise<void> {
+  await refuseWhenFull(ctx)
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
   const request = { projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body }
@@ -49,8 +68,11 @@ async function refuseOthers(ctx: ProjectCtx, userId: UserId, items: unknown[]): 
   })
 }
 
-/** One item of the log: who it speaks of and, unless it is a queued upsert, the event. */
-export type ReadItem = { arrival: Arrival; event?: AcceptedEvent; source: Omit<ParkedItem, 'reason'> }
+/** One item of the log: who it speaks of and, unless it is a queued upsert, the event; or what became different by another way. */
+export type ReadItem = { key: string; source: Omit<ParkedItem, 'reason'> } & (
+  | { arrival: Arrival; event?: AcceptedEvent }
+  | { change: LoggedChange }
+)
 
 /** Reads the stored bytes again. What an older release accepted and this one does not understand is parked, not lost. */
 export function readRequest({ position, kind, user_id, request_id, received_at, body }: ClaimedRequest): {
@@ -61,10 +83,14 @@ export function readRequest({ position, kind, user_id, request_id, received_at, 
   const parked: ParkedItem[] = []
   for (const [index, item] of (parseJson(body) as unknown[]).entries()) {
     const source = { kind, request_id, received_at, item }
+    const key = `${position}-${index}`
     try {
-      const { profile, event } =
-        kind === 'events' ? toAcceptedEvent(item, `${position}-${index}`, received_at) : { profile: toUpsert(item), event: undefined }
-      items.push({ arrival: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }), source })
+      if (kind === 'changes') {
+        items.push({ key, source, change: item as LoggedChange })
+        continue
+      }
+      const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
+      items.push({ key, source, arrival: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }) })
     } catch (error) {
       parked.push({ ...source, reason: (error as Error).message })
     }
@@ -78,11 +104,24 @@ function toUpsert(item: unknown): Profile {
   return checked.profile
 }
 
+/** A fact of the system's own, as an event under a key of its own. */
+export const toSystemEvent = ({ name, data, created_at }: SystemEvent, key: string, receivedAt: Date): AcceptedEvent => ({
+  key,
+  name,
+  data,
+  createdAt: new Date(created_at),
+  receivedAt,
+  eventId: null,
+})
+
 /** An event that is stored: a fact about a person. */
 export type Fact = { userId: UserId; event: AcceptedEvent; triggers: boolean }
 
+/** An event with its person; a silent one triggers nothing. */
+export type Arrived = { userId: UserId; event: AcceptedEvent; silent?: true }
+
 /** Stores each event once. Repeats of an event id fall away; what is left are the facts, in order. */
-export async function record(ctx: InTx, arrived: { userId: UserId; event: AcceptedEvent }[]): Promise<Fact[]> {
+export async function record(ctx: InTx, arrived: Arrived[], lane: number): Promise<Fact[]> {
   const fresh = await withoutRepeats(ctx, arrived)
   if (fresh.length === 0) return []
   await queries.copyEvents(
@@ -96,12 +135,13 @@ export async function record(ctx: InTx, arrived: { userId: UserId; event: Accept
       received_at: event.receivedAt,
     })),
   )
+  await countEvents(ctx, fresh, lane)
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * 3_600_000
-  return fresh.map(({ userId, event }) => ({ userId, event, triggers: event.createdAt.getTime() >= oldest }))
+  return fresh.map(({ userId, event, silent }) => ({ userId, event, triggers: !silent && event.createdAt.getTime() >= oldest }))
 }
 
-async function withoutRepeats(ctx: InTx, arrived: { userId: UserId; event: AcceptedEvent }[]) {
+async function withoutRepeats(ctx: InTx, arrived: Arrived[]): Promise<Arrived[]> {
   const seen = new Set<string>()
   const first = arrived.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))
   const named = first.flatMap(({ event }) => (event.eventId === null ? [] : [{ event_id: event.eventId, received_at: event.receivedAt }]))

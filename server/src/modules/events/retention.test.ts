@@ -1,0 +1,140 @@
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { retentionJob } from './jobs.ts'
+import { copyEvents, listPartitions } from './queries.ts'
+import { preparePartitions } from './service.ts'
+import { countEvents } from './stats.ts'
+
+const Row = Type.Object({ name: Type.String(), partition: Type.String() })
+const stored = async (w: World) =>
+  (
+    await w.db.all(
+      Row,
+      sql`select name, tableoid::regclass::text as partition from events where project_id = ${w.projectId} order by created_at, name`,
+    )
+  ).map(({ name, partition }) => `${name} in ${partition}`)
+
+const happen = (w: World, ...times: string[]) =>
+  inTx(w.ctx, async (ctx) => {
+    const facts = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
+    await copyEvents(
+      ctx,
+      facts.map(({ event: { name, createdAt } }) => ({
+        project_id: w.projectId,
+        user_id: 1 as UserId,
+        name,
+        data: {},
+        created_at: createdAt,
+        received_at: createdAt,
+      })),
+    )
+    await countEvents(ctx, facts, 0)
+  })
+
+/** Runs the job until it finds nothing; answers what those were told who reckon with events. */
+async function retain(w: World): Promise<string[]> {
+  const told: string[] = []
+  const job = retentionJob(async (_, before) => {
+    told.push(before.toISOString().slice(0, 10))
+  })
+  while ((await job.run(w.ctx, new AbortController().signal)) > 0);
+  return told
+}
+
+/** A world of which every month since November 2026 has its partition, at a later time. */
+async function later(time: string, months: number): Promise<World> {
+  const w = await world({ env: { EVENT_RETENTION_MONTHS: String(months) } })
+  w.clock.set(new Date(time))
+  await preparePartitions(w.ctx)
+  return w
+}
+
+describe('EVENT_RETENTION_MONTHS', () => {
+  test('of what is older than the first month with a partition, the older part goes', async () => {
+    await using w = await later('2026-11-24', 6)
+    await happen(w, '1999-01-01', '2026-04-30T23:59:59.999Z', '2026-05-01')
+    expect(await retain(w)).toEqual(['2026-05-01'])
+    expect(await stored(w)).toEqual(['2026-05-01 in events_past'])
+  })
+
+  test('where nothing is old enough, nobody is told', async () => {
+    await using w = await later('2028-01-15', 24)
+    await happen(w, '2026-11-01')
+    expect(await retain(w)).toEqual([])
+    expect(await stored(w)).toHaveLength(1)
+  })
+
+  test('keeps everything for ever unless it is set', async () => {
+    await using w = await later('2028-03-15', 0)
+    await happen(w, '1999-01-01', '2026-11-01')
+    expect(await retain(w)).toEqual([])
+    expect(await stored(w)).toHaveLength(2)
+  })
+
+  test('removes months that lie wholly before it, what is older than all of them, and their counts', async () => {
+    await using w = await later('2028-02-15', 12)
+    await happen(w, '1999-01-01', '2026-12-31', '2027-01-31T23:59:59.999Z', '2027-02-01', '2028-02-15')
+    expect(await retain(w)).toEqual(['2027-02-01'])
+    expect(await stored(w)).toEqual(['2027-02-01 in events_2027_02', '2028-02-15 in events_2028_02'])
+    expect([...(await listPartitions(w.ctx))].filter((name) => name < 'events_2027_02')).toEqual([])
+    const { body } = await w.get('/api/client/schema/events')
+    expect(body.results.map(({ name }: { name: string }) => name)).toEqual(['2027-02-01', '2028-02-15'])
+    expect((await w.get('/api/client/events/stats?since=2026-12-01&until=2027-02-02')).body.total).toBe(1)
+  })
+
+  test('a name of which some events are left counts those', async () => {
+    await using w = await later('2028-05-15', 12)
+    const fact = (time: string) => ({ userId: 1 as UserId, event: { name: 'a', createdAt: new Date(time) } })
+    await inTx(w.ctx, (ctx) => countEvents(ctx, [fact('2027-04-30T23:59:59Z'), fact('2027-06-01')], 0))
+    await retain(w)
+    expect((await w.get('/api/client/schema/events?q=a')).body.results).toMatchObject([
+      { name: 'a', count: 1, first_seen: '2027-05-01T00:00:00.000Z', last_seen: '2027-06-01T00:00:00.000Z' },
+    ])
+  })
+
+  test('an event from a removed time still finds a home, and goes with the next month', async () => {
+    await using w = await later('2029-01-15', 12)
+    await retain(w)
+    await happen(w, '2027-12-31', '1970-01-01')
+    expect(await retain(w)).toEqual([])
+    expect(await stored(w)).toEqual(['1970-01-01 in events_past', '2027-12-31 in events_past'])
+    w.clock.set(new Date('2029-02-01'))
+    expect(await retain(w)).toEqual(['2028-02-01'])
+    expect(await stored(w)).toEqual([])
+  })
+
+  test('those who reckon with events are told once, and again when that failed', async () => {
+    await using w = await later('2030-02-15', 12)
+    await happen(w, '2028-12-31')
+    const failing = retentionJob(async () => {
+      throw new Error('not now')
+    })
+    const { signal } = new AbortController()
+    await expect(
+      (async () => {
+        while ((await failing.run(w.ctx, signal)) > 0);
+      })(),
+    ).rejects.toThrow('not now')
+    expect(await retain(w)).toEqual(['2029-02-01'])
+    expect(await retain(w)).toEqual([])
+  })
+
+  test('does not wait for those who work with events, nor lets others wait', async () => {
+    await using w = await later('2031-02-15', 12)
+    await happen(w, '2029-12-31')
+    const job = retentionJob(async () => undefined)
+    const { signal } = new AbortController()
+    await w.db.transaction(async (db) => {
+      await db.run(sql`lock table events in row exclusive mode`)
+      expect(await job.run(w.ctx, signal)).toBe(0)
+      await happen(w, '2031-02-01')
+    })
+    expect(await stored(w)).toHaveLength(2)
+    await retain(w)
+    expect(await stored(w)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,33 @@
+/** What somebody did, latest first. */
+import { type Static, Type } from 'typebox'
+import { inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { Exact, Timestamp } from '../../lib/shapes.ts'
+import { findIdsOf, requireUser } from '../users/index.ts'
+import { readRange } from './range.ts'
+import * as queries from './reading/queries.ts'
+
+export const TimelineItem = Exact({
+  name: Type.String(),
+  data: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Attributes of the event.' }),
+  created_at: Timestamp,
+  received_at: Timestamp,
+})
+type TimelineItem = Static<typeof TimelineItem>
+
+/** A page of the events of a person, with those of people who turned out to be the same. Throws 404. */
+export async function listTimeline(
+  ctx: ProjectCtx,
+  user: string,
+  { name, ...range }: { name?: string; since?: string; until?: string },
+  page: PageRequest,
+): Promise<PageOf<TimelineItem>> {
+  const wanted = { ...readRange(range), ...(name !== undefined && { name }) }
+  const { id } = await requireUser(ctx, user)
+  const ids = await findIdsOf(ctx, id)
+  const found = await inTx(ctx, async (ctx) => {
+    await queries.followIndex(ctx)
+    return queries.listEvents(ctx, ids, wanted, page)
+  })
+  return mapPage(found, ({ seq: _, ...item }) => item)
+}

@@ -1,0 +1,6 @@
+import { job } from '../../infra/jobs.ts'
+import { surveyAttributes } from './catalogue/attributes-in-use.ts'
+
+const LOOK_MS = 10_000
+
+export const userJobs = [job({ name: 'users.survey', idleMs: LOOK_MS, run: surveyAttributes })]
