@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { coldStart } from './cold-start.ts'
 import { ingest } from './ingest.ts'
 import { list } from './list.ts'
+import { segments } from './segments.ts'
 import { saveResults } from './support.ts'
 import { users } from './users.ts'
 
-const benches = { ingest, users, list, 'cold-start': coldStart }
+const benches = { ingest, users, list, segments, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

@@ -2,6 +2,41 @@
 
 create extension pg_trgm;
 
+create sequence event_seq;
+
+create sequence list_tracker_ids;
+
+CREATE OR REPLACE FUNCTION instant_of(value text)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+declare
+  -- With an offset, the first and the last hours may be written in the years around.
+  shape constant text := '^(?:19(?:69|[7-9][0-9])|20[0-9]{2}|210[01])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
+    '(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?$';
+  instant timestamptz;
+begin
+  if value not like '____-__-__%' or value !~ shape then
+    return null;
+  end if;
+  -- A day that the month does not have falls into the next one.
+  if substr(value, 9, 2) > '28'
+    and extract(month from (left(value, 8) || '01')::date + (substr(value, 9, 2)::int - 1)) <> substr(value, 6, 2)::int then
+    return null;
+  end if;
+  if length(value) > 20 and substr(right(value, 6), 1, 1) in ('+', '-') then
+    instant := (left(left(value, -6), 23)::timestamp - right(value, 6)::interval) at time zone 'UTC';
+  else
+    instant := left(rtrim(value, 'Z'), 23)::timestamp at time zone 'UTC';
+  end if;
+  if instant < '1970-01-01T00:00Z'::timestamptz or instant >= '2101-01-01T00:00Z'::timestamptz then
+    return null;
+  end if;
+  return instant;
+end
+$function$;
+
 create table accepted_requests (
   position bigint not null generated always as identity,
   project_id bigint not null,
@@ -12,7 +47,7 @@ create table accepted_requests (
   items integer not null,
   body bytea storage external not null,
   constraint accepted_requests_pkey PRIMARY KEY ("position"),
-  constraint accepted_requests_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text])))
+  constraint accepted_requests_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text])))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX accepted_requests_by_project ON accepted_requests USING btree (project_id, "position");
 
@@ -39,6 +74,31 @@ create table api_keys (
   constraint api_keys_scope_check CHECK ((scope = ANY (ARRAY['public'::text, 'secret'::text, 'organisation'::text])))
 );
 CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table attribute_profiles (
+  project_id bigint not null,
+  survey bigint not null,
+  key text not null,
+  types text[] not null,
+  people bigint not null,
+  last_seen timestamp(3) with time zone not null,
+  sample_users bigint[] not null,
+  constraint attribute_profiles_pkey PRIMARY KEY (project_id, survey, key)
+);
+
+create table attribute_surveys (
+  project_id bigint not null,
+  asked_at timestamp(3) with time zone not null,
+  due_at timestamp(3) with time zone,
+  survey bigint not null default 0,
+  people bigint not null default 0,
+  as_of timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  looked_to bigint not null default 0,
+  people_so_far bigint not null default 0,
+  constraint attribute_surveys_pkey PRIMARY KEY (project_id)
+);
+CREATE INDEX attribute_surveys_due ON attribute_surveys USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create table attributes (
   project_id bigint not null,
@@ -111,6 +171,17 @@ create table devices (
 CREATE UNIQUE INDEX devices_by_token ON devices USING btree (project_id, token) WHERE (token IS NOT NULL);
 CREATE INDEX devices_by_user ON devices USING btree (user_id);
 
+create table event_days (
+  project_id bigint not null,
+  name text not null,
+  day date not null,
+  lane smallint not null,
+  events bigint not null,
+  constraint event_days_pkey PRIMARY KEY (project_id, name, day, lane)
+) with (fillfactor=70);
+CREATE INDEX event_days_by_age ON event_days USING btree (day);
+CREATE INDEX event_days_by_day ON event_days USING btree (project_id, day);
+
 create table event_ids (
   project_id bigint not null,
   event_id text not null,
@@ -119,13 +190,44 @@ create table event_ids (
 );
 CREATE INDEX event_ids_by_age ON event_ids USING btree (received_at);
 
+create table event_names (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  lane smallint not null,
+  events bigint not null,
+  first_at timestamp(3) with time zone not null,
+  last_at timestamp(3) with time zone not null,
+  recent_users bigint[] not null,
+  recent_times timestamp(3) with time zone[] not null,
+  constraint event_names_pkey PRIMARY KEY (project_id, name, lane)
+) with (fillfactor=50);
+
+create table event_removals (
+  before timestamp(3) with time zone not null,
+  removed bigint not null default 0,
+  past_to bigint not null default 0,
+  told_at timestamp(3) with time zone,
+  constraint event_removals_pkey PRIMARY KEY (before)
+);
+
+create table event_times (
+  project_id bigint not null,
+  tracker_id bigint not null,
+  user_id bigint not null,
+  times bigint[] not null,
+  is_stale boolean not null default false,
+  constraint event_times_pkey PRIMARY KEY (tracker_id, user_id)
+) with (fillfactor=80);
+
 create table events (
   project_id bigint not null,
   user_id bigint not null,
   name text not null,
   data jsonb not null,
   created_at timestamp(3) with time zone not null,
-  received_at timestamp(3) with time zone not null
+  received_at timestamp(3) with time zone not null,
+  seq bigint not null default nextval('event_seq'::regclass)
 ) partition by RANGE (created_at);
 CREATE INDEX events_by_user ON ONLY events USING btree (user_id, created_at);
 
@@ -143,6 +245,81 @@ create table idempotency_records (
   constraint idempotency_records_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
 );
 CREATE INDEX idempotency_records_by_expiry ON idempotency_records USING btree (expires_at);
+
+create table identity_epochs (
+  project_id bigint not null,
+  epoch bigint not null,
+  constraint identity_epochs_pkey PRIMARY KEY (project_id)
+);
+
+create table import_chunks (
+  project_id bigint not null,
+  import_id bigint not null,
+  no integer not null,
+  bytes bytea storage external not null,
+  constraint import_chunks_pkey PRIMARY KEY (import_id, no),
+  constraint import_chunks_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+);
+
+create table import_failures (
+  project_id bigint not null,
+  import_id bigint not null,
+  line bigint not null,
+  code text not null,
+  message text not null,
+  cells text[] not null,
+  constraint import_failures_pkey PRIMARY KEY (import_id, line),
+  constraint import_failures_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+);
+
+create table import_rehearsals (
+  project_id bigint not null,
+  import_id bigint not null,
+  key text not null,
+  profile jsonb not null,
+  constraint import_rehearsals_pkey PRIMARY KEY (import_id, key),
+  constraint import_rehearsals_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+);
+
+create table imports (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  list_id bigint not null,
+  state text not null default 'receiving'::text,
+  reason text,
+  delimiter text not null,
+  columns jsonb not null,
+  dry_run boolean not null,
+  update_existing boolean not null,
+  consent_source text,
+  subscription_ids bigint[] not null,
+  bytes bigint not null default 0,
+  position bigint not null,
+  line bigint not null,
+  rows bigint not null default 0,
+  created bigint not null default 0,
+  updated bigint not null default 0,
+  unchanged bigint not null default 0,
+  skipped bigint not null default 0,
+  failed bigint not null default 0,
+  added bigint not null default 0,
+  attempts smallint not null default 0,
+  created_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  cleared_at timestamp(3) with time zone,
+  purged_at timestamp(3) with time zone,
+  constraint imports_pkey PRIMARY KEY (id),
+  constraint imports_list_id_fkey FOREIGN KEY (list_id) REFERENCES lists(id),
+  constraint imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint imports_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text, 'finished'::text, 'failed'::text, 'cancelled'::text])))
+) with (fillfactor=70);
+CREATE INDEX imports_by_list ON imports USING btree (project_id, list_id, id) WHERE (state <> 'receiving'::text);
+CREATE INDEX imports_receiving ON imports USING btree (received_at) WHERE (state = 'receiving'::text);
+CREATE INDEX imports_to_clear ON imports USING btree (id) WHERE ((finished_at IS NOT NULL) AND (cleared_at IS NULL));
+CREATE INDEX imports_to_purge ON imports USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (purged_at IS NULL));
+CREATE INDEX imports_unfinished ON imports USING btree (project_id, id) WHERE (state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text]));
 
 create table journey_steps (
   id bigint not null generated always as identity,
@@ -176,6 +353,53 @@ create table journeys (
 );
 CREATE INDEX journeys_by_project ON journeys USING btree (project_id, id) WHERE (archived_at IS NULL);
 
+create table list_clocks (
+  project_id bigint not null,
+  kept_to timestamp(3) with time zone not null,
+  constraint list_clocks_pkey PRIMARY KEY (project_id)
+);
+
+create table list_counts (
+  project_id bigint not null,
+  version_id bigint not null,
+  lane smallint not null,
+  members bigint not null,
+  constraint list_counts_pkey PRIMARY KEY (version_id, lane)
+);
+
+create table list_people (
+  project_id bigint not null,
+  version_id bigint not null,
+  user_id bigint not null,
+  is_member boolean not null,
+  since timestamp(3) with time zone not null,
+  check_at timestamp(3) with time zone,
+  constraint list_people_pkey PRIMARY KEY (user_id, version_id)
+) with (fillfactor=85);
+CREATE INDEX list_people_due ON list_people USING btree (project_id, check_at) WHERE (check_at IS NOT NULL);
+CREATE INDEX list_people_members ON list_people USING btree (version_id, user_id) WHERE is_member;
+CREATE INDEX list_people_others ON list_people USING btree (version_id) WHERE (NOT is_member);
+
+create table list_versions (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  list_id bigint not null,
+  rule jsonb,
+  tracker_ids bigint[] not null default '{}'::bigint[],
+  status text not null,
+  built_to bigint not null default 0,
+  people_done bigint not null default 0,
+  people_total bigint,
+  created_at timestamp(3) with time zone not null,
+  live_at timestamp(3) with time zone,
+  constraint list_versions_pkey PRIMARY KEY (id),
+  constraint list_versions_list_id_fkey FOREIGN KEY (list_id) REFERENCES lists(id),
+  constraint list_versions_status_check CHECK ((status = ANY (ARRAY['building'::text, 'live'::text, 'retired'::text])))
+);
+CREATE INDEX list_versions_at_work ON list_versions USING btree (id) WHERE (status <> 'live'::text);
+CREATE INDEX list_versions_by_list ON list_versions USING btree (list_id, id);
+CREATE INDEX list_versions_in_use ON list_versions USING btree (project_id, id) WHERE (status <> 'retired'::text);
+
 create table lists (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -183,8 +407,13 @@ create table lists (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
+  type text not null,
+  tags text[] not null default '{}'::text[],
+  live_version_id bigint,
   constraint lists_pkey PRIMARY KEY (id),
-  constraint lists_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+  constraint lists_live_version_id_fkey FOREIGN KEY (live_version_id) REFERENCES list_versions(id),
+  constraint lists_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
 CREATE INDEX lists_by_project ON lists USING btree (project_id, id);
 
@@ -235,6 +464,24 @@ create table parked_items (
   constraint parked_items_pkey PRIMARY KEY (id)
 );
 CREATE INDEX parked_items_by_project ON parked_items USING btree (project_id, id);
+
+create table processing_lanes (
+  project_id bigint not null,
+  window_id bigint not null,
+  lane smallint not null,
+  constraint processing_lanes_pkey PRIMARY KEY (window_id, lane),
+  constraint processing_lanes_window_id_fkey FOREIGN KEY (window_id) REFERENCES processing_windows(id) ON DELETE CASCADE
+);
+
+create table processing_windows (
+  project_id bigint not null,
+  id bigint not null generated always as identity,
+  positions bigint[] not null,
+  lanes bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint processing_windows_pkey PRIMARY KEY (project_id),
+  constraint processing_windows_id_key UNIQUE (id)
+);
 
 create table projects (
   id bigint not null generated always as identity,
@@ -354,6 +601,7 @@ create table user_subscriptions (
   subscription_id bigint not null,
   state smallint not null,
   updated_at timestamp(3) with time zone not null,
+  source text,
   constraint user_subscriptions_pkey PRIMARY KEY (user_id, subscription_id),
   constraint user_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE,
   constraint user_subscriptions_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))

@@ -34,8 +34,16 @@ async function describe(connectionString: string): Promise<string> {
   await client.connect()
   try {
     const extensions = await client.query<{ name: string }>(EXTENSIONS)
+    const sequences = await client.query<{ name: string }>(SEQUENCES)
+    const functions = await client.query<{ definition: string }>(FUNCTIONS)
     const tables = await client.query<Table>(TABLES)
-    return [HEAD, ...extensions.rows.map(({ name }) => `create extension ${name};\n`), ...tables.rows.map(statements)].join('\n')
+    return [
+      HEAD,
+      ...extensions.rows.map(({ name }) => `create extension ${name};\n`),
+      ...sequences.rows.map(({ name }) => `create sequence ${name};\n`),
+      ...functions.rows.map(({ definition }) => `${definition.trim()};\n`),
+      ...tables.rows.map(statements),
+    ].join('\n')
   } finally {
     await client.end()
   }
@@ -49,6 +57,19 @@ function statements({ name, options, partitioned_by, columns, constraints, index
 }
 
 const EXTENSIONS = `select extname as name from pg_extension where extname <> 'plpgsql' order by extname`
+
+/** Those of identity columns belong to their columns. */
+const SEQUENCES = `
+  select c.relname as name from pg_class c
+  where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace
+    and not exists (select 1 from pg_depend d where d.objid = c.oid and d.deptype = 'i')
+  order by 1`
+
+const FUNCTIONS = `
+  select replace(pg_get_functiondef(p.oid), ' public.', ' ') as definition from pg_proc p
+  where p.pronamespace = 'public'::regnamespace
+    and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+  order by p.proname`
 
 /** Partitions are the server's work, not the schema's. Columns keep their order; all else goes by name. */
 const TABLES = `

@@ -1,122 +1,178 @@
 /**
  * The life of an event, top to bottom: the one file that says in which order things happen.
- * A batch of the log is read, its people are found, its events stored, and what is owed because of them is written down,
- * all in one transaction with the deletion of the log rows. Each step returns the next one's input.
+ * A batch of the log is read, its people are found, its events stored, lists looked at again, and what is owed because of all that
+ * written down, in one transaction with the deletion of the log rows. Each step returns the next one's input.
  */
+import { applyNext, type LogWork } from './infra/apply-log.ts'
 import { asSystem, type Ctx, type InTx, inTx } from './infra/ctx.ts'
-import { isRace } from './infra/db.ts'
-import { isDatabaseAway } from './infra/http/error-reply.ts'
-import {
-  type ClaimedRequest,
-  claimRequests,
-  deleteRequests,
-  lockProject,
-  type ParkedItem,
-  parkItems,
-  projectsWaiting,
-} from './infra/stream.ts'
-import type { ProjectId } from './lib/ids.ts'
+import { type ParkedItem, projectsWaiting } from './infra/stream.ts'
+import type { UserId } from './lib/ids.ts'
 import { runningTriggers, triggered } from './modules/campaigns/index.ts'
-import { eraseEvents, type Fact, preparePartitions, type ReadItem, readRequest, record } from './modules/events/index.ts'
+import {
+  type Arrived,
+  eraseEvents,
+  type Fact,
+  preparePartitions,
+  type ReadItem,
+  readRequest,
+  record,
+  toSystemEvent,
+} from './modules/events/index.ts'
 import { enqueue, eraseMessages, mergeMessages } from './modules/messages/index.ts'
 import { findProject } from './modules/projects/index.ts'
+import {
+  erasePeople,
+  lapse,
+  loadRegistry,
+  lockLists,
+  lockListsShared,
+  type Move,
+  mergePeople,
+  projectsDue,
+  type Registry,
+  reevaluate,
+} from './modules/segments/index.ts'
 import { eraseSubscriptions, mergeSubscriptions } from './modules/subscriptions/index.ts'
-import { eraseUser, findErasable, identify, type Merge } from './modules/users/index.ts'
+import {
+  eraseUser,
+  findErasable,
+  findSurvivors,
+  identify,
+  type KnownIds,
+  keysOfPeople,
+  knownIds,
+  logNews,
+  type Merge,
+  type News,
+  type PersonChange,
+} from './modules/users/index.ts'
 
-/** About so many items share a transaction. */
-const BATCH_ITEMS = 2000
+type EventItem = Extract<ReadItem, { arrival: unknown }>
+type ChangeItem = Extract<ReadItem, { change: unknown }>
+
+/** Whom the items of a batch mean. */
+type Known = { ids: KnownIds; survivors: Map<UserId, UserId> }
+
+const isEvent = (item: ReadItem): item is EventItem => 'arrival' in item
+const isChange = (item: ReadItem): item is ChangeItem => 'change' in item
+
+const work: LogWork<ReadItem, Known> = {
+  contextOf: async (ctx, projectId) => asSystem(ctx, projectId, await findProject(ctx, projectId)),
+  read: readRequest,
+  async know(ctx, items, remember) {
+    const arrivals = items.filter(isEvent).map(({ arrival }) => arrival)
+    return { ids: await knownIds(ctx, arrivals, remember), survivors: await survivorsOf(ctx, items) }
+  },
+  keysOf: (item, { ids, survivors }) =>
+    isEvent(item) ? keysOfPeople(item.arrival, ids) : peopleOf(item).map((id) => `u${survivors.get(id) ?? id}`),
+  apply,
+}
+
+const peopleOf = ({ change }: ChangeItem): UserId[] => [change.user_id, ...(change.merged_from ?? [])]
+
+async function survivorsOf(ctx: InTx, items: ReadItem[]): Promise<Known['survivors']> {
+  const ids = [...new Set(items.filter(isChange).flatMap(peopleOf))]
+  const rows = ids.length > 0 ? await findSurvivors(ctx, ctx.projectId, ids) : []
+  return new Map(rows.map(({ id, survivor_id }) => [id, survivor_id]))
+}
 
 /** They did something, or are different now: applies what waits in the log, one batch for each project. */
 export async function whenPeopleAct(ctx: Ctx): Promise<number> {
   let done = 0
-  for (const { project_id } of await projectsWaiting(ctx)) done += await nextBatch(ctx, project_id)
+  await preparePartitions(ctx)
+  for (const { project_id } of await projectsWaiting(ctx)) done += await applyNext(ctx, project_id, work)
   return done
 }
 
-async function nextBatch(ctx: Ctx, projectId: ProjectId): Promise<number> {
-  await preparePartitions(ctx)
-  try {
-    return await applyBatch(ctx, projectId, BATCH_ITEMS)
-  } catch (error) {
-    // Somebody else wrote the same people at the same time, or the database is away: the batch is still there.
-    if (isRace(error)) return 1
-    if (isDatabaseAway(error)) throw error
-    ctx.log.error({ err: error, project_id: projectId }, 'batch could not be applied; going on item by item')
-    return applyOneByOne(ctx, projectId)
-  }
-}
-
-function applyBatch(ctx: Ctx, projectId: ProjectId, itemsMax: number): Promise<number> {
-  return inTx(ctx, async (tx) => {
-    if (!(await lockProject(tx, projectId))) return 0
-    const requests = await claimRequests(tx, projectId, itemsMax)
-    if (requests.length === 0) return 0
-    const ctx = asSystem(tx, projectId, await findProject(tx, projectId)) as InTx
-    const { items, parked } = read(requests)
-    const refused = await apply(ctx, items)
-    if (parked.length + refused.length > 0) await park(ctx, [...parked, ...refused])
-    await deleteRequests(
-      tx,
-      projectId,
-      requests.map(({ position }) => position),
-    )
-    return requests.length
-  })
-}
-
-/** The way around a poison item: the oldest request, each item in a savepoint of its own. What fails is parked with its reason. */
-function applyOneByOne(ctx: Ctx, projectId: ProjectId): Promise<number> {
-  return inTx(ctx, async (tx) => {
-    if (!(await lockProject(tx, projectId))) return 0
-    const requests = await claimRequests(tx, projectId, 1)
-    const ctx = asSystem(tx, projectId, await findProject(tx, projectId)) as InTx
-    const { items, parked } = read(requests)
-    for (const item of items) {
-      const refused = await tx.db
-        .savepoint(() => apply(ctx, [item]))
-        .catch((error: Error) => {
-          if (isRace(error) || isDatabaseAway(error)) throw error
-          return [{ ...item.source, reason: error.message }]
-        })
-      parked.push(...refused)
-    }
-    if (parked.length > 0) await park(ctx, parked)
-    await deleteRequests(
-      tx,
-      projectId,
-      requests.map(({ position }) => position),
-    )
-    return requests.length
-  })
-}
-
-async function park(ctx: InTx, items: ParkedItem[]): Promise<void> {
-  ctx.metrics.eventsIngested('parked', items.length)
-  await parkItems(ctx, ctx.projectId, items)
-}
-
-function read(requests: ClaimedRequest[]): { items: ReadItem[]; parked: ParkedItem[] } {
-  const all = requests.map(readRequest)
-  return { items: all.flatMap(({ items }) => items), parked: all.flatMap(({ parked }) => parked) }
-}
-
 /** The straight line. Answers the items that could not be applied. */
-async function apply(ctx: InTx, items: ReadItem[]): Promise<ParkedItem[]> {
+async function apply(ctx: InTx, items: ReadItem[], known: Known, lane: number): Promise<ParkedItem[]> {
+  await lockListsShared(ctx)
+  const registry = await loadRegistry(ctx)
+  const news: News = { changes: [], merges: [] }
+  const events = items.filter(isEvent)
   const people = await identify(
     ctx,
-    items.map(({ arrival }) => arrival),
-    whenMerged,
+    events.map(({ arrival }) => arrival),
+    known.ids,
+    async (ctx, { changes, merges }) => {
+      news.changes.push(...changes)
+      news.merges.push(...merges)
+      if (merges.length > 0) await whenMerged(ctx, merges)
+    },
   )
-  const arrived = items.flatMap(({ event }, index) => {
+  const told = changesOf(items.filter(isChange), known.survivors)
+  const merges = [...news.merges, ...told.merges]
+  if (merges.length > 0) await mergePeople(ctx, registry, lane, merges)
+  if (told.gone.length > 0) await erasePeople(ctx, lane, told.gone)
+  const arrived = events.flatMap(({ event }, index) => {
     const person = people[index]
     return event && person && 'userId' in person ? [{ userId: person.userId, event }] : []
   })
-  const facts = await record(ctx, arrived)
-  await react(ctx, facts)
-  return items.flatMap(({ source }, index) => {
+  const facts = await record(ctx, [...arrived, ...told.arrived], lane)
+  await follow(ctx, registry, lane, { facts, changes: [...news.changes, ...told.changes], merges })
+  return events.flatMap(({ source }, index) => {
     const person = people[index]
     return person && 'faults' in person ? [{ ...source, reason: person.faults.map(({ message }) => message).join(' ') }] : []
   })
+}
+
+type Told = { changes: PersonChange[]; merges: Merge[]; arrived: Arrived[]; gone: UserId[] }
+
+/** What other requests have written down for us, about those who are still there. */
+function changesOf(items: ChangeItem[], survivors: Known['survivors']): Told {
+  const told: Told = { changes: [], merges: [], arrived: [], gone: [] }
+  for (const { change, key, source } of items) {
+    const into_id = survivors.get(change.user_id)
+    const formers = into_id === undefined ? [] : peopleOf({ change } as ChangeItem).filter((id) => id !== into_id)
+    if (into_id === undefined) {
+      told.gone.push(change.user_id)
+      continue
+    }
+    told.merges.push(...formers.map((from_id) => ({ from_id, into_id })))
+    told.changes.push({ user_id: into_id, what: change.what, ...(change.is_new && { is_new: true as const }) })
+    if (change.event) {
+      const event = toSystemEvent(change.event, key, source.received_at)
+      told.arrived.push({ userId: into_id, event, ...(change.event.silent && { silent: true as const }) })
+    }
+  }
+  return told
+}
+
+type Followed = { facts: Fact[]; changes: PersonChange[]; merges: Merge[] }
+
+/** What follows: who moves between lists, and what is owed to whom because of it. */
+async function follow(ctx: InTx, registry: Registry, lane: number, { facts, changes, merges }: Followed): Promise<void> {
+  const survivors = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
+  const heirs = new Set(survivors.values())
+  const moves = await reevaluate(ctx, registry, lane, {
+    occurrences: facts.map(({ userId, event: { name, data, createdAt } }) => ({
+      userId: survivors.get(userId) ?? userId,
+      name,
+      data,
+      createdAtMs: createdAt.getTime(),
+    })),
+    // Of a survivor everything may be different.
+    changes: [
+      ...changes.filter(({ user_id }) => !heirs.has(user_id)),
+      ...[...heirs].map((user_id) => ({ user_id, what: [], is_new: true as const })),
+    ],
+  })
+  const moved = await recordMoves(ctx, moves, lane)
+  // What somebody inherits triggers nothing.
+  await react(ctx, [...facts, ...moved.filter(({ userId }) => !heirs.has(userId))])
+}
+
+/** A move between lists is an event of the person. */
+async function recordMoves(ctx: InTx, moves: Move[], lane: number): Promise<Fact[]> {
+  const now = ctx.clock.now()
+  return record(
+    ctx,
+    moves.map(({ userId, listId, entered }) => {
+      const event = { name: entered ? 'list_entered' : 'list_left', data: { list_id: listId }, created_at: now.toISOString() }
+      return { userId, event: toSystemEvent(event, `list-${listId}-${now.getTime()}`, now) }
+    }),
+    lane,
+  )
 }
 
 /** What we owe people because of it. */
@@ -128,10 +184,33 @@ async function react(ctx: InTx, facts: Fact[]): Promise<void> {
   if (intents.length > 0) await enqueue(ctx, intents)
 }
 
-/** Two people turned out to be one: every module moves what it keeps of them. */
-export async function whenMerged(ctx: InTx, pairs: Merge[]): Promise<void> {
+/** Nobody did anything, and yet: a window has closed, a date has come. */
+export async function whenTimePasses(ctx: Ctx): Promise<number> {
+  let looked = 0
+  for (const { project_id } of await projectsDue(ctx)) {
+    const inProject = asSystem(ctx, project_id, await findProject(ctx, project_id))
+    looked += await inTx(inProject, async (ctx) => {
+      await lockLists(ctx)
+      const { moves, looked } = await lapse(ctx, await loadRegistry(ctx), LAPSE_LANE)
+      await react(ctx, await recordMoves(ctx, moves, LAPSE_LANE))
+      return looked
+    })
+  }
+  return looked
+}
+
+const LAPSE_LANE = -3
+
+/** Two people turned out to be one: every module moves what it keeps of them. Lists follow when the log is applied. */
+async function whenMerged(ctx: InTx, pairs: Merge[]): Promise<void> {
   await mergeSubscriptions(ctx, pairs)
   await mergeMessages(ctx, pairs)
+}
+
+/** They are different now, by a request of its own: what follows is for those who apply the log. */
+export async function whenPeopleChange(ctx: InTx, news: News): Promise<void> {
+  if (news.merges.length > 0) await whenMerged(ctx, news.merges)
+  await logNews(ctx, news)
 }
 
 const ERASED_AT_ONCE = 20
@@ -141,8 +220,10 @@ export async function whenForgotten(ctx: Ctx): Promise<number> {
   const people = await findErasable(ctx, ERASED_AT_ONCE)
   for (const { id, project_id } of people) {
     await inTx(asSystem(ctx, project_id, await findProject(ctx, project_id)), async (ctx) => {
+      await lockLists(ctx)
       const ids = (await eraseUser(ctx, id)).map(({ id }) => id)
       if (ids.length === 0) return
+      await erasePeople(ctx, LAPSE_LANE, ids)
       await eraseMessages(ctx, ids)
       await eraseSubscriptions(ctx, ids)
       await eraseEvents(ctx, ids)

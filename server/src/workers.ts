@@ -2,20 +2,33 @@
 import type { Ctx } from './infra/ctx.ts'
 import { purgeIdempotencyRecords } from './infra/idempotency.ts'
 import { type Job, job } from './infra/jobs.ts'
-import { backlog } from './infra/stream.ts'
+import { backlog, isBusy } from './infra/stream.ts'
 import { chooseTemplate, findCampaigns, renderContent, templatesOf } from './modules/campaigns/index.ts'
-import { eventJobs } from './modules/events/index.ts'
+import { eventJobs, retentionJob } from './modules/events/index.ts'
+import { importJobs } from './modules/imports/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
+import { findProject } from './modules/projects/index.ts'
+import { createBuilder, keepTime, rebuildListsReaching, removeRetired } from './modules/segments/index.ts'
+import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { whenForgotten, whenPeopleAct } from './pipeline.ts'
+import { whenForgotten, whenPeopleAct, whenPeopleChange, whenTimePasses } from './pipeline.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
+/** A window that closes is seen this late at most. */
+const LAPSE_IDLE_MS = 250
 
 export const allJobs = (): Job[] => [
   job({ name: 'people', idleMs: 100, run: whenPeopleAct }),
+  job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: whenTimePasses }),
+  job({ name: 'lists.clock', idleMs: 5 * SECOND_MS, run: keepTime }),
+  job({ name: 'lists.build', idleMs: SECOND_MS / 10, run: createBuilder({ projectOf: findProject, isBusy }) }),
+  job({ name: 'lists.clean', idleMs: 10 * SECOND_MS, run: removeRetired }),
   job({ name: 'users.erase', idleMs: SECOND_MS, run: whenForgotten }),
+  ...userJobs,
+  ...importJobs({ projectOf: findProject, whenChanged: whenPeopleChange }),
   ...eventJobs,
+  retentionJob(rebuildListsReaching),
   ...messageJobs({ campaignsOf: findCampaigns, templatesOf, chooseTemplate, renderContent }),
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

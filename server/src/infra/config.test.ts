@@ -49,5 +49,6 @@ describe('the configuration', () => {
     ['262144', 262_144],
     ['256KiB', 262_144],
     ['2MiB', 2_097_152],
+    ['3GiB', 3_221_225_472],
   ])('a size may be written %s', (text, bytes) => expect(readConfig({ JSON_BODY_LIMIT: text }).JSON_BODY_LIMIT).toBe(bytes))
 })

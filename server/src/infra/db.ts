@@ -15,9 +15,11 @@ import type { Metrics } from './metrics.ts'
 export class Sql {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  readonly isOneOff: boolean
+  constructor(strings: readonly string[], values: readonly unknown[], isOneOff = false) {
     this.strings = strings
     this.values = values
+    this.isOneOff = isOneOff
   }
 }
 
@@ -28,6 +30,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 
 /** Text that goes into the statement as it is. For identifiers out of our own tables, never for input. */
 export const raw = (text: string): Sql => new Sql([text], [])
+
+/** A statement whose text somebody's rule has shaped: there may be any number of those, so it is not prepared for later. */
+export const oneOff = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
 
 /** Parts with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -228,6 +233,7 @@ const NAMES_MAX = 2000
 function prepare(statement: Sql): Prepared {
   const values: unknown[] = []
   const text = render(statement, values)
+  if (statement.isOneOff) return { name: '', text, values }
   let name = names.get(text)
   if (!name) {
     // Statements put together at run time are many; an unnamed one costs a plan, a full map costs memory.

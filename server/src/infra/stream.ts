@@ -7,10 +7,12 @@ import { type Static, Type } from 'typebox'
 import { ApiError } from '../lib/errors.ts'
 import type { ProjectId, UserId } from '../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../lib/shapes.ts'
+import { measureBacklog } from './backlog.ts'
 import type { Ctx, InTx } from './ctx.ts'
 import { type Db, sql } from './db.ts'
 
-export type AcceptedKind = 'events' | 'users'
+/** `changes` are not sent by anybody: other requests made them, and they are looked at in turn. */
+export type AcceptedKind = 'events' | 'users' | 'changes'
 
 /** A request as it is appended: the validated bytes as they came. */
 export type AcceptedRequest = {
@@ -112,7 +114,7 @@ function starts(lengths: number[]): number[] {
   })
 }
 
-const ClaimedRow = Type.Object({
+export const ClaimedRow = Type.Object({
   position: Type.Integer(),
   kind: Type.Unsafe<AcceptedKind>({ type: 'string' }),
   user_id: Nullable(IdOf<UserId>()),
@@ -171,13 +173,23 @@ export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedIte
         from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as p(kind text, request_id text, received_at timestamptz, item jsonb, reason text)`,
   )
 
-const Backlog = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant), parked: Type.Integer() })
+const Found = Type.Object({ found: Type.Boolean() })
 
-/** How much waits, since when, and how much was parked: for the metrics. */
-export const backlog = (ctx: Ctx) =>
-  ctx.db.first(
-    Backlog,
-    sql`select (select count(*) from accepted_requests) as waiting,
-               (select received_at from accepted_requests order by position limit 1) as oldest,
-               (select count(*) from parked_items) as parked`,
+/** Does anything wait in this project? */
+export const isBusy = async (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
+  (await ctx.db.first(Found, sql`select exists (select 1 from accepted_requests where project_id = ${projectId}) as found`))?.found ?? false
+
+const Parked = Type.Object({ parked: Type.Integer() })
+/** More than this many are told as this many. */
+const PARKED_COUNTED_MAX = 100_000
+
+/** How much waits (about), since when, and how much was parked: for the metrics. */
+export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date | null; parked: number }> {
+  const { requests, items, bytes, oldest } = await measureBacklog(ctx)
+  ctx.metrics.backlog(items, bytes)
+  const counted = await ctx.db.first(
+    Parked,
+    sql`select count(*) as parked from (select 1 from parked_items order by id limit ${PARKED_COUNTED_MAX}) counted`,
   )
+  return { waiting: requests, oldest, parked: counted?.parked ?? 0 }
+}

@@ -13,6 +13,10 @@ export type SubscriptionId = Id<'subscription'>
 export type ProviderId = Id<'provider'>
 export type EndpointId = Id<'endpoint'>
 export type MessageId = Id<'message'>
+export type ListId = Id<'list'>
+export type ListVersionId = Id<'list version'>
+export type TrackerId = Id<'tracker'>
+export type ImportId = Id<'import'>
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

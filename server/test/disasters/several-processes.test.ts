@@ -1,50 +1,11 @@
 /** Several processes on one database work as one server: once each, in order, and any of them may be stopped at any time. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import pg from 'pg'
 import { request } from 'undici'
-import { expect, inject, test, vi } from 'vitest'
-import { type ChildServer, rowsOf, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
-import { withDatabase } from '../database.ts'
+import { expect, test, vi } from 'vitest'
+import { type ChildServer, rowsOf } from '../child-server.ts'
+import { type Roles, startGroup } from './group.ts'
 import { expectKept, openLedger, settled, startLoad } from './load.ts'
-
-type Roles = ('all' | 'api' | 'worker')[]
-type Group = AsyncDisposable & {
-  servers: ChildServer[]
-  urls: string[]
-  databaseUrl: string
-  key: string
-  start(role: Roles[number]): Promise<ChildServer>
-}
-
-let databases = 0
-
-/** Processes with the given roles on an empty database of their own. */
-async function startGroup(roles: Roles): Promise<Group> {
-  await using opening = new AsyncDisposableStack()
-  const name = `several_${process.pid}_${++databases}`
-  const admin = new pg.Client({ connectionString: inject('databaseUrl') })
-  await admin.connect()
-  await admin.query(`create database ${name}`)
-  await admin.end()
-  const databaseUrl = withDatabase(inject('databaseUrl'), name)
-  const key = someSecretKey()
-  const dir = opening.use(await temporaryDir())
-  const env = { DATABASE_URL: databaseUrl, BOOTSTRAP_SECRET_KEY: key }
-  // All at once: whoever comes first migrates, the others wait for it.
-  const start = (role: Roles[number]) => startChild({ role, dataDir: dir.path, env })
-  const servers = await Promise.all(roles.map(start))
-  for (const server of servers) opening.use(server)
-  const closing = opening.move()
-  return {
-    servers,
-    urls: servers.map(({ url }) => url).filter(Boolean),
-    databaseUrl,
-    key,
-    start,
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
-  }
-}
 
 /** The same sequence every time; what matters here is the mixture. */
 function turns(): (end: number) => number {

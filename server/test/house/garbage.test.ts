@@ -19,7 +19,7 @@ import { allRoutes } from '../../src/routes.ts'
 import { type World, world } from '../world.ts'
 
 const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
-const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 20_000)
+const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 12_000)
 const AT_ONCE = 8
 
 const routes = allRoutes({ append: async () => undefined })
@@ -284,7 +284,7 @@ function queryOf(dice: Dice, route: Route): string {
     if (dice.chance(0.4)) add('cursor', cursor(dice, route))
   }
   for (const [name, schema] of Object.entries((route.query as { properties?: Record<string, Json> } | undefined)?.properties ?? {})) {
-    if (dice.chance(0.5)) add(name, encodeURIComponent(String(sample(dice, schema, 0.3))))
+    if (dice.chance(0.5)) add(name, encodeURIComponent(String(sample(dice, schema, 0.3)).toWellFormed()))
   }
   if (dice.chance(0.08))
     parts.push(

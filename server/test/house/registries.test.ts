@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { filesUnder, read } from './sources.ts'
 
+/** What conditions are made of. */
+const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts', 'event-data.ts', 'fields.ts', 'path.ts', 'period.ts']
+
 /** A folder of kinds, the file that registers them, and the files in it that are no kind. */
 const REGISTRIES: [folder: string, registry: string, others: string[]][] = [
   ['campaigns/templates', 'index.ts', ['template.ts', 'choose.ts', 'content.ts']],
   ['channels/providers', 'index.ts', []],
   ['journeys/steps', 'index.ts', ['step.ts']],
+  ['segments/conditions', 'index.ts', CONDITION_PARTS],
+  ['segments/operators', 'index.ts', ['operator.ts', 'duration.ts', 'span.ts']],
   ['signals/types', 'index.ts', ['members.ts']],
 ]
 

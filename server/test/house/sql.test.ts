@@ -8,12 +8,34 @@ const MAY: Record<string, string> = {
   'events.lockPartitions': 'a lock, no table',
   'events.createPartition': 'partitions are by month',
   'events.createPast': 'partitions are by month',
+  'events.deleteNames': 'a removal by age, the same for all',
+  'events.deletePast': 'a removal by age, the same for all',
+  'events.dropPartitions': 'partitions are by month',
+  'events.findRemoval': 'a removal by age, the same for all',
+  'events.followIndex': 'a setting, no table',
+  'events.limitLockWait': 'a setting, no table',
+  'events.noteDropped': 'a removal by age, the same for all',
+  'events.noteTold': 'a removal by age, the same for all',
+  'events.pagesOfPast': 'a size, no table',
   'events.purgeEventIds': 'a purge by age, the same for all',
+  'imports.importsDue': 'finds the projects that have work',
+  'imports.importToClear': 'finds the projects that have work',
+  'imports.importToPurge': 'finds the projects that have work',
+  'imports.purgeUploads': 'a purge by age, the same for all',
   'keys.findCredential': 'the key is what says which project',
   'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.projectsDue': 'finds the projects that have work',
+  'segments.findRetired': 'finds the projects that have work',
+  'segments.findUnfinished': 'finds the projects that have work',
+  'segments.limitStatements': 'settings, no table',
+  'segments.lockLists': 'a lock, no table',
+  'segments.lockListsShared': 'a lock, no table',
+  'segments.lockRules': 'a lock, no table',
+  'segments.projectsAhead': 'finds the projects that have work',
+  'segments.projectsWithRules': 'finds the projects that have work',
   'signals.purgeSignals': 'a purge by age, the same for all',
   'users.findErasable': 'finds the projects that have work',
+  'users.takeDueSurvey': 'finds the projects that have work',
   'users.reserveIds': 'a sequence, no table',
   'webhooks.countByStatus': 'counts for the operator, over all projects',
   'webhooks.queueDepth': 'counts for the operator, over all projects',
@@ -24,6 +46,10 @@ const MAY: Record<string, string> = {
 const NAMES_PROJECT = /\bproject_id\s*=|\b(?:insert into|copy) \w+(?: as \w+)? \([^)]*\bproject_id\b/
 
 const sources = sourcesOf('server/src')
+
+/** Rules are made of parts, each of which says in one place what it means in memory and in SQL. */
+const PARTS_OF_RULES = /^server\/src\/modules\/segments\/(operators\/|conditions\/|rules\/sql\.ts$)/
+
 const isQueries = ({ path }: { path: string }) => path.startsWith('server/src/modules/') && path.endsWith('/queries.ts')
 
 /** The statements of a file that name no project, neither themselves nor by a part they are made of. */
@@ -53,8 +79,10 @@ describe('SQL', () => {
     expect(nameless(templatesOf(file))).toEqual(['users.byId'])
   })
 
-  test('it is written in queries.ts and infra only', () => {
-    const elsewhere = sources.filter((source) => !isQueries(source) && !source.path.startsWith('server/src/infra/'))
+  test('it is written in queries.ts, infra and the parts of rules only', () => {
+    const elsewhere = sources.filter(
+      (source) => !isQueries(source) && !source.path.startsWith('server/src/infra/') && !PARTS_OF_RULES.test(source.path),
+    )
     expect(elsewhere.filter(({ text }) => /(?<!`)\bsql`|\bdb\.(all|first|run|copy)\(/.test(text)).map(({ path }) => path)).toEqual([])
   })
 

@@ -2,9 +2,26 @@ import { describe, expect, test } from 'vitest'
 import { read, sourcesOf } from './sources.ts'
 import { templatesOf } from './statements.ts'
 
+const RULES = 'a rule is applied to people and what they did in one statement, however many they are'
+
 /** Statements that read a table of another module, and why they may. */
 const MAY: Record<string, string> = {
   'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
+  'segments.amongPeople': RULES,
+  'segments.countByRule': RULES,
+  'segments.countPeople': RULES,
+  'segments.device': RULES,
+  'segments.fillPeople': RULES,
+  'segments.fillTimes': RULES,
+  'segments.findChunk': RULES,
+  'segments.readTimes': RULES,
+  'segments.subscription': RULES,
+  'segments.findByName': 'a hundred people are named by their ids at once',
+  'segments.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
+  'segments.isMember': 'a page of members is full although some of them are being erased',
+  'segments.searchedBy': 'members are searched by what everybody is searched by, within the page',
+  'segments.searchedInPassing': 'members are searched by what everybody is searched by, within the page',
+  'segments.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',
 }
 
 const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)
@@ -20,7 +37,15 @@ const ownedBy = ({ text }: { text: string }) => {
 const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [table, /modules\/(\w+)\//.exec(door.path)?.[1] as string])))
 
 /** Tables of nobody in particular: those of infra. */
-const INFRA = ['accepted_requests', 'idempotency_records', 'parked_items', 'schema_migrations', 'usage_counters']
+const INFRA = [
+  'accepted_requests',
+  'idempotency_records',
+  'parked_items',
+  'processing_lanes',
+  'processing_windows',
+  'schema_migrations',
+  'usage_counters',
+]
 
 describe('tables', () => {
   test('each has one owner, who says so', () => {

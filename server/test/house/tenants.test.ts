@@ -1,6 +1,6 @@
 /** Two tenants in one database: whatever is asked with the keys of one, the other is neither seen nor changed. */
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/route.ts'
 import { allRoutes } from '../../src/routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -30,6 +30,7 @@ type Ids = Record<
   | 'deliveryId'
   | 'messageId'
   | 'listId'
+  | 'importId'
   | 'key'
   | 'locale',
   string
@@ -62,6 +63,11 @@ async function furnish(w: World, tenant: Tenant, name: string, hook: string): Pr
   })
   for (const locale of ['en', 'de']) await as('PUT', `/campaigns/${campaign.id}/templates/${locale}`, { body: `Hello from ${name}` })
   await as('PATCH', `/campaigns/${campaign.id}`, { state: 'running' })
+  const list = await as('POST', '/lists', { name, type: 'static', tags: [name] })
+  await as('POST', `/lists/${list.id}/users`, { external_ids: [name, external_id] })
+  const inner = await as('POST', '/lists', { name, type: 'static' })
+  await as('POST', '/lists', { name, type: 'dynamic', rule: { any: [{ list: inner.id }, { attribute: 'data.note', is: name }] } })
+  const imported = await importInto(w, tenant, list.id, name)
   const journey = await as('POST', '/journeys', { name, description: name, tags: [name] })
   await as('PUT', `/journeys/${journey.id}/steps`, { start: { type: 'entrance', name, x: 0, y: 0 } })
   const endpoint = await as('POST', '/webhooks', { name, url: `${hook}/${name}`, event_types: ['delivery.completed'], description: name })
@@ -81,18 +87,22 @@ async function furnish(w: World, tenant: Tenant, name: string, hook: string): Pr
     endpointId: endpoint.id,
     deliveryId: deliveries[0].id,
     messageId: messages[0].id,
+    listId: list.id,
+    importId: imported,
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
-  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', listId: await insertList(w, tenant, name) }
+  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en' }
 }
 
-/** Lists have no endpoint that makes one. */
-async function insertList(w: World, { projectId }: Tenant, name: string): Promise<string> {
-  const [row] = await ask(w, 'insert into lists (project_id, name, created_at, updated_at) values ($1, $2, now(), now()) returning id', [
-    projectId,
-    name,
-  ])
-  return row?.id as string
+/** A file of one row into a list; it waits until the jobs run. */
+async function importInto(w: World, { keys }: Tenant, listId: number | string, name: string): Promise<string> {
+  const { status, body, text } = await w.request('POST', `/api/client/lists/${listId}/import`, undefined, {
+    key: keys.secret,
+    raw: `external_id\n${name}\n`,
+    headers: { 'content-type': 'text/csv' },
+  })
+  if (status >= 300) throw new Error(text)
+  return String(body.id)
 }
 
 async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
@@ -154,6 +164,9 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'PATCH /api/client/subscriptions/{subscriptionId}': { is_public: false },
     'PATCH /api/client/campaigns/{campaignId}': { tags: ['taken-over'] },
     'PUT /api/client/campaigns/{campaignId}/templates/{locale}': { body: 'Taken over' },
+    'PATCH /api/client/lists/{listId}': { tags: ['taken-over'] },
+    'POST /api/client/lists/{listId}/users': { external_ids: [SHARED.external_id] },
+    'DELETE /api/client/lists/{listId}/users': { external_ids: [SHARED.external_id] },
     'PATCH /api/client/journeys/{journeyId}': { tags: ['taken-over'] },
     'PUT /api/client/journeys/{journeyId}/steps': { taken: { type: 'exit', x: 1, y: 1 } },
     'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
@@ -174,6 +187,7 @@ const filled = (path: string, ids: Record<string, string>) =>
 
 const call = ({ w, ours }: Stage, route: Route, path: string) =>
   w.request(route.method, path, bodyFor(route, ours), {
+    ...(route.stream && { raw: 'external_id\nsomebody\n', headers: { 'content-type': route.stream.type } }),
     key: 'organisation' in route.access && !('secret' in route.access) ? w.keys.organisation : w.keys.secret,
   })
 
@@ -204,6 +218,8 @@ describe('paths that name rows of another tenant', () => {
     expect(new Set(seen.map(([name]) => name)).size).toBe(names.filter((name) => !name.includes('/attributes/')).length)
     await expectUntouched(staged)
 
+    // One that still waits can be cancelled.
+    staged.ours.importId = await importInto(w, w, staged.ours.listId, 'ours')
     for (const route of withParams) {
       const { status } = await call(staged, route, filled(route.path, staged.ours))
       expect([route.method, route.path, status < 300]).toEqual([route.method, route.path, true])
@@ -220,7 +236,21 @@ describe('paths that name rows of another tenant', () => {
   })
 })
 
+/** One stage for tests that leave everything as it is, put up by the first of them. */
+function standing(): () => Promise<Stage> {
+  const closing = new AsyncDisposableStack()
+  let staged: Promise<Stage> | undefined
+  afterAll(() => closing.disposeAsync())
+  const open = async () => stage(closing.use(await world()))
+  return () => {
+    staged ??= open()
+    return staged
+  }
+}
+
 describe('bodies that name rows of another tenant', () => {
+  const onStage = standing()
+
   test.each<[string, (ids: { ours: Ids; theirs: Ids }) => [method: string, path: string, body: unknown], number]>([
     [
       'a new campaign with their subscription type',
@@ -264,13 +294,42 @@ describe('bodies that name rows of another tenant', () => {
       ],
       422,
     ],
+    [
+      'a new list of those in their list',
+      ({ theirs }) => ['POST', '/lists', { name: 'x', type: 'dynamic', rule: { list: Number(theirs.listId) } }],
+      422,
+    ],
+    [
+      'a preview of those whom their campaign reached',
+      ({ theirs }) => ['POST', '/lists/preview', { rule: { campaign: Number(theirs.campaignId), did: 'sent' } }],
+      422,
+    ],
+    [
+      'a new list of those not on their subscription type',
+      ({ theirs }) => [
+        'POST',
+        '/lists',
+        { name: 'x', type: 'dynamic', rule: { not: { subscription: Number(theirs.subscriptionId), is: 'subscribed' } } },
+      ],
+      422,
+    ],
     ['a device of their user', ({ theirs }) => ['POST', '/devices', { external_id: theirs.userId, device_id: 'new' }], 404],
     ['a device of their visitor', () => ['POST', '/devices', { anonymous_id: `${MARK}-visitor`, device_id: 'new' }], 404],
   ])('%s: refused', async (_, write, expected) => {
+    const staged = await onStage()
+    const [method, path, body] = write(staged)
+    expect((await staged.w.request(method, `/api/client${path}`, body)).status).toBe(expected)
+    await expectUntouched(staged)
+  })
+
+  test('put none of their users into our list', async () => {
     await using w = await world()
     const staged = await stage(w)
-    const [method, path, body] = write(staged)
-    expect((await w.request(method, `/api/client${path}`, body)).status).toBe(expected)
+    const [{ id }] = (await w.get(`/api/client/users?q=${MARK}`, { key: staged.foreign.keys.secret })).body.results
+    const path = `/api/client/lists/${staged.ours.listId}/users`
+    const names = [MARK, `${MARK}-visitor`]
+    expect((await w.post(path, { external_ids: names })).body).toEqual({ added: 0, unchanged: 0, missing: names })
+    expect((await w.post(path, { user_ids: [id] })).body).toEqual({ added: 0, unchanged: 0, missing: [id] })
     await expectUntouched(staged)
   })
 
@@ -293,13 +352,14 @@ describe('bodies that name rows of another tenant', () => {
 })
 
 describe('what is seen', () => {
+  const onStage = standing()
+
   const lists = routes.filter(({ list, params }) => list !== undefined && params === undefined)
 
   test.each(lists.map((route) => [route.path, route] as const))(
     'GET %s shows nothing of another tenant, whatever is searched or sorted',
     async (path, route) => {
-      await using w = await world()
-      const { foreign } = await stage(w)
+      const { w, foreign } = await onStage()
       const access = route.access as { secret?: string; organisation?: string }
       const as = async ({ keys }: Tenant) => {
         if (access.secret) return { key: keys.secret }
@@ -329,8 +389,7 @@ describe('what is seen', () => {
   )
 
   test('every read without a parameter keeps to the project of its key', async () => {
-    await using w = await world()
-    await stage(w)
+    const { w } = await onStage()
     for (const { path, access } of routes.filter(({ method, params }) => method === 'GET' && params === undefined)) {
       if (!('secret' in access)) continue
       const reply = await w.get(path)

@@ -22,7 +22,7 @@ async function makeList(w: World, { projectId }: Pick<Tenant, 'projectId'> = w, 
   const now = w.clock.now()
   const row = await w.db.first(
     Type.Object({ id: Type.Integer() }),
-    sql`insert into lists (project_id, name, created_at, updated_at, archived_at) values (${projectId}, 'All', ${now}, ${now}, ${archivedAt}) returning id`,
+    sql`insert into lists (project_id, name, type, created_at, updated_at, archived_at) values (${projectId}, 'All', 'static', ${now}, ${now}, ${archivedAt}) returning id`,
   )
   return row?.id ?? 0
 }

@@ -3,7 +3,7 @@
  * to a person whenever an event matches. Promises: a campaign changes its state only along the table in `states.ts`, what
  * goes out has a template, and nothing is sent on behalf of a campaign that was aborted or archived.
  */
-export { findCampaigns, runningTriggers, templatesOf } from './queries.ts'
+export { campaignsOfList, findCampaigns, runningTriggers, templatesOf } from './queries.ts'
 export { campaignRoutes } from './routes.ts'
 export { chooseTemplate } from './templates/choose.ts'
 export { renderContent } from './templates/content.ts'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
-import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
+import type { CampaignId, ListId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, OneOf } from '../../lib/shapes.ts'
 import { type CampaignFields, CampaignRow, TemplateRow } from './schema.ts'
 
@@ -109,6 +109,18 @@ export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
         where project_id = ${ctx.projectId} and event_name = any(${eventNames}::text[])
           and type = 'trigger' and state = 'running' and archived_at is null
         order by id`,
+  )
+
+const NamedRow = Type.Object({ name: Type.String() })
+
+/** Campaigns that go out to a list, or spare it, sooner or later. */
+export const campaignsOfList = (ctx: ProjectCtx, listId: ListId) =>
+  ctx.db.all(
+    NamedRow,
+    sql`select name from campaigns
+        where project_id = ${ctx.projectId} and archived_at is null and state in ('scheduled', 'loading', 'running', 'aborting')
+          and ${listId} = any(list_ids || exclusion_list_ids)
+        order by id limit 10`,
   )
 
 const templateColumns = sql`id, campaign_id, locale, data, created_at, updated_at`

@@ -8,7 +8,7 @@ import { DEFAULT_PROVIDER, handOver, REPEATABLE_PROVIDERS, type Rendered } from 
 import { findProject } from '../projects/index.ts'
 import { emit, type Happened } from '../signals/index.ts'
 import { type SubscriptionState, subscriptionStates } from '../subscriptions/index.ts'
-import { findSurvivors, findUsers, type UserRow } from '../users/index.ts'
+import { findSurvivors, findUsers, type LoggedChange, logChanges, type UserRow } from '../users/index.ts'
 import { type Circumstances, type Ending, ending, endingOf, mayWe, type SendingCampaign } from './decide.ts'
 import { inTurns } from './in-turns.ts'
 import { newsOf } from './news.ts'
@@ -152,7 +152,23 @@ export const settle = (ctx: ProjectCtx, sent: Sent[]): Promise<void> =>
       ctx,
       done.flatMap(({ news }) => news),
     )
+    await logChanges(
+      ctx,
+      done.flatMap((sent) => eventsOf(sent, ctx.clock.now())),
+    )
   })
+
+/** What became of a message is an event of its person. It triggers nothing: else a message might cause itself. */
+const eventsOf = ({ message: { id, campaign_id, channel }, person, ending }: Sent, now: Date): LoggedChange[] =>
+  person
+    ? (DEEDS[ending.state] ?? []).map((deed) => ({
+        user_id: person.id,
+        what: [],
+        event: { name: `${channel}_${deed}`, data: { campaign_id, message_id: id }, created_at: now.toISOString(), silent: true },
+      }))
+    : []
+
+const DEEDS: Partial<Record<Ending['state'], string[]>> = { sent: ['sent'], delivered: ['sent', 'delivered'], failed: ['failed'] }
 
 const toSettled = ({ message: { id, lease_token }, ending: { state, reason, detail, dueAt } }: Sent): queries.SettledMessage => ({
   id,

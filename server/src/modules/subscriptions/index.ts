@@ -3,7 +3,7 @@
  * A type belongs to one channel; where nothing is stored for a person, the type's default state holds.
  * Promises: a person who unsubscribed stays so, whatever merges happen, until that person or somebody in charge says otherwise.
  */
-export { eraseSubscriptions, findSubscription, mergeSubscriptions, subscriptionStates } from './queries.ts'
+export { eraseSubscriptions, findSubscription, knownSubscriptions, mergeSubscriptions, subscriptionStates } from './queries.ts'
 export { subscriptionRoutes } from './routes.ts'
 export type { SubscriptionState } from './schema.ts'
-export { createDefaultSubscriptions } from './service.ts'
+export { createDefaultSubscriptions, subscribeWithoutState } from './service.ts'

@@ -130,8 +130,23 @@ export const saveStates = (ctx: InTx, userId: UserId, changes: UserSubscriptionC
         select ${ctx.projectId}, ${userId}, i.subscription_id, i.state, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as i(subscription_id bigint, state smallint)
         order by i.subscription_id
-        on conflict (user_id, subscription_id) do update set state = excluded.state, updated_at = excluded.updated_at
+        on conflict (user_id, subscription_id) do update set state = excluded.state, updated_at = excluded.updated_at, source = null
         where u.state <> excluded.state`,
+  )
+
+const PairRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
+
+/** Subscribes those people for whom no state is stored, and says who they are. `source` tells where they agreed to it. */
+export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string) =>
+  ctx.db.all(
+    PairRow,
+    sql`insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at, source)
+        select ${ctx.projectId}, u.id, s.id, 1, ${ctx.clock.now()}, ${source}
+        from unnest(${userIds}::bigint[]) as u(id)
+        cross join (select id from subscriptions where project_id = ${ctx.projectId} and id = any(${subscriptionIds}::bigint[])) s
+        order by u.id, s.id
+        on conflict (user_id, subscription_id) do nothing
+        returning user_id, subscription_id`,
   )
 
 const StateRow = Type.Object({
@@ -162,14 +177,14 @@ export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id:
           delete from user_subscriptions u
           using unnest(${pairs.map((pair) => pair.from_id)}::bigint[], ${pairs.map((pair) => pair.into_id)}::bigint[]) as m(from_id, into_id)
           where u.project_id = ${ctx.projectId} and u.user_id = m.from_id
-          returning m.into_id, u.subscription_id, u.state, u.updated_at
+          returning m.into_id, u.subscription_id, u.state, u.updated_at, u.source
         )
-        insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at)
-        select ${ctx.projectId}, into_id, subscription_id, min(state), max(updated_at)
+        insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, source)
+        select ${ctx.projectId}, into_id, subscription_id, min(state), max(updated_at), (array_agg(source order by state, updated_at desc))[1]
         from moved
         group by into_id, subscription_id
         order by into_id, subscription_id
-        on conflict (user_id, subscription_id) do update set state = 0, updated_at = excluded.updated_at
+        on conflict (user_id, subscription_id) do update set state = 0, updated_at = excluded.updated_at, source = excluded.source
         where excluded.state = 0 and u.state <> 0`,
   )
 

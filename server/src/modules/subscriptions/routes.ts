@@ -12,11 +12,19 @@ import {
   UserSubscription,
   UserSubscriptionChanges,
 } from './schema.ts'
-import { changeUserSubscriptions, createSubscription, getSubscription, listUserSubscriptions, updateSubscription } from './service.ts'
+import {
+  changeUserSubscriptions,
+  createSubscription,
+  getSubscription,
+  listUserSubscriptions,
+  updateSubscription,
+  type WhenDefaultChanged,
+} from './service.ts'
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 
-export const subscriptionRoutes = [
+/** `whenDefaultChanged` tells those who look at everybody’s state. */
+export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
   route({
     method: 'GET',
     path: '/api/client/subscriptions',
@@ -56,7 +64,7 @@ export const subscriptionRoutes = [
     params,
     body: SubscriptionChanges,
     reply: Subscription,
-    run: (ctx, { params, body }) => updateSubscription(ctx, params.subscriptionId, body),
+    run: (ctx, { params, body }) => updateSubscription(ctx, params.subscriptionId, body, whenDefaultChanged),
   }),
   route({
     method: 'GET',

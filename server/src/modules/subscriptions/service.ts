@@ -1,8 +1,9 @@
-import { type Ctx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { isSqlState, UNIQUE_VIOLATION } from '../../infra/db.ts'
 import { type PageOf, type PageRequest, readPageRequest } from '../../infra/paging.ts'
 import { ApiError, type Fault, missing, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { logChanges } from '../users/index.ts'
 import * as queries from './queries.ts'
 import type { SubscriptionChanges, SubscriptionInput, SubscriptionRow, UserSubscription, UserSubscriptionChanges } from './schema.ts'
 
@@ -39,13 +40,24 @@ export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Prom
   return row
 }
 
+/** A new default state is different for everybody who has none of their own; runs in the same transaction. */
+export type WhenDefaultChanged = (ctx: InTx, id: SubscriptionId) => Promise<void>
+
 /** Changes the members given. Throws 409 when another type has the name already. */
-export async function updateSubscription(ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges): Promise<SubscriptionRow> {
-  const row = await queries.updateSubscription(ctx, id, changes).catch((error: unknown) => {
+export function updateSubscription(
+  ctx: ProjectCtx,
+  id: SubscriptionId,
+  changes: SubscriptionChanges,
+  whenDefaultChanged: WhenDefaultChanged,
+): Promise<SubscriptionRow> {
+  return inTx(ctx, async (ctx) => {
+    const row = await queries.updateSubscription(ctx, id, changes)
+    if (!row) throw missing('subscription type')
+    if (changes.default_state !== undefined) await whenDefaultChanged(ctx, id)
+    return row
+  }).catch((error: unknown) => {
     throw isSqlState(error, UNIQUE_VIOLATION) ? taken() : error
   })
-  if (!row) throw missing('subscription type')
-  return row
 }
 
 /** Whose states are meant, and whether only those a preference centre shows. */
@@ -70,8 +82,27 @@ export function changeUserSubscriptions(
     const known = await queries.knownSubscriptions(ctx, [...byType.keys()], publicOnly)
     refuse(unknownTypes(changes, new Set(known.map(({ id }) => id))))
     await queries.saveStates(ctx, id, [...byType.values()])
+    await logChanges(ctx, [{ user_id: id, what: [...byType.keys()].map((type) => `subscription:${type}`) }])
     return queries.listUserSubscriptions(ctx, id, FIRST_PAGE, publicOnly)
   })
+}
+
+/**
+ * Subscribes people to these types, but only where nothing is stored: who said yes or no has said so.
+ * `source` is where they agreed to it.
+ */
+export async function subscribeWithoutState(
+  ctx: InTx,
+  userIds: UserId[],
+  subscriptionIds: SubscriptionId[],
+  source: string,
+): Promise<void> {
+  const subscribed = await queries.insertSubscribed(ctx, userIds, subscriptionIds, source)
+  const byPerson = Map.groupBy(subscribed, ({ user_id }) => user_id)
+  await logChanges(
+    ctx,
+    [...byPerson].map(([user_id, pairs]) => ({ user_id, what: pairs.map(({ subscription_id }) => `subscription:${subscription_id}`) })),
+  )
 }
 
 const unknownTypes = (changes: UserSubscriptionChanges, known: Set<SubscriptionId>): Fault[] =>

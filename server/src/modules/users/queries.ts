@@ -122,6 +122,19 @@ export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds:
         where project_id = ${ctx.projectId} and anonymous_id = any(${anonymousIds}::text[])`,
   )
 
+const Epoch = Type.Object({ epoch: Type.Integer() })
+
+/** What is remembered of ids holds as long as this number stays. */
+export const identityEpoch = (ctx: ProjectCtx) =>
+  ctx.db.first(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
+
+/** Ids have come to mean somebody else. The last statement of a transaction, so that nobody waits long for this row. */
+export const endIdentityEpoch = (ctx: InTx) =>
+  ctx.db.run(
+    sql`insert into identity_epochs as e (project_id, epoch) values (${ctx.projectId}, 1)
+        on conflict (project_id) do update set epoch = e.epoch + 1`,
+  )
+
 const IdRow = Type.Object({ id: IdOf<UserId>() })
 
 /** Ids for rows that are about to be inserted, in order. */
@@ -250,6 +263,12 @@ export const findSurvivors = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
         where u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and u.erase_requested_at is null`,
   )
 
+/** The ids under which other modules may keep what a person did: its own, and those of people merged into it. */
+export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {
+  const merged = await ctx.db.all(IdRow, sql`select id from users where project_id = ${ctx.projectId} and merged_into = ${id}`)
+  return [id, ...merged.map(({ id }) => id)]
+}
+
 const DeviceOfUser = Type.Object({ ...DeviceRow.properties })
 
 export const listDevices = (ctx: ProjectCtx, id: UserId) =>
@@ -257,6 +276,23 @@ export const listDevices = (ctx: ProjectCtx, id: UserId) =>
     DeviceOfUser,
     sql`select device_id, os, os_version, model, app_build, app_version, token is not null as has_token, created_at, updated_at
         from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
+  )
+
+const DeviceOfPerson = Type.Object({
+  user_id: IdOf<UserId>(),
+  os: Nullable(Type.String()),
+  os_version: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  app_build: Nullable(Type.String()),
+  app_version: Nullable(Type.String()),
+})
+
+/** The devices of several people. */
+export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
+  ctx.db.all(
+    DeviceOfPerson,
+    sql`select user_id, os, os_version, model, app_build, app_version from devices
+        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
   )
 
 export type SavedDevice = {

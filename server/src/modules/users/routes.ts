@@ -7,6 +7,9 @@ import { pathAttribute, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
+import { attributesInUse } from './catalogue/attributes-in-use.ts'
+import { AttributesInUse } from './catalogue/schema.ts'
+import type { WhenChanged } from './changes.ts'
 import { userListing } from './queries.ts'
 import { BatchResult, Device, DeviceInput, Session, User, UserBatch, UserWithDevices } from './schema.ts'
 import {
@@ -21,7 +24,6 @@ import {
   saveAttribute,
   upsertUsers,
 } from './service.ts'
-import type { WhenMerged } from './upsert-people.ts'
 
 const params = { userId: pathUser }
 
@@ -31,9 +33,9 @@ const AttributeInput = Exact({
   end_user: Type.Optional(Type.Boolean({ description: 'The user itself may see it.' })),
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
-/** `whenMerged` tells the other modules that two people turned out to be one; `acceptUpserts` queues a PATCH. */
+/** `whenChanged` tells the other modules what became different, `acceptUpserts` queues a PATCH. */
 export const userRoutes = (
-  whenMerged: WhenMerged,
+  whenChanged: WhenChanged,
   acceptUpserts: (ctx: ProjectCtx, items: unknown[], raw: Buffer, requestId: string) => Promise<void>,
 ) => [
   route({
@@ -44,7 +46,7 @@ export const userRoutes = (
     access: { secret: 'editor' },
     body: UserBatch,
     reply: BatchResult,
-    run: (ctx, { body }) => upsertUsers(ctx, body, whenMerged),
+    run: (ctx, { body }) => upsertUsers(ctx, body, whenChanged),
   }),
   route({
     method: 'PATCH',
@@ -155,6 +157,16 @@ export const userRoutes = (
     params: { key: pathAttribute },
     status: 204,
     run: (ctx, { params }) => deleteAttribute(ctx, params.key),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/schema/attributes',
+    summary: 'List the attributes that users have.',
+    description:
+      'Up to 1000, those of most users first, without those that the key may not see. In a project of more than 5000 users the figures are those of the last full count, which is made every hour while somebody asks; `as_of` says when.',
+    access: { secret: 'support' },
+    reply: AttributesInUse,
+    run: (ctx) => attributesInUse(ctx),
   }),
 ]
 

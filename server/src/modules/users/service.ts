@@ -5,10 +5,11 @@ import { missing } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, checkItem } from './batch.ts'
+import { logChanges, type WhenChanged } from './changes.ts'
 import type { Person } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
-import { type Arrival, upsertPeople, type WhenMerged } from './upsert-people.ts'
+import { type Arrival, upsertPeople } from './upsert-people.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
@@ -30,11 +31,11 @@ export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<voi
 }
 
 /** Saves what can be saved and says, item by item, what could not be. */
-export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged: WhenMerged): Promise<BatchResult> {
+export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenChanged: WhenChanged): Promise<BatchResult> {
   const at = ctx.clock.now()
   const checked = items.map(checkItem)
   const arrivals = checked.flatMap((item): Arrival[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
-  const saved = (arrivals.length > 0 ? await upsertPeople(ctx, arrivals, whenMerged) : []).values()
+  const saved = (arrivals.length > 0 ? await upsertPeople(ctx, arrivals, whenChanged) : []).values()
   const rules = await attributeRules.get(ctx, ctx.projectId)
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
@@ -48,6 +49,12 @@ export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenMerged:
 }
 
 const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...person }: Person): UserRow => ({ ...person, project_id: ctx.projectId })
+
+/** Users as this caller sees them, in the order given. */
+export async function presentUsers(ctx: ProjectCtx, rows: UserRow[]): Promise<User[]> {
+  const rules = await attributeRules.get(ctx, ctx.projectId)
+  return rows.map((row) => present(ctx, row, rules))
+}
 
 /** A user as this caller sees it. */
 function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
@@ -102,6 +109,7 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   await inTx(ctx, async (ctx) => {
     await queries.requestErasure(ctx, id)
     await queries.unlinkUser(ctx, id)
+    await queries.endIdentityEpoch(ctx)
   })
 }
 
@@ -113,7 +121,12 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
     const former = await queries.ownerOfDevice(ctx, device.device_id)
     const robbed = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
     await queries.upsertDevice(ctx, id, device)
-    await queries.refreshPushFlag(ctx, [...new Set([id, ...(former ? [former.user_id] : []), ...robbed.map(({ user_id }) => user_id)])])
+    const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...robbed.map(({ user_id }) => user_id)])]
+    await queries.refreshPushFlag(ctx, touched)
+    await logChanges(
+      ctx,
+      touched.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
+    )
     return deviceOf(ctx, id, device.device_id)
   })
 }

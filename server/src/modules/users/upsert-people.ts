@@ -4,6 +4,7 @@ import { LostRace } from '../../infra/db.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { phoneOf } from './batch.ts'
+import { differences, type PersonChange, type WhenChanged } from './changes.ts'
 import { applyProfile, noPeople, type People, type Person, type Profile } from './identity.ts'
 import * as queries from './queries.ts'
 
@@ -12,28 +13,36 @@ export type Arrival = { profile: Profile; at: Date; user_id?: UserId }
 
 export type Upserted = { person: Person } | { faults: Fault[] }
 
-/** What other modules do when people turn out to be one; runs in the same transaction. */
-export type WhenMerged = (ctx: InTx, pairs: queries.Merge[]) => Promise<void>
-
 /** Applies the arrivals in order and saves the outcome, all or nothing. Each answer is the person right after its item. */
-export const upsertPeople = (ctx: ProjectCtx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> =>
-  inTx(ctx, (ctx) => upsertInside(ctx, arrivals, whenMerged))
+export const upsertPeople = (ctx: ProjectCtx, arrivals: Arrival[], whenChanged: WhenChanged): Promise<Upserted[]> =>
+  inTx(ctx, (ctx) => upsertInside(ctx, arrivals, whenChanged))
 
-async function upsertInside(ctx: InTx, arrivals: Arrival[], whenMerged: WhenMerged): Promise<Upserted[]> {
-  const { people, known, searched } = await load(ctx, arrivals)
+async function upsertInside(ctx: InTx, arrivals: Arrival[], whenChanged: WhenChanged): Promise<Upserted[]> {
+  const { people, known, before } = await load(ctx, arrivals)
   const normalise = phoneOf(ctx.project)
   const outcomes = arrivals.map(({ profile, at, user_id }): Upserted => {
     const bound = user_id === undefined ? undefined : known.get(user_id)
     const outcome = applyProfile(people, bound ? boundTo(bound, profile) : profile, at, normalise)
     return 'fault' in outcome ? { faults: [outcome.fault] } : { person: { ...outcome.person } }
   })
-  await save(ctx, people, searched)
-  if (people.merges.length > 0) {
-    const pairs = people.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastSurvivor(into).id }))
-    await queries.moveBelongings(ctx, pairs)
-    await whenMerged(ctx, pairs)
-  }
+  await save(ctx, people, before)
+  const merges = people.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastSurvivor(into).id }))
+  if (merges.length > 0) await queries.moveBelongings(ctx, merges)
+  const changes = changesOf(people, before)
+  if (merges.length + changes.length > 0) await whenChanged(ctx, { changes, merges })
+  if ([...people.linked].some((anonymousId) => people.stored.has(anonymousId))) await queries.endIdentityEpoch(ctx)
   return outcomes.map((outcome) => ('person' in outcome ? { person: withId(outcome.person, people) } : outcome))
+}
+
+function changesOf(people: People, before: Map<Person, Person>): PersonChange[] {
+  const created = [...people.created].filter(({ mergedInto }) => !mergedInto)
+  const changed = [...people.touched].flatMap((person): PersonChange[] => {
+    const former = before.get(person)
+    if (!former || person.mergedInto) return []
+    const what = differences(former, person)
+    return what.length > 0 ? [{ user_id: person.id, what, person }] : []
+  })
+  return [...created.map((person): PersonChange => ({ user_id: person.id, what: [], is_new: true, person })), ...changed]
 }
 
 // A token names a person by number; the item then speaks of that person by whichever id it has.
@@ -46,8 +55,8 @@ function boundTo(person: Person, profile: Profile): Profile {
 type Loaded = {
   people: People
   known: Map<UserId, Person>
-  /** What each of them is found by as yet. */
-  searched: Map<Person, string>
+  /** Each of them as they were. */
+  before: Map<Person, Person>
 }
 
 async function load(ctx: InTx, arrivals: Arrival[]): Promise<Loaded> {
@@ -67,7 +76,7 @@ async function load(ctx: InTx, arrivals: Arrival[]): Promise<Loaded> {
     people.stored.add(anonymous_id)
   }
   for (const id of bound) holdAnonymous(people, known.get(id))
-  return { people, known, searched: new Map([...known.values()].map((person) => [person, searchText(person)])) }
+  return { people, known, before: new Map([...known.values()].map((person) => [person, { ...person }])) }
 }
 
 function holdAnonymous(people: People, person: Person | undefined) {
@@ -84,7 +93,7 @@ const idsOf = (arrivals: Arrival[], name: 'external_id' | 'anonymous_id') => [
 const searchText = ({ external_id, email, phone, anonymous_id }: Person) =>
   [external_id, email, phone, anonymous_id].filter((part) => part !== null).join('\u001f')
 
-async function save(ctx: InTx, people: People, searched: Map<Person, string>): Promise<void> {
+async function save(ctx: InTx, people: People, before: Map<Person, Person>): Promise<void> {
   const created = [...people.created]
   if (created.length > 0) {
     const ids = await queries.reserveIds(ctx, created.length)
@@ -97,11 +106,11 @@ async function save(ctx: InTx, people: People, searched: Map<Person, string>): P
     )
       throw new LostRace('A person was created at the same time.')
   }
-  const changed = [...people.touched].filter((person) => searched.has(person))
+  const changed = [...people.touched].filter((person) => before.has(person))
   if (changed.length > 0)
     await queries.updatePeople(
       ctx,
-      changed.map((person) => toRow(person, searched.get(person))),
+      changed.map((person) => toRow(person, before.get(person))),
     )
   await saveAliases(ctx, people)
 }
@@ -119,13 +128,13 @@ async function saveAliases(ctx: InTx, people: People): Promise<void> {
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
 }
 
-function toRow(person: Person, searchedBefore: string | undefined): queries.SavedPerson {
+function toRow(person: Person, before: Person | undefined): queries.SavedPerson {
   const { aliases: _, mergedInto, ...row } = person
   const text = searchText(person)
   return {
     ...row,
     merged_into: mergedInto ? lastSurvivor(mergedInto).id : null,
-    search_text: mergedInto || text === searchedBefore ? null : text,
+    search_text: mergedInto || (before && text === searchText(before)) ? null : text,
   }
 }
 

@@ -1,0 +1,69 @@
+/** What became different about people, for those who must look again because of it. */
+import type { InTx } from '../../infra/ctx.ts'
+import { insertGroup } from '../../infra/stream.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { type Person, sameJson } from './identity.ts'
+import type { Merge } from './queries.ts'
+
+/**
+ * What is different about a person: `attribute:email`, `attribute:data.plan` (a top-level key), `devices`, and whatever other
+ * modules say of theirs, such as `subscription:4`. Of somebody new, everything is.
+ */
+export type PersonChange = {
+  user_id: UserId
+  what: string[]
+  is_new?: true
+  /** The person now, when it is at hand; is not logged. */
+  person?: Person
+}
+
+/** A fact that the system itself knows about a person, under one of its reserved names. A silent one triggers nothing. */
+export type SystemEvent = { name: string; data: Record<string, unknown>; created_at: string; silent?: true }
+
+/** A change as the log of accepted requests keeps it. `merged_from` names people that turned out to be this one. */
+export type LoggedChange = Omit<PersonChange, 'person'> & { event?: SystemEvent; merged_from?: UserId[] }
+
+export type News = { changes: PersonChange[]; merges: Merge[] }
+
+/** What other modules do when people change or turn out to be one; runs in the same transaction. */
+export type WhenChanged = (ctx: InTx, news: News) => Promise<void>
+
+const COMPARED = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale', 'has_push_device'] as const
+
+/** Everything in which the two differ. */
+export function differences(before: Person, after: Person): string[] {
+  const fields = COMPARED.filter((name) => before[name] !== after[name])
+  const created = before.created_at.getTime() === after.created_at.getTime() ? [] : ['created_at']
+  const keys = before.data === after.data ? [] : differentKeys(before.data, after.data).map((key) => `data.${key}`)
+  return [...fields, ...created, ...keys].map((name) => `attribute:${name}`)
+}
+
+const differentKeys = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => Object.hasOwn(before, key) !== Object.hasOwn(after, key) || !sameJson(before[key], after[key]),
+  )
+
+/** Hands changes that were made outside the log to whoever applies the log: they are looked at after what was accepted before. */
+export async function logChanges(ctx: InTx, changes: LoggedChange[]): Promise<void> {
+  if (changes.length === 0) return
+  await insertGroup(ctx.db, [
+    {
+      projectId: ctx.projectId,
+      kind: 'changes',
+      userId: null,
+      requestId: '',
+      receivedAt: ctx.clock.now(),
+      items: changes.length,
+      body: Buffer.from(JSON.stringify(changes)),
+    },
+  ])
+}
+
+/** The same for people that were saved, with those merged into them. */
+export const logNews = (ctx: InTx, { changes, merges }: News): Promise<void> =>
+  logChanges(ctx, [
+    ...changes.map(({ person: _, ...change }) => change),
+    ...[...Map.groupBy(merges, ({ into_id }) => into_id)].map(
+      ([user_id, pairs]): LoggedChange => ({ user_id, what: [], merged_from: pairs.map(({ from_id }) => from_id) }),
+    ),
+  ])

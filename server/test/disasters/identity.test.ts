@@ -1,0 +1,155 @@
+/** Who is whom does not depend on the road, on the order of merges, or on how many come at once. Seeds are printed. */
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { request } from 'undici'
+import { expect, test, vi } from 'vitest'
+import { rowsOf } from '../child-server.ts'
+import { type Tenant, type World, world } from '../world.ts'
+import { startGroup } from './group.ts'
+import { settled } from './load.ts'
+
+const SEED = Number(process.env.IDENTITY_SEED ?? randomInt(2 ** 31))
+const VISITORS = 4
+
+type Road = 'batch' | 'patch' | 'events'
+/** A visitor turns out to be Kim. */
+type Link = { visitor: number; road: Road }
+
+const links = fc
+  .tuple(
+    fc.shuffledSubarray(
+      Array.from({ length: VISITORS }, (_, visitor) => visitor),
+      { minLength: VISITORS },
+    ),
+    fc.array(fc.constantFrom<Road>('batch', 'patch', 'events'), { minLength: VISITORS, maxLength: VISITORS }),
+    // After which links what was accepted is applied.
+    fc.array(fc.boolean(), { minLength: VISITORS, maxLength: VISITORS }),
+  )
+  .map(([order, roads, drains]) => order.map((visitor, at) => ({ visitor, road: roads[at] as Road, drain: drains[at] === true })))
+
+test('whatever the order in which visitors turn out to be somebody, and by whatever road, the outcome is the same', {
+  timeout: 120_000,
+}, async () => {
+  await using w = await world()
+  let first: unknown
+  await fc.assert(
+    fc.asyncProperty(links, async (linked) => {
+      const outcome = await outcomeOf(w, await w.other(), linked)
+      first ??= outcome
+      expect(outcome).toEqual(first)
+    }),
+    { numRuns: 20, seed: SEED },
+  )
+})
+
+async function outcomeOf(w: World, { keys }: Tenant, linked: (Link & { drain: boolean })[]): Promise<unknown> {
+  const key = keys.secret
+  const [type] = (await w.get('/api/client/subscriptions', { key })).body.results
+  const rule = { event: 'viewed', exactly: VISITORS + 1 }
+  const list = (await w.post('/api/client/lists', { name: 'Viewed', type: 'dynamic', rule }, { key })).body
+  const hand = (await w.post('/api/client/lists', { name: 'By hand', type: 'static' }, { key })).body
+  const visitors = Array.from({ length: VISITORS }, (_, at) => at)
+  await w.post(
+    '/api/client/events',
+    visitors.map((at) => ({ anonymous_id: `visitor-${at}`, name: 'viewed', user: { data: { [`seen_${at}`]: at, every: 1 } } })),
+    { key },
+  )
+  await w.post('/api/client/events', [{ external_id: 'kim', name: 'viewed', user: { data: { own: true } } }], { key })
+  await w.drain()
+  await w.post(`/api/client/lists/${hand.id}/users`, { external_ids: ['visitor-1', 'visitor-2'] }, { key })
+  await w.patch('/api/client/users/visitor-3/subscriptions', [{ subscription_id: type.id, state: 0 }], { key })
+  for (const { visitor, road, drain } of linked) {
+    const item = { external_id: 'kim', anonymous_id: `visitor-${visitor}` }
+    if (road === 'batch') await w.post('/api/client/users/batch', [item], { key })
+    else if (road === 'patch') await w.patch('/api/client/users', [item], { key })
+    else await w.post('/api/client/events', [{ ...item, name: 'linked' }], { key })
+    if (drain) await w.drain()
+  }
+  await w.drain()
+  const kim = (await w.get('/api/client/users/kim', { key })).body
+  const { results: everybody } = (await w.get('/api/client/users', { key })).body
+  const { results: events } = (await w.get('/api/client/users/kim/events?limit=100', { key })).body
+  const { results: states } = (await w.get('/api/client/users/kim/subscriptions', { key })).body
+  const count = async (id: number) => (await w.get(`/api/client/lists/${id}`, { key })).body.users_count
+  return {
+    data: kim.data,
+    people: everybody.length,
+    viewed: events.filter(({ name }: { name: string }) => name === 'viewed').length,
+    state: states[0].state,
+    lists: [await count(list.id), await count(hand.id)],
+  }
+}
+
+const PEOPLE = 12
+const CALLS = 240
+
+test('the same people by batch, PATCH and events at once, on two servers: nobody is told of a race, and everybody is one', {
+  timeout: 90_000,
+}, async () => {
+  await using group = await startGroup(['all', 'all'])
+  const below = belowOf(SEED)
+  const refused: string[] = []
+  let events = 0
+  const call = async (index: number) => {
+    const person = below(PEOPLE)
+    const ids = [
+      { external_id: `person-${person}` },
+      { anonymous_id: `visitor-${person}` },
+      { external_id: `person-${person}`, anonymous_id: `visitor-${person}` },
+    ]
+    // Several people in one request, in any order, so that two requests want the same rows the other way round.
+    const items = Array.from({ length: 1 + below(4) }, (_, at) => {
+      const other = (person + at * (1 + below(3))) % PEOPLE
+      const given = ids[below(3)] as Record<string, string>
+      return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.replace(/\d+/, String(other))]))
+    })
+    const road = (['batch', 'patch', 'events'] as const)[below(3)] as Road
+    if (road === 'events') events += items.length
+    const [method, path, body] = {
+      batch: ['POST', 'users/batch', items.map((item) => ({ ...item, data: { call: index } }))] as const,
+      patch: ['PATCH', 'users', items.map((item) => ({ ...item, data: { call: index } }))] as const,
+      events: ['POST', 'events', items.map((item, at) => ({ ...item, name: 'happened', data: { id: `${index}-${at}` } }))] as const,
+    }[road]
+    const url = group.urls[index % group.urls.length]
+    const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
+    const reply = await request(`${url}/api/client/${path}`, { method, headers, body: JSON.stringify(body) })
+    const text = await reply.body.text()
+    if (reply.statusCode >= 300 || (road === 'batch' && JSON.parse(text).failed > 0)) refused.push(`${reply.statusCode} ${text}`)
+  }
+  let next = 0
+  const caller = async () => {
+    for (let index = next++; index < CALLS; index = next++) await call(index)
+  }
+  await Promise.all(Array.from({ length: 12 }, caller))
+  // In the end everybody is linked, whatever happened before.
+  const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
+  const all = Array.from({ length: PEOPLE }, (_, at) => ({ external_id: `person-${at}`, anonymous_id: `visitor-${at}` }))
+  await settled(group.databaseUrl)
+  await (await request(`${group.urls[0]}/api/client/users/batch`, { method: 'POST', headers, body: JSON.stringify(all) })).body.text()
+  await settled(group.databaseUrl)
+  const about = `IDENTITY_SEED=${SEED}`
+  expect(refused, about).toEqual([])
+  await vi.waitFor(async () => {
+    const people = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
+    expect(people.toSorted(byName), about).toEqual(all.toSorted(byName))
+  })
+  const [stored] = await rowsOf<{ count: number; orphans: number }>(
+    group.databaseUrl,
+    `select count(*)::int as count, count(*) filter (where not exists (
+        select 1 from users u join users s on s.id = coalesce(u.merged_into, u.id) and s.merged_into is null where u.id = e.user_id))::int as orphans
+     from events e where name = 'happened'`,
+  )
+  expect(stored, about).toEqual({ count: events, orphans: 0 })
+  expect(await rowsOf(group.databaseUrl, 'select reason from parked_items'), about).toEqual([])
+})
+
+const byName = (a: unknown, b: unknown) => JSON.stringify(a).localeCompare(JSON.stringify(b))
+
+/** Whole numbers from 0 up to `end`, the same for the same seed. */
+function belowOf(seed: number): (end: number) => number {
+  let state = seed >>> 0
+  return (end) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * end)
+  }
+}
