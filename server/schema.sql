@@ -387,6 +387,7 @@ create table list_versions (
   rule jsonb,
   tracker_ids bigint[] not null default '{}'::bigint[],
   status text not null,
+  scan jsonb,
   built_to bigint not null default 0,
   people_done bigint not null default 0,
   people_total bigint,
@@ -394,7 +395,7 @@ create table list_versions (
   live_at timestamp(3) with time zone,
   constraint list_versions_pkey PRIMARY KEY (id),
   constraint list_versions_list_id_fkey FOREIGN KEY (list_id) REFERENCES lists(id),
-  constraint list_versions_status_check CHECK ((status = ANY (ARRAY['building'::text, 'live'::text, 'retired'::text])))
+  constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'retired'::text])))
 );
 CREATE INDEX list_versions_at_work ON list_versions USING btree (id) WHERE (status <> 'live'::text);
 CREATE INDEX list_versions_by_list ON list_versions USING btree (list_id, id);

@@ -14,8 +14,10 @@ create table list_versions (
   rule jsonb,
   -- Under which the times of the events that the rule counts are kept, in the order of its trackers.
   tracker_ids bigint[] not null default '{}',
-  -- Of a retired one the rows are being removed.
-  status text not null check (status in ('building', 'live', 'retired')),
+  -- filling: past events are being read; building: people are being looked at; retired: its rows are being removed.
+  status text not null check (status in ('filling', 'building', 'live', 'retired')),
+  -- Where the reading of past events stands, when they are read in a row and not person by person.
+  scan jsonb,
   -- While it is being built: people up to this id have been looked at, and are kept up to date since.
   built_to bigint not null default 0,
   people_done bigint not null default 0,

@@ -4,83 +4,126 @@
  * the chunk, or is kept up to date from then on. That is what makes the outcome the same as if the list had always been there.
  */
 import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx, type ProjectDefaults } from '../../../infra/ctx.ts'
-import type { ListVersionId, ProjectId } from '../../../lib/ids.ts'
+import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import { makeLive } from '../live/versions.ts'
 import { compileRule } from '../rules/compile.ts'
 import { ruleSql } from '../rules/sql.ts'
 import * as queries from './queries.ts'
+import { beginScan, dropFound, fillScanned, isWhole, scanNext } from './scan.ts'
 
 /** How the building finds out about a project, and whether live work waits there. */
 export type Surroundings = {
   projectOf(ctx: Ctx, id: ProjectId): Promise<ProjectDefaults>
   isBusy(ctx: Ctx, id: ProjectId): Promise<boolean>
+  /** From so many people on, past events are read in a row. */
+  scanFromPeople?: number
 }
+
+const SCAN_FROM_PEOPLE = 20_000
+const PAGES_FIRST = 1000
+const PAGES_MAX = 50_000
 
 const CHUNK_PEOPLE_FIRST = 2000
 const CHUNK_PEOPLE_MIN = 500
 const CHUNK_PEOPLE_MAX = 50_000
 const CHUNK_MS = 60
+/** So long when nobody is waiting. */
+const CHUNK_IDLE_MS = 250
 /** While live work waits, building rests so many times as long as it took: it costs that work a tenth at most. */
 const REST = 9
 const BUILDING_LANE = -2
 
-type Pace = { size: number; restUntilMs: number }
+type Pace = { size: number; pages: number; restUntilMs: number }
 
 /** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
-export function createBuilder({ projectOf, isBusy }: Surroundings): (ctx: Ctx) => Promise<number> {
+export function createBuilder({ projectOf, isBusy, scanFromPeople = SCAN_FROM_PEOPLE }: Surroundings): (ctx: Ctx) => Promise<number> {
   const paces = new Map<ListVersionId, Pace>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(ctx)
     for (const id of paces.keys()) if (!unfinished.some((version) => version.id === id)) paces.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
-      const pace = paces.get(id) ?? { size: CHUNK_PEOPLE_FIRST, restUntilMs: 0 }
+      const pace = paces.get(id) ?? { size: CHUNK_PEOPLE_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
       paces.set(id, pace)
-      if (ctx.clock.now().getTime() < pace.restUntilMs && (await isBusy(ctx, project_id))) continue
-      done += await timedChunk(asSystem(ctx, project_id, await projectOf(ctx, project_id)), id, pace)
+      const busy = await isBusy(ctx, project_id)
+      if (busy && ctx.clock.now().getTime() < pace.restUntilMs) continue
+      const inProject = asSystem(ctx, project_id, await projectOf(ctx, project_id))
+      done += await timedStep(inProject, id, { pace, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromPeople })
     }
     return done
   }
 }
 
-async function timedChunk(ctx: ProjectCtx, id: ListVersionId, pace: Pace): Promise<number> {
+type Stride = { pace: Pace; targetMs: number; scanFromPeople: number }
+
+async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromPeople }: Stride): Promise<number> {
   let tookMs = 0
-  const people = await inTx(ctx, async (ctx) => {
-    await lockLists(ctx)
+  const timed = async (work: () => Promise<number>) => {
     const started = ctx.clock.now().getTime()
-    const looked = await buildChunk(ctx, id, pace.size)
+    const looked = await work()
     tookMs = ctx.clock.now().getTime() - started
     return looked
-  })
-  pace.size = Math.round(Math.min(CHUNK_PEOPLE_MAX, Math.max(CHUNK_PEOPLE_MIN, pace.size * Math.min(2, Math.max(0.5, CHUNK_MS / tookMs)))))
+  }
+  const stretched = (size: number, min: number, max: number) =>
+    Math.round(Math.min(max, Math.max(min, size * Math.min(2, Math.max(0.5, targetMs / tookMs)))))
+  // Reading pages is in nobody's way: only looking at people is done while nobody else applies anything.
+  const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, pace.pages)))
+  if (read > 0) pace.pages = stretched(pace.pages, PAGES_FIRST, PAGES_MAX)
+  const people =
+    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, pace.size, scanFromPeople))))
+  if (read === 0) pace.size = stretched(pace.size, CHUNK_PEOPLE_MIN, CHUNK_PEOPLE_MAX)
   pace.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
   // The last chunk may have had nobody in it, and yet has made the version live.
-  return people + 1
+  return read + people + 1
 }
 
-async function buildChunk(ctx: InTx, id: ListVersionId, size: number): Promise<number> {
+async function readPages(ctx: InTx, id: ListVersionId, pages: number): Promise<number> {
   const version = await queries.lockBuilding(ctx, id)
-  if (!version) return 0
-  if (version.people_total === null) await queries.countPeople(ctx, id)
-  const { people, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { people: 0, last: null }
-  if (last !== null) {
-    const compiled = compileRule(version.rule)
-    for (const [index, tracker] of compiled.trackers.entries()) {
-      const trackerId = version.tracker_ids[index]
-      if (trackerId !== undefined) await queries.fillTimes(ctx, trackerId, tracker, version.built_to, last)
+  if (version?.status !== 'filling' || !version.scan) return 0
+  return scanNext(ctx, id, trackersOf(version), version.scan, pages)
+}
+
+const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'tracker_ids'>) =>
+  compileRule(rule).trackers.map((tracker, index) => ({ id: tracker_ids[index] as TrackerId, tracker }))
+
+async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromPeople: number): Promise<number> {
+  const version = await queries.lockBuilding(ctx, id)
+  if (version?.status !== 'building') return 0
+  if (version.people_total === null) {
+    const total = await queries.countPeople(ctx, id)
+    if (version.tracker_ids.length > 0 && total >= scanFromPeople) {
+      await beginScan(ctx, id)
+      return 0
     }
-    const statement = ruleSql(compiled, {
-      projectId: ctx.projectId,
-      now: ctx.clock.now(),
-      source: { from: 'times', trackerIds: version.tracker_ids },
-    })
-    const members = await queries.fillPeople(ctx, id, statement, version.built_to, last)
-    await addToCounts(ctx, BUILDING_LANE, new Map([[id, members]]))
-    await queries.advance(ctx, id, last, people)
   }
-  if (people < size) await makeLive(ctx, id, version.list_id)
+  if (version.scan && !(await isWhole(ctx, id))) {
+    await beginScan(ctx, id)
+    return 0
+  }
+  const { people, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { people: 0, last: null }
+  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, people })
+  if (people < size) {
+    await makeLive(ctx, id, version.list_id)
+    if (version.scan) await dropFound(ctx, id)
+  }
   return people
+}
+
+type Chunk = { after: UserId; last: UserId; people: number }
+
+async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, people }: Chunk): Promise<void> {
+  const trackers = trackersOf(version)
+  if (version.scan) await fillScanned(ctx, id, trackers, after, last)
+  else for (const { id: trackerId, tracker } of trackers) await queries.fillTimes(ctx, trackerId, tracker, after, last)
+  const statement = ruleSql(compileRule(version.rule), {
+    projectId: ctx.projectId,
+    now: ctx.clock.now(),
+    source: { from: 'times', trackerIds: version.tracker_ids },
+  })
+  const members = await queries.fillPeople(ctx, id, statement, after, last)
+  await addToCounts(ctx, BUILDING_LANE, new Map([[id, members]]))
+  await queries.advance(ctx, id, last, people)
 }
 
 const REMOVED_AT_ONCE = 5000
@@ -91,6 +134,7 @@ export async function removeRetired(ctx: Ctx): Promise<number> {
   for (const { id, project_id } of await queries.findRetired(ctx)) {
     const inProject = asSystem(ctx, project_id, { locale: '', timezone: '' })
     const rows = await queries.removeSome(inProject, id, REMOVED_AT_ONCE)
+    if (rows === 0) await dropFound(inProject, id)
     removed += rows > 0 ? rows : await queries.removeVersion(inProject, id)
   }
   return removed

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
 import { oneOff, sql } from '../../../infra/db.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { IdOf, Nullable } from '../../../lib/shapes.ts'
+import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { Tracker } from '../rules/compile.ts'
 import type { Rule } from '../rules/rule.ts'
 import { matchesEventSql, type RuleSql } from '../rules/sql.ts'
@@ -53,36 +53,49 @@ const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<Pro
 
 /** What is being built, first come first. */
 export const findUnfinished = (ctx: Ctx) =>
-  ctx.db.all(Unfinished, sql`select id, project_id from list_versions where status = 'building' order by id limit 100`)
+  ctx.db.all(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
 export const projectsWithRules = (ctx: Ctx) =>
   ctx.db.all(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
 
+/** Up to which page of which partition events were read; before the first, both are least. */
+export type Place = { partition: string; page: number }
+
 const Building = Type.Object({
   list_id: IdOf<ListId>(),
   rule: Type.Unsafe<Rule>({}),
   tracker_ids: Type.Array(IdOf<TrackerId>()),
+  status: OneOf(['filling', 'building'] as const),
+  scan: Nullable(Type.Unsafe<Place>({})),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
   people_total: Nullable(Type.Integer()),
 })
+
+export type Building = Static<typeof Building>
 
 /** A version that is being built, held until the transaction ends; undefined when it is not any more. */
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
-    sql`select list_id, rule, tracker_ids, built_to, people_total from list_versions
-        where project_id = ${ctx.projectId} and id = ${id} and status = 'building' for update`,
+    sql`select list_id, rule, tracker_ids, status, scan, built_to, people_total from list_versions
+        where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
+const Total = Type.Object({ people_total: Type.Integer() })
+
 /** How many people there are in all, for the progress. */
-export const countPeople = (ctx: InTx, id: ListVersionId) =>
-  ctx.db.run(
-    sql`update list_versions set people_total =
-          (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
-        where project_id = ${ctx.projectId} and id = ${id}`,
-  )
+export const countPeople = async (ctx: InTx, id: ListVersionId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Total,
+      sql`update list_versions set people_total =
+            (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
+          where project_id = ${ctx.projectId} and id = ${id}
+          returning people_total`,
+    )
+  )?.people_total ?? 0
 
 const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
 

@@ -9,6 +9,8 @@ import { expect, test } from 'vitest'
 import { type Json, people, rules } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/db.ts'
+import { allJobs } from '../../../workers.ts'
+import { createBuilder } from '../building/build.ts'
 import { compileRule } from '../rules/compile.ts'
 import type { Rule } from '../rules/rule.ts'
 import { ruleSql } from '../rules/sql.ts'
@@ -71,9 +73,9 @@ test('what is kept up to date step by step is what SQL over everything, and memo
 }, async () => {
   await using w = await world()
   const seed = await mentionableOf(w)
-  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed))
+  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed), fc.boolean())
   await fc.assert(
-    fc.asyncProperty(story, async ([given, happened]) => {
+    fc.asyncProperty(story, async ([given, happened, inARow]) => {
       const tenant = await w.other()
       const own = await mentionableOf(w, tenant.keys.secret)
       await play(
@@ -82,6 +84,7 @@ test('what is kept up to date step by step is what SQL over everything, and memo
         given.map((rule) => renamed(rule, seed, own)),
         happened,
         own,
+        inARow,
       )
     }),
     { numRuns: RUNS, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
@@ -117,7 +120,8 @@ function renamed(rule: Json, from: Mentionable, to: Mentionable): Rule {
   return walk(rule) as Rule
 }
 
-async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: Step[], own: Mentionable): Promise<void> {
+/** `inARow`: lists read past events page by page, as in a large project, while things happen. */
+async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: Step[], own: Mentionable, inARow: boolean): Promise<void> {
   const key = keys.secret
   const ok = async (reply: Promise<{ status: number; text: string }>) => {
     const { status, text } = await reply
@@ -135,6 +139,7 @@ async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: St
   }
   await makeList()
   await makeList()
+  const build = createBuilder({ projectOf: async () => ctx.project, isBusy: async () => false, scanFromPeople: 0 })
   const name = (person: number) => `person-${person}`
   for (const [index, step] of happened.entries()) {
     switch (step.is) {
@@ -192,12 +197,21 @@ async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: St
       default:
         step satisfies never
     }
+    if (inARow) await goOn(w, build)
     // Not after each step: several things then happen in one batch.
     if (index % 2 === 1 || index === happened.length - 1) {
       await w.drain()
       for (const list of lists) await expectExact({ ...ctx, db: w.db }, list, `LISTS_SEED=${SEED}`)
     }
   }
+}
+
+/** One step of building, one batch of what happened, and the next step: each may come between any two of the other. */
+async function goOn(w: World, build: (ctx: World['ctx']) => Promise<number>): Promise<void> {
+  const people = allJobs().find(({ name }) => name === 'people')
+  await build(w.ctx)
+  await people?.run(w.ctx, new AbortController().signal)
+  await build(w.ctx)
 }
 
 const Member = Type.Object({ id: Type.Integer() })

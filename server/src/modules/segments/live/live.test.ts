@@ -85,6 +85,27 @@ describe('what happens to somebody', () => {
     expect(await members(w, id)).toEqual([])
   })
 
+  test('events that came while there were enough count when the first ones have left the window', async () => {
+    await using w = await world()
+    const twice = await listOf(w, { event: 'purchase', at_least: 2, within: '30d' })
+    const atMost = await listOf(w, { event: 'purchase', at_most: 2, within: '30d' })
+    await did(w, ['kim', 'purchase'], ['kim', 'purchase'], ['kim', 'purchase'])
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], []])
+    w.advance('10 days')
+    await did(w, ['kim', 'purchase'], ['kim', 'purchase'])
+    await did(w, ['kim', 'purchase', 5])
+    w.advance('20 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], []])
+    w.advance('5 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], ['kim']])
+    w.advance('5 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([[], ['kim']])
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${twice}`, `list_entered ${atMost}`, `list_left ${twice}`])
+  })
+
   test('a new person is in every list whose rule asks for nothing they lack', async () => {
     await using w = await world()
     const not = await listOf(w, { attribute: 'data.plan', is_not: 'pro' })

@@ -44,7 +44,7 @@ async function mergeTimes(ctx: InTx, { versions }: Registry, survivorOf: Map<Use
     const before = saved.get(key(tracker_id, into))
     const merged = tracker ? withTimes(tracker, before?.times, times, nowMs) : []
     const isStale = is_stale || before?.is_stale === true
-    if (merged.length > 0) saved.set(key(tracker_id, into), { tracker_id, user_id: into, times: merged, is_stale: isStale })
+    if (merged.length > 0 || isStale) saved.set(key(tracker_id, into), { tracker_id, user_id: into, times: merged, is_stale: isStale })
   }
   if (saved.size > 0) await saveTimes(ctx, [...saved.values()])
 }

@@ -19,6 +19,7 @@ const VersionRow = Type.Object({
   list_id: IdOf<ListId>(),
   is_dynamic: Type.Boolean(),
   is_live: Type.Boolean(),
+  is_scanned: Type.Boolean(),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
 })
 export type VersionRow = {
@@ -26,6 +27,7 @@ export type VersionRow = {
   list_id: ListId
   is_dynamic: boolean
   is_live: boolean
+  is_scanned: boolean
   built_to: UserId
 }
 
@@ -33,7 +35,7 @@ export type VersionRow = {
 export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
   ctx.db.all(
     VersionRow,
-    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, built_to
+    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to
         from list_versions where project_id = ${ctx.projectId} and status <> 'retired' order by id`,
   )
 
@@ -78,6 +80,16 @@ export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
                     ${saved.map(({ times }) => `{${times.join()}}`)}::text[], ${saved.map(({ is_stale }) => is_stale)}::boolean[])
              as s(tracker_id, user_id, times, is_stale)
         on conflict (tracker_id, user_id) do update set times = excluded.times, is_stale = excluded.is_stale`,
+  )
+
+/** Notes that these people did something which is to be read from the events. */
+export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
+  ctx.db.run(
+    sql`insert into event_times (project_id, tracker_id, user_id, times, is_stale)
+        select ${ctx.projectId}, m.tracker_id, m.user_id, '{}', true
+        from unnest(${flattened(marks, (id) => id)}::bigint[], ${flattened(marks, (_, userId) => userId)}::bigint[]) as m(tracker_id, user_id)
+        order by 2, 3
+        on conflict (tracker_id, user_id) do update set is_stale = true`,
   )
 
 const StandingRow = Type.Object({

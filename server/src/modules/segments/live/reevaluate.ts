@@ -4,7 +4,7 @@
  * for each rank, decided in memory, and written by a few.
  */
 import type { InTx } from '../../../infra/ctx.ts'
-import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
+import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { PersonChange } from '../../users/index.ts'
 import { matchesTracker } from '../rules/compile.ts'
 import { factsOf, loadPeople, type Times } from './facts.ts'
@@ -35,6 +35,8 @@ type Work = {
   rank: number
   pending: Pending
   additions: Additions
+  /** Who did something that the reading of past events may have missed. */
+  marks: Map<TrackerId, Set<UserId>>
   changes: Map<UserId, PersonChange>
 }
 
@@ -48,6 +50,7 @@ export async function reevaluate(ctx: InTx, registry: Registry, lane: number, ha
     rank: -1,
     pending: new Map(),
     additions: new Map(),
+    marks: new Map(),
     changes: new Map((happened.changes ?? []).map((change) => [change.user_id, change])),
   }
   for (const occurrence of happened.occurrences ?? []) occurred(work, occurrence)
@@ -62,15 +65,21 @@ export async function reevaluate(ctx: InTx, registry: Registry, lane: number, ha
     for (const move of moved) announce(work, move)
     moves.push(...moved)
   }
+  if (work.marks.size > 0) await queries.markStale(ctx, work.marks)
   return moves
 }
 
 function occurred(work: Work, { userId, name, data, createdAtMs }: Occurrence): void {
   const event = { name, data, createdAtMs }
   for (const version of work.registry.mentioning(`event:${name}`)) {
-    if (!isKept(version, userId)) continue
+    const kept = isKept(version, userId)
+    if (!kept && !version.isScanned) continue
     for (const { id, tracker } of version.trackers) {
       if (!matchesTracker(tracker, event, work.nowMs)) continue
+      if (!kept) {
+        work.marks.set(id, (work.marks.get(id) ?? new Set()).add(userId))
+        continue
+      }
       if (version.rank > work.rank) add(work.additions, { version, id, tracker }, userId, createdAtMs)
     }
   }

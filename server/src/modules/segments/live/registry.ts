@@ -12,6 +12,8 @@ export type Version = {
   isLive: boolean
   /** Of one that is being built, people up to this id are kept up to date. */
   builtTo: UserId
+  /** While it is being built: past events are read in a row, and what happens meanwhile is to be noted. */
+  isScanned: boolean
   trackers: { id: TrackerId; tracker: Tracker }[]
   rule: CompiledRule
   /** A list comes after those it mentions. */
@@ -39,7 +41,7 @@ const registries = new LRUCache<number, { key: string; registry: Registry }>({ m
 /** The registry of a project as this transaction sees it. */
 export async function loadRegistry(ctx: ProjectCtx): Promise<Registry> {
   const rows = await queries.versionsInUse(ctx)
-  const key = rows.map(({ id, is_live, built_to }) => `${id} ${is_live ? 'live' : built_to}`).join()
+  const key = rows.map(({ id, is_live, built_to, is_scanned }) => `${id} ${is_live ? 'live' : `${built_to} ${is_scanned}`}`).join()
   const known = registries.get(ctx.projectId)
   if (known?.key === key) return known.registry
   const registry = registryOf(rows, await compiledOf(ctx, rows))
@@ -58,11 +60,11 @@ async function compiledOf(ctx: ProjectCtx, rows: queries.VersionRow[]) {
 }
 
 function registryOf(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>): Registry {
-  const versions = rows.flatMap(({ id, list_id, is_live, built_to }): Version[] => {
+  const versions = rows.flatMap(({ id, list_id, is_live, is_scanned, built_to }): Version[] => {
     const known = rules.get(id)
     if (!known) return []
     const trackers = known.rule.trackers.map((tracker, index) => ({ id: known.trackerIds[index] as TrackerId, tracker }))
-    return [{ id, listId: list_id, isLive: is_live, builtTo: built_to, trackers, rule: known.rule, rank: 0 }]
+    return [{ id, listId: list_id, isLive: is_live, isScanned: is_scanned, builtTo: built_to, trackers, rule: known.rule, rank: 0 }]
   })
   rank(versions)
   const byMention = new Map<string, Version[]>()
