@@ -128,7 +128,14 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   await (await request(`${group.urls[0]}/api/client/users/batch`, { method: 'POST', headers, body: JSON.stringify(all) })).body.text()
   await settled(group.databaseUrl)
   const about = `IDENTITY_SEED=${SEED}`
-  expect(refused, about).toEqual([])
+  const told = group.servers.map((server) =>
+    server
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('"level":"error"'))
+      .join('\n'),
+  )
+  expect(refused, `${about} ${told.join()}`).toEqual([])
   await vi.waitFor(async () => {
     const people = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
     expect(people.toSorted(byName), about).toEqual(all.toSorted(byName))

@@ -19,7 +19,7 @@ import { allRoutes } from '../../src/routes.ts'
 import { type World, world } from '../world.ts'
 
 const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
-const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 12_000)
+const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 10_000)
 const AT_ONCE = 8
 
 const routes = allRoutes({ append: async () => undefined })

@@ -11,6 +11,7 @@ const MAY: Record<string, string> = {
   'segments.countByRule': RULES,
   'segments.countPeople': RULES,
   'segments.device': RULES,
+  'segments.fillFromFound': RULES,
   'segments.fillPeople': RULES,
   'segments.fillTimes': RULES,
   'segments.findChunk': RULES,

@@ -1,6 +1,6 @@
 /** Saves a batch of profiles in one transaction with a handful of statements, whatever its size. */
 import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { LostRace } from '../../infra/db.ts'
+import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/db.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { phoneOf } from './batch.ts'
@@ -107,11 +107,13 @@ async function save(ctx: InTx, people: People, before: Map<Person, Person>): Pro
       throw new LostRace('A person was created at the same time.')
   }
   const changed = [...people.touched].filter((person) => before.has(person))
-  if (changed.length > 0)
-    await queries.updatePeople(
-      ctx,
-      changed.map((person) => toRow(person, before.get(person))),
-    )
+  if (changed.length > 0) {
+    const rows = changed.map((person) => toRow(person, before.get(person)))
+    // A visitor who gets an external id may meet somebody who was created with it a moment ago.
+    await queries.updatePeople(ctx, rows).catch((error: unknown) => {
+      throw isSqlState(error, UNIQUE_VIOLATION) ? new LostRace('An external id was taken at the same time.') : error
+    })
+  }
   await saveAliases(ctx, people)
 }
 
