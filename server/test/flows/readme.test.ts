@@ -12,8 +12,9 @@ const READY_WAIT_MS = 60_000
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-test('the README leads from nothing to a captured mail and the news of it', async () => {
-  const [start = '', listen = '', shorthand = '', contact = '', campaign = '', event = '', inbox = ''] = await commands()
+test('the README leads from nothing to a captured mail, the news of it and a list', async () => {
+  const [start = '', listen = '', shorthand = '', contact = '', campaign = '', event = '', inbox = '', list = '', explain = ''] =
+    await commands()
   await using terminal = await openTerminals()
   await terminal.keepRunning(await asScript(start), /ready at/)
   const news = await terminal.keepRunning(`${listen.trim()} --url http://127.0.0.1:3000`, /Listening at/)
@@ -23,6 +24,8 @@ test('the README leads from nothing to a captured mail and the news of it', asyn
   await expect.poll(() => terminal.run(shorthand + inbox), { timeout: 10_000 }).toContain('"summary":"Welcome, Kim"')
   await expect.poll(() => news.output, { timeout: 10_000 }).toContain('delivery.delivered')
   expect(await terminal.run(`${shorthand}api sandbox/messages/1`)).toContain('You chose the pro plan.')
+  const made = await terminal.run(`${shorthand}${list}declare -p LIST`)
+  await expect.poll(() => terminal.run(shorthand + made + explain), { timeout: 10_000 }).toContain('"member":true')
 }, 90_000)
 
 /** What stands in the shell blocks of the README, in order. */

@@ -18,6 +18,8 @@ export type Surroundings = {
   isBusy(ctx: Ctx, id: ProjectId): Promise<boolean>
   /** From so many people on, past events are read in a row. */
   scanFromPeople?: number
+  /** So many people are in a chunk, and not as many as the time allows. */
+  chunkPeople?: number
 }
 
 const SCAN_FROM_PEOPLE = 20_000
@@ -37,27 +39,33 @@ const BUILDING_LANE = -2
 type Pace = { size: number; pages: number; restUntilMs: number }
 
 /** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
-export function createBuilder({ projectOf, isBusy, scanFromPeople = SCAN_FROM_PEOPLE }: Surroundings): (ctx: Ctx) => Promise<number> {
+export function createBuilder(surroundings: Surroundings): (ctx: Ctx) => Promise<number> {
+  const { projectOf, isBusy, scanFromPeople = SCAN_FROM_PEOPLE, chunkPeople } = surroundings
   const paces = new Map<ListVersionId, Pace>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(ctx)
     for (const id of paces.keys()) if (!unfinished.some((version) => version.id === id)) paces.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
-      const pace = paces.get(id) ?? { size: CHUNK_PEOPLE_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
+      const pace = paces.get(id) ?? { size: chunkPeople ?? CHUNK_PEOPLE_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
       paces.set(id, pace)
       const busy = await isBusy(ctx, project_id)
       if (busy && ctx.clock.now().getTime() < pace.restUntilMs) continue
       const inProject = asSystem(ctx, project_id, await projectOf(ctx, project_id))
-      done += await timedStep(inProject, id, { pace, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromPeople })
+      done += await timedStep(inProject, id, {
+        pace,
+        targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS,
+        scanFromPeople,
+        isFixed: chunkPeople !== undefined,
+      })
     }
     return done
   }
 }
 
-type Stride = { pace: Pace; targetMs: number; scanFromPeople: number }
+type Stride = { pace: Pace; targetMs: number; scanFromPeople: number; isFixed: boolean }
 
-async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromPeople }: Stride): Promise<number> {
+async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromPeople, isFixed }: Stride): Promise<number> {
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
     const started = ctx.clock.now().getTime()
@@ -72,7 +80,7 @@ async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, s
   if (read > 0) pace.pages = stretched(pace.pages, PAGES_FIRST, PAGES_MAX)
   const people =
     read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, pace.size, scanFromPeople))))
-  if (read === 0) pace.size = stretched(pace.size, CHUNK_PEOPLE_MIN, CHUNK_PEOPLE_MAX)
+  if (read === 0 && !isFixed) pace.size = stretched(pace.size, CHUNK_PEOPLE_MIN, CHUNK_PEOPLE_MAX)
   pace.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
   // The last chunk may have had nobody in it, and yet has made the version live.
   return read + people + 1

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { oneOff, sql } from '../../../infra/db.ts'
+import { oneOff, type Sql, sql } from '../../../infra/db.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { Tracker } from '../rules/compile.ts'
@@ -9,7 +9,8 @@ import { matchesEventSql, type RuleSql } from '../rules/sql.ts'
 
 export const retireUnfinished = (ctx: InTx, listId: ListId) =>
   ctx.db.run(
-    sql`update list_versions set status = 'retired' where project_id = ${ctx.projectId} and list_id = ${listId} and status = 'building'`,
+    sql`update list_versions set status = 'retired'
+        where project_id = ${ctx.projectId} and list_id = ${listId} and status in ('filling', 'building')`,
   )
 
 export const retireAll = (ctx: InTx, listId: ListId) =>
@@ -109,19 +110,26 @@ export const findChunk = (ctx: InTx, after: UserId, size: number) =>
               order by id limit ${size}) next`,
   )
 
+/** Is `events e` within the window of a tracker? What has left it will not come back. */
+export const inWindow = (ctx: ProjectCtx, { withinMs }: Tracker) =>
+  withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
+
+/** As many as a tracker keeps of a group: the milliseconds `ms` in the order of `at`, those that matter first. */
+export const keptTimes = ({ keep, count }: Tracker, ms: Sql, at: Sql) =>
+  sql`(array_agg(${ms} order by ${at} ${keep === 'latest' ? sql`desc` : sql`asc`}))[1:${count}]`
+
+/** The same of a group of `events e`. */
+export const keptTimesOfEvents = (tracker: Tracker) =>
+  keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`)
+
 /**
  * The times that a tracker keeps of the people with an id above `after` and up to `last`, out of everything they did. What was
  * stored under an id that was merged into somebody counts for the survivor.
  */
-// What has left the window will not come back.
-const inWindow = (ctx: ProjectCtx, { withinMs }: Tracker) =>
-  withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
-
-export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) => {
-  const order = tracker.keep === 'latest' ? sql`desc` : sql`asc`
-  return ctx.db.run(
+export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
+  ctx.db.run(
     oneOff(sql`insert into event_times (project_id, tracker_id, user_id, times)
-        select ${ctx.projectId}, ${id}, p.survivor, (array_agg((extract(epoch from e.created_at) * 1000)::bigint order by e.created_at ${order}))[1:${tracker.count}]
+        select ${ctx.projectId}, ${id}, p.survivor, ${keptTimesOfEvents(tracker)}
         from (select id, id as survivor from users
               where project_id = ${ctx.projectId} and id > ${after} and id <= ${last} and merged_into is null and erase_requested_at is null
               union all
@@ -130,25 +138,22 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
         join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
         group by p.survivor`),
   )
-}
 
 const Counted = Type.Object({ members: Type.Integer() })
 
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
 
 /** The times that a tracker would keep of these people, out of everything they did. */
-export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) => {
-  const order = tracker.keep === 'latest' ? sql`desc` : sql`asc`
-  return ctx.db.all(
+export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
+  ctx.db.all(
     TimesRow,
-    oneOff(sql`select p.survivor as user_id, (array_agg((extract(epoch from e.created_at) * 1000)::bigint order by e.created_at ${order}))[1:${tracker.count}] as times
+    oneOff(sql`select p.survivor as user_id, ${keptTimesOfEvents(tracker)} as times
         from (select id, id as survivor from unnest(${ids}::bigint[]) as i(id)
               union all
               select m.id, m.merged_into from users m where m.project_id = ${ctx.projectId} and m.merged_into = any(${ids}::bigint[])) p
         join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
         group by p.survivor`),
   )
-}
 
 /** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
 export const fillPeople = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>

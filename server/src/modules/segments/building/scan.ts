@@ -12,7 +12,10 @@ import * as queries from './scan/queries.ts'
 
 type Trackers = { id: TrackerId; tracker: Tracker }[]
 
-/** Begins to read: from the end of this transaction on, what happens is marked. Nobody else may be applying anything now. */
+/**
+ * Begins to read: from the end of this transaction on, what happens is marked. The first time, nobody else may be applying anything;
+ * when it has to be done again, what happens is marked already.
+ */
 export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
   await queries.openFound(ctx, id)
   await queries.saveScan(ctx, id, 'filling', { partition: '', page: 0 })

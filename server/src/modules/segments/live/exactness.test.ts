@@ -21,10 +21,15 @@ const RUNS = Number(process.env.LISTS_RUNS ?? 16)
 const HOUR_MS = 3_600_000
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4
+/** They are short. */
+const MEETINGS_EACH_RUN = 3
+
+/** As somebody identified, as a visitor, or as both, which makes them one. */
+type Guise = 'person' | 'visitor' | 'both'
 
 /** One thing that happens. */
 type Step =
-  | { is: 'events'; items: { person: number; name: string; data: Json; agoMs: number; visitor: boolean }[] }
+  | { is: 'events'; items: { person: number; name: string; data: Json; agoMs: number; as: Guise }[] }
   | { is: 'change'; person: number; data: Json; how: 'batch' | 'patch' }
   | { is: 'merge'; person: number }
   | { is: 'subscribe'; person: number; state: 0 | 1 | 2 }
@@ -32,15 +37,17 @@ type Step =
   | { is: 'wait'; ms: number }
   | { is: 'list' }
   | { is: 'forget'; person: number }
+  | { is: 'build' }
+  | { is: 'apply' }
 
 const PEOPLE = 4
 
 const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
   const person = fc.nat(PEOPLE - 1)
   const event = fc
-    .tuple(person, people(START, mentionable), fc.nat(40 * 24 * 2), fc.boolean())
-    .chain(([who, made, halfHours, visitor]) =>
-      fc.constant(made.history.map(({ name, data }) => ({ person: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, visitor }))),
+    .tuple(person, people(START, mentionable), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
+    .chain(([who, made, halfHours, as]) =>
+      fc.constant(made.history.map(({ name, data }) => ({ person: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
     )
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: event.map((items): Step => ({ is: 'events', items })) },
@@ -65,29 +72,82 @@ const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaign
     { weight: 2, arbitrary: fc.constant<Step>({ is: 'list' }) },
     { weight: 1, arbitrary: person.map((who): Step => ({ is: 'forget', person: who })) },
   )
-  return fc.array(step, { minLength: 6, maxLength: 16 })
+  return fc.array(step, { minLength: 6, maxLength: 16 }).map((happened) => [{ is: 'list' }, { is: 'list' }, ...happened])
 }
+
+/** After each, one step of building, one batch of what happened, and the next step: each may come between any two of the other. */
+const slowly = (happened: Step[]): Step[] => happened.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
+
+/** Lists are built a few people at a time while things happen; past events are read page by page, as in a large project, or by person. */
+type Pace = { scanFromPeople: number; chunkPeople: number }
+
+const paces: fc.Arbitrary<Pace> = fc.record({
+  scanFromPeople: fc.constantFrom(0, Number.POSITIVE_INFINITY),
+  chunkPeople: fc.constantFrom(1, 1, 2),
+})
+
+const did = (person: number, as: Guise, name: string): Step => ({ is: 'events', items: [{ person, name, data: {}, agoMs: 0, as }] })
+const couples = [0, 1].flatMap((person) => (['person', 'visitor'] as const).map((as) => ({ person, as })))
+const names = fc.constantFrom('purchase', 'login')
+const still = <K extends 'build' | 'apply' | 'list'>(is: K) => fc.constant<Step>({ is })
+
+/** Nothing but what counts when two become one while lists are being built: who came first, who did what, and each step of the work. */
+const meetings: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc
+      .shuffledSubarray(couples, { minLength: 3 })
+      .chain((came) => fc.tuple(...came.map(({ person, as }) => names.map((name) => did(person, as, name))))),
+    fc.array(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...couples), names).map(([{ person, as }, name]) => did(person, as, name)) },
+        { weight: 2, arbitrary: fc.tuple(fc.nat(1), names).map(([person, name]) => did(person, 'both', name)) },
+        { weight: 2, arbitrary: fc.nat(1).map((person): Step => ({ is: 'merge', person })) },
+        { weight: 5, arbitrary: still('build') },
+        { weight: 4, arbitrary: still('apply') },
+        { weight: 1, arbitrary: still('list') },
+      ),
+      { minLength: 10, maxLength: 30 },
+    ),
+  )
+  .map(([came, happened]) => [...came, { is: 'apply' }, { is: 'list' }, { is: 'list' }, ...happened])
+
+const countingRules: fc.Arbitrary<Rule> = fc.record({
+  event: fc.constantFrom('purchase', 'login'),
+  exactly: fc.integer({ min: 1, max: 4 }),
+})
 
 test('what is kept up to date step by step is what SQL over everything, and memory, say at that instant', {
   timeout: 240_000,
 }, async () => {
   await using w = await world()
   const seed = await mentionableOf(w)
-  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed), fc.boolean())
+  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed), fc.option(paces, { freq: 3 }))
   await fc.assert(
-    fc.asyncProperty(story, async ([given, happened, inARow]) => {
+    fc.asyncProperty(story, async ([given, happened, pace]) => {
       const tenant = await w.other()
       const own = await mentionableOf(w, tenant.keys.secret)
+      const rules = given.map((rule) => renamed(rule, seed, own))
       await play(
         w,
         tenant,
-        given.map((rule) => renamed(rule, seed, own)),
-        happened,
-        own,
-        inARow,
+        pace ? { rules, happened: slowly(happened), own, pace, checkedEvery: 32 } : { rules, happened, own, pace, checkedEvery: 2 },
       )
     }),
     { numRuns: RUNS, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
+  )
+})
+
+test('who turns out to be one while lists are built person by person is counted as one, whatever was looked at before', {
+  timeout: 240_000,
+}, async () => {
+  await using w = await world()
+  const own = await mentionableOf(w)
+  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), meetings, paces)
+  await fc.assert(
+    fc.asyncProperty(story, async ([given, happened, pace]) => {
+      await play(w, await w.other(), { rules: given, happened, own, pace, checkedEvery: Number.POSITIVE_INFINITY })
+    }),
+    { numRuns: RUNS * MEETINGS_EACH_RUN, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
   )
 })
 
@@ -120,15 +180,16 @@ function renamed(rule: Json, from: Mentionable, to: Mentionable): Rule {
   return walk(rule) as Rule
 }
 
-/** `inARow`: lists read past events page by page, as in a large project, while things happen. */
-async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: Step[], own: Mentionable, inARow: boolean): Promise<void> {
+type Story = { rules: Rule[]; happened: Step[]; own: Mentionable; pace: Pace | null; checkedEvery: number }
+
+async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pace, checkedEvery }: Story): Promise<void> {
   const key = keys.secret
   const ok = async (reply: Promise<{ status: number; text: string }>) => {
     const { status, text } = await reply
     if (status >= 300 && status !== 404) throw new Error(text)
   }
   w.clock.set(new Date(START))
-  const left = [...given]
+  const left = [...rules]
   const lists: { id: number; rule: Rule }[] = []
   const makeList = async () => {
     const rule = left.shift()
@@ -137,9 +198,7 @@ async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: St
     if (status !== 201) throw new Error(text)
     lists.push({ id: body.id, rule })
   }
-  await makeList()
-  await makeList()
-  const build = createBuilder({ projectOf: async () => ctx.project, isBusy: async () => false, scanFromPeople: 0 })
+  const build = createBuilder({ projectOf: async () => ctx.project, isBusy: async () => false, ...pace })
   const name = (person: number) => `person-${person}`
   for (const [index, step] of happened.entries()) {
     switch (step.is) {
@@ -148,8 +207,9 @@ async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: St
           await ok(
             w.post(
               '/api/client/events',
-              step.items.map(({ person, name: event, data, agoMs, visitor }) => ({
-                ...(visitor ? { anonymous_id: `visitor-${person}` } : { external_id: name(person) }),
+              step.items.map(({ person, name: event, data, agoMs, as }) => ({
+                ...(as !== 'visitor' && { external_id: name(person) }),
+                ...(as !== 'person' && { anonymous_id: `visitor-${person}` }),
                 name: event,
                 data,
                 created_at: new Date(w.clock.now().getTime() - agoMs).toISOString(),
@@ -194,24 +254,26 @@ async function play(w: World, { keys, ctx }: Tenant, given: Rule[], happened: St
       case 'forget':
         await ok(w.delete(`/api/client/users/${name(step.person)}`, { key }))
         break
+      case 'build':
+        await build(w.ctx)
+        break
+      case 'apply':
+        await apply(w)
+        break
       default:
         step satisfies never
     }
-    if (inARow) await goOn(w, build)
-    // Not after each step: several things then happen in one batch.
-    if (index % 2 === 1 || index === happened.length - 1) {
+    // Not after each step: several things then happen in one batch, and slow building goes on for a while.
+    if (index % checkedEvery === 1 || index === happened.length - 1) {
       await w.drain()
       for (const list of lists) await expectExact({ ...ctx, db: w.db }, list, `LISTS_SEED=${SEED}`)
     }
   }
 }
 
-/** One step of building, one batch of what happened, and the next step: each may come between any two of the other. */
-async function goOn(w: World, build: (ctx: World['ctx']) => Promise<number>): Promise<void> {
+async function apply(w: World): Promise<void> {
   const people = allJobs().find(({ name }) => name === 'people')
-  await build(w.ctx)
   await people?.run(w.ctx, new AbortController().signal)
-  await build(w.ctx)
 }
 
 const Member = Type.Object({ id: Type.Integer() })

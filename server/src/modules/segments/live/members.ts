@@ -2,7 +2,7 @@
 import type { InTx } from '../../../infra/ctx.ts'
 import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
 import { type LoggedChange, logChanges } from '../../users/index.ts'
-import * as queries from './member-queries/queries.ts'
+import * as queries from './people/queries.ts'
 import { addToCounts } from './queries.ts'
 
 /** Counted apart from the lanes of processing, so that neither waits for the other. */

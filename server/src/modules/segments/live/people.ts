@@ -2,10 +2,13 @@
 import type { InTx } from '../../../infra/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Merge } from '../../users/index.ts'
-import * as queries from './member-queries/queries.ts'
-import { addToCounts, findTimes, type SavedTimes, saveTimes } from './queries.ts'
-import type { Registry } from './registry.ts'
+import { readTimes } from '../building/queries.ts'
+import type { Tracker } from '../rules/compile.ts'
+import * as queries from './people/queries.ts'
+import { addToCounts, findTimes, markStale, type SavedTimes, saveTimes } from './queries.ts'
+import { isKept, type Registry, type Version } from './registry.ts'
 import { withTimes } from './tracking.ts'
+import { CLOCK_GRACE_MS } from './versions.ts'
 
 /**
  * The survivor has done what both did, and is in the static lists of either. Where it stands with dynamic lists is for
@@ -26,7 +29,25 @@ export async function mergePeople(ctx: InTx, registry: Registry, lane: number, p
   await addToCounts(ctx, lane, counts)
 }
 
+/**
+ * In a version that was live when they became one, each had their own times, and the survivor has both. One that was being built may
+ * have looked at either of them before and after that, and has counted the same twice, or not at all: what the survivor did is read
+ * from the events again. Those of this batch are stored and taken in later.
+ */
 async function mergeTimes(ctx: InTx, { versions }: Registry, survivorOf: Map<UserId, UserId>): Promise<void> {
+  const counting = versions.filter(({ trackers }) => trackers.length > 0)
+  if (counting.length === 0) return
+  const mergedMs = ((await queries.firstMerged(ctx, [...survivorOf.keys()])) ?? ctx.clock.now()).getTime()
+  const wasLive = ({ liveSinceMs }: Version) => liveSinceMs + CLOCK_GRACE_MS < mergedMs
+  await addTimes(ctx, counting.filter(wasLive), survivorOf)
+  await readAnew(
+    ctx,
+    counting.filter((version) => !wasLive(version)),
+    [...new Set(survivorOf.values())],
+  )
+}
+
+async function addTimes(ctx: InTx, versions: Version[], survivorOf: Map<UserId, UserId>): Promise<void> {
   const trackers = new Map(versions.flatMap((version) => version.trackers.map(({ id, tracker }) => [id, tracker])))
   if (trackers.size === 0) return
   const taken = await queries.takeTimes(ctx, [...trackers.keys()], [...survivorOf.keys()])
@@ -40,13 +61,32 @@ async function mergeTimes(ctx: InTx, { versions }: Registry, survivorOf: Map<Use
   const nowMs = ctx.clock.now().getTime()
   for (const { tracker_id, user_id, times, is_stale } of taken) {
     const into = survivorOf.get(user_id) as UserId
-    const tracker = trackers.get(tracker_id)
     const before = saved.get(key(tracker_id, into))
-    const merged = tracker ? withTimes(tracker, before?.times, times, nowMs) : []
+    const merged = withTimes(trackers.get(tracker_id) as Tracker, before?.times, times, nowMs)
     const isStale = is_stale || before?.is_stale === true
     if (merged.length > 0 || isStale) saved.set(key(tracker_id, into), { tracker_id, user_id: into, times: merged, is_stale: isStale })
   }
   if (saved.size > 0) await saveTimes(ctx, [...saved.values()])
+}
+
+async function readAnew(ctx: InTx, versions: Version[], survivors: UserId[]): Promise<void> {
+  if (versions.length === 0) return
+  const trackerIds = versions.flatMap(({ trackers }) => trackers.map(({ id }) => id))
+  const left = await queries.takeFormerTimes(ctx, trackerIds, survivors)
+  const saved: SavedTimes[] = []
+  const marks = new Map<TrackerId, Set<UserId>>()
+  for (const version of versions) {
+    const kept = survivors.filter((id) => isKept(version, id))
+    for (const { id, tracker } of version.trackers) {
+      const rows = kept.length > 0 ? await readTimes(ctx, tracker, kept) : []
+      saved.push(...rows.map(({ user_id, times }) => ({ tracker_id: id, user_id, times, is_stale: false })))
+      // Who is still to come is looked at with all of it; only a reading of past events in a row may have missed some.
+      const missed = version.isScanned ? left.filter(({ tracker_id, user_id }) => tracker_id === id && !isKept(version, user_id)) : []
+      if (missed.length > 0) marks.set(id, new Set(missed.map(({ user_id }) => user_id)))
+    }
+  }
+  if (saved.length > 0) await saveTimes(ctx, saved)
+  if (marks.size > 0) await markStale(ctx, marks)
 }
 
 /** Removes every copy that lists hold of these people. */

@@ -21,6 +21,7 @@ const VersionRow = Type.Object({
   is_live: Type.Boolean(),
   is_scanned: Type.Boolean(),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
+  live_at: Nullable(Instant),
 })
 export type VersionRow = {
   id: ListVersionId
@@ -29,13 +30,14 @@ export type VersionRow = {
   is_live: boolean
   is_scanned: boolean
   built_to: UserId
+  live_at: Date | null
 }
 
 /** Every version that is live or being built, static ones too. */
 export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
   ctx.db.all(
     VersionRow,
-    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to
+    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to, live_at
         from list_versions where project_id = ${ctx.projectId} and status <> 'retired' order by id`,
   )
 

@@ -9,7 +9,7 @@ import type { PersonChange } from '../../users/index.ts'
 import { matchesTracker } from '../rules/compile.ts'
 import { factsOf, loadPeople, type Times } from './facts.ts'
 import * as queries from './queries.ts'
-import type { Registry, Version } from './registry.ts'
+import { isKept, type Registry, type Version } from './registry.ts'
 import { type Additions, add, openBook, takeIn, timesFor } from './times.ts'
 
 /** Somebody entered a list, or left it. */
@@ -89,9 +89,6 @@ function changed(work: Work, { user_id, what, is_new }: PersonChange): void {
   if (is_new) for (const version of work.registry.versions) lookAgain(work, version, user_id)
   else for (const name of what) for (const version of work.registry.mentioning(name)) lookAgain(work, version, user_id)
 }
-
-/** Whom the building of a version has not come to yet is not kept: it will see all there is. */
-const isKept = ({ isLive, builtTo }: Version, userId: UserId) => isLive || userId <= builtTo
 
 function lookAgain({ pending, rank }: Work, version: Version, userId: UserId): void {
   if (!isKept(version, userId) || version.rank <= rank) return

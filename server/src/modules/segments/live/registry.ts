@@ -10,6 +10,8 @@ export type Version = {
   listId: ListId
   /** Its members are the list's: moves are news. */
   isLive: boolean
+  /** Infinity while it is being built. */
+  liveSinceMs: number
   /** Of one that is being built, people up to this id are kept up to date. */
   builtTo: UserId
   /** While it is being built: past events are read in a row, and what happens meanwhile is to be noted. */
@@ -30,6 +32,9 @@ export type Registry = {
   liveVersionOf: ReadonlyMap<ListId, ListVersionId>
   listOf: ReadonlyMap<ListVersionId, ListId>
 }
+
+/** Whom the building of a version has not come to yet is not kept: it will see all there is. */
+export const isKept = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean => isLive || userId <= builtTo
 
 const COMPILED_KEPT = 5000
 const REGISTRIES_KEPT = 200
@@ -60,11 +65,13 @@ async function compiledOf(ctx: ProjectCtx, rows: queries.VersionRow[]) {
 }
 
 function registryOf(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>): Registry {
-  const versions = rows.flatMap(({ id, list_id, is_live, is_scanned, built_to }): Version[] => {
+  const versions = rows.flatMap(({ id, list_id, is_live, is_scanned, built_to, live_at }): Version[] => {
     const known = rules.get(id)
     if (!known) return []
     const trackers = known.rule.trackers.map((tracker, index) => ({ id: known.trackerIds[index] as TrackerId, tracker }))
-    return [{ id, listId: list_id, isLive: is_live, isScanned: is_scanned, builtTo: built_to, trackers, rule: known.rule, rank: 0 }]
+    const liveSinceMs = is_live && live_at ? live_at.getTime() : Number.POSITIVE_INFINITY
+    const state = { isLive: is_live, liveSinceMs, isScanned: is_scanned, builtTo: built_to }
+    return [{ id, listId: list_id, ...state, trackers, rule: known.rule, rank: 0 }]
   })
   rank(versions)
   const byMention = new Map<string, Version[]>()

@@ -56,7 +56,7 @@ export async function rebuildListsReaching(ctx: Ctx, before: Date): Promise<void
 
 const NOTED_EVERY_MS = 5000
 /** Clocks of several machines differ a little. */
-const CLOCK_GRACE_MS = 10_000
+export const CLOCK_GRACE_MS = 10_000
 
 /**
  * A clock that ran ahead made windows close that are open still. When it has been set back, lists that depend on the time

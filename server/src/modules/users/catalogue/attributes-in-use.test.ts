@@ -44,7 +44,7 @@ describe('GET /schema/attributes', () => {
     expect([body.people, body.as_of]).toEqual([3, '2026-11-23T10:00:00.000Z'])
     const [early, late] = ['2026-11-23T09:00:00.000Z', '2026-11-23T10:00:00.000Z']
     expect(body.results).toEqual([
-      { key: 'created_at', types: ['date'], people: 3, coverage: 1, samples: [expect.any(String), expect.any(String)], last_seen: late },
+      { key: 'created_at', types: ['date'], people: 3, coverage: 1, samples: [early, late], last_seen: late },
       { key: 'has_push_device', types: ['boolean'], people: 3, coverage: 1, samples: [false], last_seen: late },
       { key: 'data.age', types: ['number', 'string'], people: 2, coverage: 2 / 3, samples: ['42', 42], last_seen: early },
       { key: 'data.plan', types: ['string'], people: 2, coverage: 2 / 3, samples: ['free', 'pro'], last_seen: early },

@@ -100,6 +100,9 @@ const asSample = (value: Sql) =>
         else to_jsonb(${cut(sql`(${value}::text)`)})
       end`
 
+/** An instant as replies write it (D-HTTP-5); JSON of the database would name the zone in another way. */
+const asTimestamp = (instant: Sql) => sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** Some different samples out of a group of jsonb values, as a jsonb array. */
 export const samplesOf = (value: Sql) => sql`to_jsonb((array_agg(distinct ${asSample(value)}))[1:${SAMPLES_SHOWN}::int])`
 
@@ -117,7 +120,7 @@ export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
             when k.key like 'data.%' then u.data -> substr(k.key, length('data.') + 1)
             else jsonb_build_object(
               'external_id', u.external_id, 'anonymous_id', u.anonymous_id, 'email', u.email, 'phone', u.phone, 'timezone', u.timezone,
-              'locale', u.locale, 'has_push_device', u.has_push_device, 'created_at', u.created_at) -> k.key
+              'locale', u.locale, 'has_push_device', u.has_push_device, 'created_at', ${asTimestamp(sql`u.created_at`)}) -> k.key
           end as value) v
         where jsonb_typeof(v.value) <> 'null'
         group by k.key`,

@@ -5,7 +5,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../../lib/ids.ts'
 import { IdOf } from '../../../../lib/shapes.ts'
 import type { Tracker } from '../../rules/compile.ts'
 import { matchesEventSql } from '../../rules/sql.ts'
-import type { Place } from '../queries.ts'
+import { inWindow, keptTimes, keptTimesOfEvents, type Place } from '../queries.ts'
 
 // A table for each scan, which nobody else writes to: made of an id of ours.
 const found = (id: ListVersionId) => raw(`event_times_found_${Number(id)}`)
@@ -47,20 +47,15 @@ export const partitions = (ctx: InTx) =>
         from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
   )
 
-const windowSql = (ctx: ProjectCtx, { withinMs }: Tracker) =>
-  withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
-
-const ascending = (tracker: Tracker) => (tracker.keep === 'latest' ? sql`desc` : sql`asc`)
-
 /** Reads pages of a partition from `from` up to before `to`; the times of a person there are one row. */
 export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: Place & { to: number }) =>
   ctx.db.run(
     oneOff(
       sql`insert into ${found(id)} (tracker_id, user_id, times)
-          select ${trackerId}, e.user_id, (array_agg((extract(epoch from e.created_at) * 1000)::bigint order by e.created_at ${ascending(tracker)}))[1:${tracker.count}]
+          select ${trackerId}, e.user_id, ${keptTimesOfEvents(tracker)}
           from only ${raw(pages.partition)} e
           where e.ctid >= ${`(${pages.page},0)`}::tid and e.ctid < ${`(${pages.to},0)`}::tid
-            and e.project_id = ${ctx.projectId} and ${windowSql(ctx, tracker)} and ${matchesEventSql(tracker)}
+            and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
           group by e.user_id`,
     ),
   )
@@ -70,7 +65,7 @@ export const fillFromFound = (ctx: InTx, id: ListVersionId, trackerId: TrackerId
   ctx.db.run(
     oneOff(
       sql`insert into event_times as k (project_id, tracker_id, user_id, times)
-          select ${ctx.projectId}, ${trackerId}, s.survivor, (array_agg(t.at order by t.at ${ascending(tracker)}))[1:${tracker.count}]
+          select ${ctx.projectId}, ${trackerId}, s.survivor, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
           from (select f.user_id as survivor, f.times from ${found(id)} f
                 where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
                 union all

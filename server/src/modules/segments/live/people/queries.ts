@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { InTx } from '../../../../infra/ctx.ts'
 import { sql } from '../../../../infra/db.ts'
 import type { ListId, ListVersionId, TrackerId, UserId } from '../../../../lib/ids.ts'
-import { IdOf } from '../../../../lib/shapes.ts'
+import { IdOf, Instant, Nullable } from '../../../../lib/shapes.ts'
 
 const MovedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
@@ -57,6 +57,8 @@ const TrackedRow = Type.Object({
   is_stale: Type.Boolean(),
 })
 
+const FormerRow = Type.Object({ tracker_id: IdOf<TrackerId>(), user_id: IdOf<UserId>() })
+
 /** Takes the times that were kept of people. */
 export const takeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =>
   ctx.db.all(
@@ -65,6 +67,27 @@ export const takeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =>
         where project_id = ${ctx.projectId} and tracker_id = any(${trackerIds}::bigint[]) and user_id = any(${ids}::bigint[])
         returning tracker_id, user_id, times, is_stale`,
   )
+
+/** Takes the times that were kept of whoever turned out to be one of these; the answer says whose they were to become. */
+export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], survivors: UserId[]) =>
+  ctx.db.all(
+    FormerRow,
+    sql`delete from event_times t using users m
+        where m.project_id = ${ctx.projectId} and m.merged_into = any(${survivors}::bigint[])
+          and t.project_id = ${ctx.projectId} and t.tracker_id = any(${trackerIds}::bigint[]) and t.user_id = m.id
+        returning t.tracker_id, m.merged_into as user_id`,
+  )
+
+const FirstRow = Type.Object({ first: Nullable(Instant) })
+
+/** When the first of these people turned out to be somebody else. */
+export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null> =>
+  (
+    await ctx.db.first(
+      FirstRow,
+      sql`select min(merged_at) as first from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
+    )
+  )?.first ?? null
 
 const TrackerRow = Type.Object({ tracker_id: IdOf<TrackerId>() })
 
