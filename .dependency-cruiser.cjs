@@ -3,7 +3,7 @@
 /** The modules that each module may use, always by their front door. */
 const ARROWS = {
   projects: [],
-  subscriptions: ['users'],
+  subscriptions: ['users', 'projects'],
   tools: [],
   signals: [],
   keys: ['projects'],
@@ -11,9 +11,11 @@ const ARROWS = {
   events: ['users'],
   segments: ['users', 'events', 'subscriptions'],
   imports: ['segments', 'users', 'subscriptions'],
-  channels: [],
-  campaigns: ['subscriptions', 'segments', 'users', 'events'],
-  messages: ['channels', 'subscriptions', 'users', 'signals', 'projects'],
+  channels: ['projects', 'users'],
+  tracking: ['projects'],
+  inbox: ['users'],
+  messages: ['channels', 'subscriptions', 'tracking', 'inbox', 'users', 'signals', 'projects'],
+  campaigns: ['messages', 'channels', 'subscriptions', 'segments', 'users', 'events', 'projects'],
   journeys: ['messages', 'segments', 'events', 'users'],
   webhooks: ['signals', 'projects'],
 }

@@ -37,6 +37,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION tally_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
+    from after group by project_id, campaign_id, variant, state, reason;
+  elsif tg_op = 'DELETE' then
+    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, -count(*), -count(opened_at), -count(clicked_at)
+    from before group by project_id, campaign_id, variant, state, reason;
+  else
+    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
+    from (select *, 1 as sign from after union all select *, -1 from before) changed
+    group by project_id, campaign_id, variant, state, reason
+    having sum(sign) <> 0
+        or sum(sign) filter (where opened_at is not null) <> 0
+        or sum(sign) filter (where clicked_at is not null) <> 0;
+  end if;
+  return null;
+end
+$function$;
+
 create table accepted_requests (
   position bigint not null generated always as identity,
   project_id bigint not null,
@@ -111,6 +137,47 @@ create table attributes (
   constraint attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table campaign_audiences (
+  campaign_id bigint not null,
+  project_id bigint not null,
+  loaded_to bigint not null default 0,
+  is_complete boolean not null default false,
+  touched_at timestamp(3) with time zone not null,
+  constraint campaign_audiences_pkey PRIMARY KEY (campaign_id),
+  constraint campaign_audiences_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id)
+);
+CREATE INDEX campaign_audiences_unfinished ON campaign_audiences USING btree (touched_at, campaign_id) WHERE (NOT is_complete);
+
+create table campaign_opens (
+  project_id bigint not null,
+  campaign_id bigint not null,
+  opens bigint not null,
+  proxied_opens bigint not null,
+  machine_opens bigint not null,
+  constraint campaign_opens_pkey PRIMARY KEY (project_id, campaign_id),
+  constraint campaign_opens_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=50);
+
+create table campaign_preflights (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  campaign_id bigint not null,
+  state text not null,
+  people_total bigint not null,
+  people_done bigint not null default 0,
+  done_to bigint not null default 0,
+  counts jsonb not null default '[]'::jsonb,
+  problems jsonb not null default '[]'::jsonb,
+  created_at timestamp(3) with time zone not null,
+  touched_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint campaign_preflights_pkey PRIMARY KEY (id),
+  constraint campaign_preflights_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint campaign_preflights_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text])))
+);
+CREATE INDEX campaign_preflights_by_campaign ON campaign_preflights USING btree (project_id, campaign_id, id);
+CREATE INDEX campaign_preflights_running ON campaign_preflights USING btree (touched_at, id) WHERE (state = 'running'::text);
+
 create table campaign_templates (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -119,9 +186,12 @@ create table campaign_templates (
   data jsonb not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  variant smallint not null default 0,
+  compiled jsonb,
   constraint campaign_templates_pkey PRIMARY KEY (id),
-  constraint campaign_templates_campaign_id_locale_key UNIQUE (campaign_id, locale),
-  constraint campaign_templates_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON DELETE CASCADE
+  constraint campaign_templates_of_locale UNIQUE (campaign_id, locale, variant),
+  constraint campaign_templates_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON DELETE CASCADE,
+  constraint campaign_templates_variant_check CHECK (((variant >= 0) AND (variant <= 25)))
 );
 
 create table campaigns (
@@ -143,14 +213,59 @@ create table campaigns (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
+  rate jsonb,
+  expires_after_hours smallint not null default 72,
+  holdout_percent smallint not null default 0,
+  variants jsonb not null default '[]'::jsonb,
+  winner jsonb,
+  event_rule jsonb,
+  due_at timestamp(3) with time zone,
+  paused_at timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  winner_variant smallint,
+  winner_numbers jsonb,
+  chore text,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint campaigns_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
+  constraint campaigns_chore_check CHECK ((chore = ANY (ARRAY['hold'::text, 'release'::text, 'take_back'::text]))),
   constraint campaigns_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'scheduled'::text, 'loading'::text, 'running'::text, 'finished'::text, 'aborting'::text, 'aborted'::text]))),
   constraint campaigns_type_check CHECK ((type = ANY (ARRAY['blast'::text, 'trigger'::text])))
 );
 CREATE INDEX campaigns_by_event ON campaigns USING btree (project_id, event_name) WHERE ((type = 'trigger'::text) AND (state = 'running'::text) AND (archived_at IS NULL));
 CREATE INDEX campaigns_by_project ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NULL);
+CREATE INDEX campaigns_due ON campaigns USING btree (due_at) WHERE ((state = 'scheduled'::text) AND (archived_at IS NULL));
+CREATE INDEX campaigns_under_way ON campaigns USING btree (id) WHERE ((type = 'blast'::text) AND (state = ANY (ARRAY['loading'::text, 'running'::text])) AND (archived_at IS NULL));
+CREATE INDEX campaigns_with_chores ON campaigns USING btree (id) WHERE (chore IS NOT NULL);
+
+create table confirmations (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  user_id bigint not null,
+  subscription_id bigint not null,
+  requested_at timestamp(3) with time zone not null,
+  constraint confirmations_pkey PRIMARY KEY (id),
+  constraint confirmations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint confirmations_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE
+);
+CREATE INDEX confirmations_by_user ON confirmations USING btree (project_id, user_id, subscription_id, requested_at);
+
+create table consent_entries (
+  id bigint not null generated by default as identity,
+  project_id bigint not null,
+  user_id bigint not null,
+  subscription_id bigint not null,
+  state smallint not null,
+  previous_state smallint,
+  source text not null,
+  wording text,
+  proof jsonb not null default '{}'::jsonb,
+  at timestamp(3) with time zone not null,
+  constraint consent_entries_pkey PRIMARY KEY (id),
+  constraint consent_entries_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+CREATE INDEX consent_entries_by_user ON consent_entries USING btree (project_id, user_id, id);
 
 create table devices (
   id bigint not null generated always as identity,
@@ -170,6 +285,26 @@ create table devices (
 );
 CREATE UNIQUE INDEX devices_by_token ON devices USING btree (project_id, token) WHERE (token IS NOT NULL);
 CREATE INDEX devices_by_user ON devices USING btree (user_id);
+
+create table domains (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  host text not null,
+  verification_token text not null,
+  is_verified boolean not null default false,
+  is_default boolean not null default false,
+  problem text,
+  checked_at timestamp(3) with time zone,
+  verified_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint domains_pkey PRIMARY KEY (id),
+  constraint domains_project_id_host_key UNIQUE (project_id, host),
+  constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX domains_by_host ON domains USING btree (host);
+CREATE UNIQUE INDEX domains_default ON domains USING btree (project_id) WHERE is_default;
+CREATE UNIQUE INDEX domains_verified ON domains USING btree (host) WHERE is_verified;
 
 create table event_days (
   project_id bigint not null,
@@ -321,6 +456,36 @@ CREATE INDEX imports_to_clear ON imports USING btree (id) WHERE ((finished_at IS
 CREATE INDEX imports_to_purge ON imports USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (purged_at IS NULL));
 CREATE INDEX imports_unfinished ON imports USING btree (project_id, id) WHERE (state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text]));
 
+create table inbox_counters (
+  user_id bigint not null,
+  project_id bigint not null,
+  seq bigint not null,
+  unread integer not null,
+  constraint inbox_counters_pkey PRIMARY KEY (user_id),
+  constraint inbox_counters_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=85);
+
+create table inbox_messages (
+  id bigint not null,
+  project_id bigint not null,
+  user_id bigint not null,
+  campaign_id bigint not null,
+  content jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  seen_at timestamp(3) with time zone,
+  read_at timestamp(3) with time zone,
+  clicked_at timestamp(3) with time zone,
+  archived_at timestamp(3) with time zone,
+  seq bigint not null,
+  constraint inbox_messages_pkey PRIMARY KEY (id),
+  constraint inbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX inbox_messages_by_seq ON inbox_messages USING btree (project_id, user_id, seq);
+CREATE INDEX inbox_messages_by_user ON inbox_messages USING btree (project_id, user_id, created_at, id);
+CREATE INDEX inbox_messages_lapsing ON inbox_messages USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX inbox_messages_unread ON inbox_messages USING btree (project_id, user_id, expires_at) WHERE ((read_at IS NULL) AND (archived_at IS NULL));
+
 create table journey_steps (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -352,6 +517,29 @@ create table journeys (
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
 );
 CREATE INDEX journeys_by_project ON journeys USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table link_clicks (
+  project_id bigint not null,
+  link_id bigint not null,
+  user_id bigint not null,
+  clicks integer not null,
+  machine_clicks integer not null,
+  constraint link_clicks_pkey PRIMARY KEY (project_id, link_id, user_id),
+  constraint link_clicks_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=85);
+CREATE INDEX link_clicks_by_user ON link_clicks USING btree (project_id, user_id);
+
+create table links (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  campaign_id bigint not null,
+  position integer not null,
+  url text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint links_pkey PRIMARY KEY (id),
+  constraint links_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX links_by_campaign ON links USING btree (project_id, campaign_id, "position", md5(url));
 
 create table list_clocks (
   project_id bigint not null,
@@ -418,6 +606,31 @@ create table lists (
 );
 CREATE INDEX lists_by_project ON lists USING btree (project_id, id);
 
+create table message_handovers (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  lease_token uuid not null,
+  message_ids bigint[] not null,
+  provider text not null,
+  provider_id bigint,
+  created_at timestamp(3) with time zone not null,
+  constraint message_handovers_pkey PRIMARY KEY (id),
+  constraint message_handovers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX message_handovers_by_lease ON message_handovers USING btree (lease_token);
+
+create table message_tallies (
+  project_id bigint not null,
+  campaign_id bigint not null,
+  variant smallint,
+  state text not null,
+  reason text,
+  messages bigint not null,
+  opens bigint not null,
+  clicks bigint not null
+);
+CREATE INDEX message_tallies_by_campaign ON message_tallies USING btree (project_id, campaign_id);
+
 create table messages (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -436,13 +649,26 @@ create table messages (
   provider text,
   created_at timestamp(3) with time zone not null,
   settled_at timestamp(3) with time zone,
+  lane smallint not null default 0,
+  variant smallint,
+  held boolean not null default false,
+  is_erased boolean not null default false,
+  counts_to_caps boolean not null default false,
+  expires_at timestamp(3) with time zone,
+  consent_id bigint,
+  recipient text,
+  provider_id bigint,
+  provider_message_id text,
+  opened_at timestamp(3) with time zone,
+  clicked_at timestamp(3) with time zone,
   constraint messages_pkey PRIMARY KEY (id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint messages_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'sent'::text, 'delivered'::text, 'deferred'::text, 'failed'::text, 'bounced'::text, 'complained'::text, 'skipped'::text, 'aborted'::text, 'unknown'::text])))
 ) with (fillfactor=85);
-CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_id, state);
-CREATE INDEX messages_due ON messages USING btree (project_id, due_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'deferred'::text]));
+CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_id, id);
+CREATE INDEX messages_by_provider_id ON messages USING btree (project_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
+CREATE INDEX messages_due ON messages USING btree (lane, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT held));
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 
 create table organisations (
@@ -451,6 +677,17 @@ create table organisations (
   api_version text not null,
   created_at timestamp(3) with time zone not null,
   constraint organisations_pkey PRIMARY KEY (id)
+);
+
+create table page_themes (
+  project_id bigint not null,
+  brand_name text,
+  logo_url text,
+  accent_color text,
+  footer_text text,
+  updated_at timestamp(3) with time zone not null,
+  constraint page_themes_pkey PRIMARY KEY (project_id),
+  constraint page_themes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
 create table parked_items (
@@ -506,6 +743,37 @@ create table projects (
 );
 CREATE INDEX projects_by_organisation ON projects USING btree (organization_id, id);
 
+create table providers (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  name text not null,
+  kind text not null,
+  channel text not null,
+  settings jsonb not null,
+  sealed text,
+  secret_names text[] not null default '{}'::text[],
+  is_default boolean not null,
+  rate_limit integer,
+  rate_interval_seconds integer,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone,
+  constraint providers_pkey PRIMARY KEY (id),
+  constraint providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint providers_check CHECK (((rate_limit IS NULL) = (rate_interval_seconds IS NULL)))
+);
+CREATE INDEX providers_by_project ON providers USING btree (project_id, id) WHERE (archived_at IS NULL);
+CREATE UNIQUE INDEX providers_default ON providers USING btree (project_id, channel) WHERE (is_default AND (archived_at IS NULL));
+
+create table rate_buckets (
+  project_id bigint not null,
+  name text not null,
+  tokens double precision not null,
+  refilled_at timestamp(3) with time zone not null,
+  constraint rate_buckets_pkey PRIMARY KEY (project_id, name),
+  constraint rate_buckets_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table sandbox_messages (
   id bigint not null,
   project_id bigint not null,
@@ -528,6 +796,15 @@ create table schema_migrations (
   checksum text not null,
   applied_at timestamp(3) with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table sending_policies (
+  project_id bigint not null,
+  caps jsonb not null default '[]'::jsonb,
+  quiet_hours jsonb,
+  updated_at timestamp(3) with time zone not null,
+  constraint sending_policies_pkey PRIMARY KEY (project_id),
+  constraint sending_policies_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
 create table signal_subscribers (
@@ -563,11 +840,39 @@ create table subscriptions (
   default_state smallint not null default 1,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  is_transactional boolean not null default false,
+  requires_confirmation boolean not null default false,
+  description text,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_name_channel_key UNIQUE (project_id, name, channel),
   constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint subscriptions_default_state_check CHECK ((default_state = ANY (ARRAY[0, 1])))
 );
+
+create table suppression_keys (
+  project_id bigint not null,
+  sealed_key text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint suppression_keys_pkey PRIMARY KEY (project_id),
+  constraint suppression_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table suppressions (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  channel text not null,
+  address_hash text not null,
+  address text,
+  reason text not null,
+  source jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null,
+  constraint suppressions_pkey PRIMARY KEY (id),
+  constraint suppressions_project_id_channel_address_hash_key UNIQUE (project_id, channel, address_hash),
+  constraint suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint suppressions_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'text'::text]))),
+  constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'unsubscribed_all'::text, 'erased'::text])))
+);
+CREATE INDEX suppressions_by_project ON suppressions USING btree (project_id, id);
 
 create table usage_counters (
   project_id bigint not null,
@@ -602,7 +907,7 @@ create table user_subscriptions (
   subscription_id bigint not null,
   state smallint not null,
   updated_at timestamp(3) with time zone not null,
-  source text,
+  consent_id bigint,
   constraint user_subscriptions_pkey PRIMARY KEY (user_id, subscription_id),
   constraint user_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE,
   constraint user_subscriptions_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
@@ -628,6 +933,7 @@ create table users (
   constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);
 CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, external_id) WHERE ((external_id IS NOT NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_by_phone ON users USING btree (project_id, phone) WHERE (phone IS NOT NULL);
 CREATE INDEX users_by_project ON users USING btree (project_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_by_survivor ON users USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX users_sorted_by_created_at ON users USING btree (project_id, created_at, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));

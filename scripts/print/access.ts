@@ -1,8 +1,9 @@
+import type { Page } from '../../server/src/infra/page.ts'
 import type { Access, Route } from '../../server/src/infra/route.ts'
 import { code, table } from './markdown.ts'
 
 /** Every route and who may call it. */
-export const accessPage = (routes: Route[]): string => `# Who may call what
+export const accessPage = (routes: Route[], pages: Page[]): string => `# Who may call what
 
 A role in a column is the lowest that may call the route with that kind of key; a dash means 403. The roles of a project
 key are, lowest first, \`support\`, \`editor\`, \`publisher\` and \`admin\`; \`smtpproxy\` has the rights of \`support\`. Those of an
@@ -12,9 +13,19 @@ ${table(
   ['Route', 'Secret key `sk_`', 'Publishable key `pk_`', 'Organisation key `ok_`', 'What it does'],
   [...routes].sort(byPath).map(({ method, path, access, summary }) => [code(`${method} ${path}`), ...whoMay(access), summary]),
 )}
+
+## Without a key
+
+What people come to from a message, and what vendors call. Each is protected by something else than a key.
+
+${table(
+  ['Page', 'What protects it', 'What it does'],
+  [...pages].sort(byPath).map(({ method, path, open, summary }) => [code(`${method} ${path}`), open, summary]),
+)}
 `
 
-const byPath = (a: Route, b: Route) => compare(a.path, b.path) || compare(a.method, b.method)
+const byPath = (a: Place, b: Place) => compare(a.path, b.path) || compare(a.method, b.method)
+type Place = { path: string; method: string }
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function whoMay(access: Access): string[] {

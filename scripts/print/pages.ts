@@ -1,6 +1,7 @@
 import { openApiDocument } from '../../server/src/infra/openapi.ts'
 import { VERSION } from '../../server/src/lib/versions.ts'
-import { allRoutes } from '../../server/src/routes.ts'
+import { createListening } from '../../server/src/modules/inbox/index.ts'
+import { allPages, allRoutes } from '../../server/src/routes.ts'
 import { accessPage } from './access.ts'
 import { configurationPage } from './configuration.ts'
 import { printSchema } from './schema.ts'
@@ -8,9 +9,12 @@ import { signalsPage } from './signals.ts'
 
 /** Every printed file by its path from the root of the repository. */
 export async function pages(): Promise<Record<string, string>> {
-  const routes = allRoutes({ append: async () => {} })
+  const routes = allRoutes({ appender: { append: async () => {} }, listening: createListening() })
   return {
-    'docs/reference/access.md': accessPage(routes),
+    'docs/reference/access.md': accessPage(
+      routes,
+      allPages({ recorder: { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined } }),
+    ),
     'docs/reference/configuration.md': configurationPage(),
     'docs/reference/signals.md': signalsPage(),
     'server/openapi.json': `${JSON.stringify(openApiDocument({ routes, version: VERSION }), null, 2)}\n`,

@@ -100,6 +100,10 @@ export const settings = {
   RATE_EXT: count(50, 'Utility calls per second and credential. 0 switches the limit off.'),
   RATE_EGRESS_PER_MIN: count(60, 'SPF look-ups and TCP checks per minute and credential. 0 switches the limit off.'),
   RATE_USER: count(10, 'Calls per second and end user with a publishable key. 0 switches the limit off.'),
+  RATE_PAGE: count(
+    1000,
+    'Calls per second and client address of what asks for no key: preference pages, callbacks, mails in the browser. Tracked links are not limited. 0 switches the limit off.',
+  ),
   RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute and client address. 0 switches the limit off.'),
   QUOTA_EXT_CALLS_MONTH: count(0, 'Utility calls per project and calendar month. 0 is unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours an Idempotency-Key is remembered.'),
@@ -115,6 +119,10 @@ export const settings = {
     'Accepted events and users that may wait to be processed; then senders are told to come back. 0 is unlimited.',
   ),
   BACKLOG_BYTES_MAX: bytes(2_147_483_648, 'The same in bytes of their requests. 0 is unlimited.'),
+  MESSAGE_LEASE_S: count(
+    60,
+    'Seconds after which messages are taken back from a sender that went away. One that is at work renews its hold.',
+  ),
   WEBHOOK_RETRY_SCHEDULE: numbers([5, 300, 1800, 7200, 18_000, 36_000, 36_000], 'Seconds between the attempts of a webhook delivery.'),
   WEBHOOK_TIMEOUT_MS: count(15_000, 'Longest a webhook endpoint may take to answer.'),
   WEBHOOK_DISABLE_AFTER_FAILURES: count(20, 'Consecutive failures after which an endpoint may be disabled …'),

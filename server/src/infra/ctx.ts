@@ -11,6 +11,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { SafeFetch } from './safe-fetch.ts'
 import type { Secrets } from './secrets.ts'
+import type { SmtpRelays } from './smtp-relays.ts'
 
 export type Ctx = {
   db: Db
@@ -19,7 +20,12 @@ export type Ctx = {
   config: Config
   secrets: Secrets
   fetch: SafeFetch
+  smtp: SmtpRelays
   metrics: Metrics
+  /** Where the world reaches this server, without a slash at the end: what links in messages begin with. */
+  baseUrl(): string
+  /** There is something to do for a job of this name, or something to tell those who listen (`inbox`): they need not wait for their next look. */
+  wake(name: string): void
 }
 
 /** Who asks. Jobs act as `system`. */

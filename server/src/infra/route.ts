@@ -82,6 +82,27 @@ export type Download = { filename: string; parts: AsyncIterable<string> }
 export const DownloadOf = (contentMediaType: MediaType, description: string) =>
   Type.Unsafe<Download>({ type: 'string', contentMediaType, description })
 
+/** Something that a live reply tells; who lost the connection goes on after the `id` of the last. A heartbeat says that it still stands. */
+export type LiveEvent = { event: string; id: number; data: unknown } | 'heartbeat'
+
+/** A reply that goes on, as Server-Sent Events. It ends when its events do. */
+export type Live = { events: AsyncIterable<LiveEvent> }
+
+/** The schema of such a reply. It is for routes that take user tokens only. */
+export const LiveOf = (description: string) => Type.Unsafe<Live>({ type: 'string', contentMediaType: 'text/event-stream', description })
+
+/** What the events of a live reply have to go by. */
+export type LiveCall = {
+  /** Aborts when nobody listens any more or the server drains; then the events end. */
+  signal: AbortSignal
+  /** The header `Last-Event-ID`. */
+  lastEventId: string | undefined
+  /** Whom the user token speaks for by now. Throws 401 once it has expired, or its key, the one it was made with or its user are gone. */
+  again(): Promise<UserId>
+}
+
+type LiveInput<R extends TSchema> = Static<R> extends Live ? { live: LiveCall } : unknown
+
 export type Input<P, Q, B, U = undefined> = {
   params: ParamsOf<P>
   query: Q
@@ -124,7 +145,7 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** The bucket a call is counted in besides its credential's read or write. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers 204 returns nothing.
-  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U>) => Promise<Static<R> | undefined | void>
+  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U> & LiveInput<R>) => Promise<Static<R> | undefined | void>
 }
 
 /** A route with its types forgotten, as the adapter sees it. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -131,6 +132,47 @@ describe('an answer', () => {
     for (let n = 0; n < 6; n++) await fetch(`https://127.0.0.1:${port}/`)
     // A connection rests for one turn of the event loop after an answer, so that a second one may be opened meanwhile.
     expect(connections).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('HTTP/2', () => {
+  test('is spoken when it is asked for, and many requests share a connection', async () => {
+    let connections = 0
+    const server = createSecureServer(cert, async (request, reply) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      reply.writeHead(200, { 'x-id': '7' }).end(`${request.httpVersion} ${request.method} ${request.url} ${Buffer.concat(chunks)}`)
+    })
+    server.on('secureConnection', () => connections++)
+    const port = await listen(server as unknown as Server)
+    const fetch = safeFetch()
+    const send = (n: number) => fetch(`https://localhost:${port}/${n}`, { http2: true, body: `body ${n}` })
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(n)))
+    expect(answers.map((answer) => answer.is === 'answered' && answer.body)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `2.0 POST /${n} body ${n}`),
+    )
+    expect(answers[0]).toMatchObject({ status: 200, headers: { 'x-id': '7' } })
+    expect(connections).toBe(1)
+  })
+
+  test('gives way to HTTP/1.1 where the server knows nothing else', async () => {
+    const port = await secureWeb((request, reply) => reply.end(request.httpVersion))
+    expect(await safeFetch()(`https://localhost:${port}/`, { http2: true })).toMatchObject({ is: 'answered', body: '1.1' })
+  })
+
+  test('is held to the same limits', async () => {
+    const port = await listen(createSecureServer(cert, () => {}) as unknown as Server)
+    const url = `https://localhost:${port}/`
+    expect(await safeFetch()(url, { http2: true, timeoutMs: 200 })).toMatchObject({ is: 'failed', reason: 'timeout' })
+    expect(await safeFetch({ policy: closed })(url, { http2: true })).toMatchObject({ is: 'failed', reason: 'blocked' })
+    expect(await safeFetch({ ca: [stranger.cert] })(url, { http2: true })).toMatchObject({ is: 'failed', reason: 'tls' })
+  })
+
+  test('a server that hangs up after it has read the request is a reset', async () => {
+    const server = createSecureServer(cert)
+    server.on('stream', (stream) => stream.session?.destroy())
+    const port = await listen(server as unknown as Server)
+    expect(await safeFetch()(`https://localhost:${port}/`, { http2: true })).toMatchObject({ is: 'failed', reason: 'reset' })
   })
 })
 

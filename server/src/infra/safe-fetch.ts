@@ -15,6 +15,8 @@ export type SafeRequest = {
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array
+  /** Speaks HTTP/2 with a server that can, many requests over one connection. */
+  http2?: boolean | undefined
   timeoutMs: number
   connectTimeoutMs: number
   responseBytesMax: number
@@ -58,22 +60,26 @@ export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
 // The backstop for connections whose request has given up on them already.
 const CONNECT_TIMEOUT_MS_MAX = 10_000
 
-/** Opens a pool of HTTP/1.1 connections. Disposing of it ends the requests under way. */
+/** Opens a pool of HTTP/1.1 connections and one of HTTP/2. Disposing of it ends the requests under way. */
 export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
-  const agent = new Agent({
-    allowH2: false,
-    // Each request has a limit of its own, which covers both.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS_MAX,
-      // Made once: reading some 150 roots for every connection would cost more than the connection.
-      secureContext: createSecureContext(ca.length > 0 ? { ca: [...getCACertificates('default'), ...ca] } : {}),
-      rejectUnauthorized: true,
-      autoSelectFamily: true,
-      lookup: vetted(policy, lookup),
-    },
-  })
+  // Made once: reading some 150 roots for every connection would cost more than the connection.
+  const secureContext = createSecureContext(ca.length > 0 ? { ca: [...getCACertificates('default'), ...ca] } : {})
+  const open = (http2: boolean) =>
+    new Agent({
+      allowH2: http2,
+      // Each request has a limit of its own, which covers both.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        preferH2: http2,
+        timeout: CONNECT_TIMEOUT_MS_MAX,
+        secureContext,
+        rejectUnauthorized: true,
+        autoSelectFamily: true,
+        lookup: vetted(policy, lookup),
+      },
+    })
+  const agents = { http1: open(false), http2: open(true) }
   return {
     policy,
     async request(request) {
@@ -81,17 +87,19 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
       // A literal address is dialled without asking `lookup`.
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blocked(host)), elapsedMs: 0 }
-      return exchange(agent, url, userAgent, request)
+      return exchange(request.http2 ? agents.http2 : agents.http1, url, userAgent, request)
     },
-    [Symbol.asyncDispose]: () => agent.destroy(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([agents.http1.destroy(), agents.http2.destroy()])
+    },
   }
 }
 
-const blocked = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
+export const blocked = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
 const unknownHost = (host: string) => Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
 
 /** A lookup for sockets that choose between families, which always ask for all addresses. */
-function vetted(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
+export function vetted(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
   return (host, _, callback) => {
     const answer = (found: Awaited<ReturnType<HostLookup>>) => {
       const allowed = found.filter(({ address }) => isAllowedAddress(policy, address))

@@ -2,7 +2,16 @@
  * Randomness, hashes and sealed values. Sealing is AES-256-GCM with the id of the key in front,
  * so that keys can be rotated: the first key seals, all of them open.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 export type Secrets = {
   /** `count` random bytes. */
@@ -11,10 +20,15 @@ export type Secrets = {
   seal(plain: string, context: string): string
   /** Opens a sealed text. Throws when it was tampered with, moved, or sealed with a key that is gone. */
   open(sealed: string, context: string): string
+  /** A signature of a text in 22 characters that are safe in URLs (HMAC-SHA256, cut to 128 bits); `context` is what it is for. */
+  sign(text: string, context: string): string
+  /** Was the text signed for this context with any key of the ring? */
+  isSigned(text: string, signature: string, context: string): boolean
 }
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
+const SIGNATURE_CHARACTERS = 22
 
 const POOL_BYTES = 8192
 
@@ -38,6 +52,11 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
   const [newest] = ring
   if (!newest) throw new Error('At least one sealing key is needed.')
   const [newestId, newestKey] = newest
+  // What signs is not what seals: a key of its own is derived from each.
+  const signing = [...ring.values()].map((key) => createSecretKey(createHmac('sha256', key).update('sign').digest()))
+  const signed = (key: KeyObject, text: string, context: string) =>
+    createHmac('sha256', key).update(`${context}\n${text}`).digest('base64url').slice(0, SIGNATURE_CHARACTERS)
+  const newestSigning = signing[0] as KeyObject
   return {
     random,
     seal(plain, context) {
@@ -54,6 +73,11 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(context))
       decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
       return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    },
+    sign: (text, context) => signed(newestSigning, text, context),
+    isSigned(text, signature, context) {
+      const given = Buffer.from(signature)
+      return given.length === SIGNATURE_CHARACTERS && signing.some((key) => timingSafeEqual(Buffer.from(signed(key, text, context)), given))
     },
   }
 }

@@ -17,6 +17,10 @@ export type ListId = Id<'list'>
 export type ListVersionId = Id<'list version'>
 export type TrackerId = Id<'tracker'>
 export type ImportId = Id<'import'>
+export type DomainId = Id<'domain'>
+export type LinkId = Id<'link'>
+export type ConsentId = Id<'consent'>
+export type PreflightId = Id<'preflight'>
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

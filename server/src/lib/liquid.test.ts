@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hasLiquid, LiquidError, parseTemplate, renderTemplate } from './liquid.ts'
+import { hasLiquid, LiquidError, parseTemplate, tagsOf } from './liquid.ts'
 
-const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) =>
-  renderTemplate(parseTemplate(text), scope, { escape: isHtml })
+const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) => parseTemplate(text, { escape: isHtml }).render(scope)
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -23,13 +22,18 @@ describe('what is not Liquid is refused with its line', () => {
     ['{% render "footer" %}', 1],
     ['{% layout "base" %}', 1],
   ])('%j on line %i', (text, line) => {
-    const error = thrownBy(() => parseTemplate(text))
+    const error = thrownBy(() => parseTemplate(text, { escape: false }))
     expect(error).toBeInstanceOf(LiquidError)
     expect(error).toMatchObject({ line, message: expect.not.stringContaining('line:') })
   })
 
+  test.each(['{% if a %}', '{% for i in a %}', '{% liquid\n'])('%j inside itself, again and again', (tag) => {
+    const text = tag.startsWith('{% liquid') ? `${tag}${'if a\n'.repeat(20_000)}${'endif\n'.repeat(20_000)}%}` : tag.repeat(20_000)
+    expect(thrownBy(() => parseTemplate(text, { escape: false }))).toBeInstanceOf(LiquidError)
+  })
+
   test('text beyond the longest length', () => {
-    expect(() => parseTemplate('x'.repeat(1_000_001))).toThrow(LiquidError)
+    expect(() => parseTemplate('x'.repeat(1_000_001), { escape: false })).toThrow(LiquidError)
   })
 })
 
@@ -66,3 +70,51 @@ test.each([
   ['{{ user.id }}', true],
   ['{% if a %}b{% endif %}', true],
 ])('hasLiquid(%j) is %s', (text, expected) => expect(hasLiquid(text)).toBe(expected))
+
+describe('amounts and times', () => {
+  const scope = {
+    user: { locale: 'de-DE', timezone: 'Australia/Sydney' },
+    project: { locale: 'en-AU', timezone: 'Europe/Paris' },
+    event: { total: 1234.5, text: '99', at: '2026-11-20T23:30:00Z', winter: '2026-07-20T23:30:00Z', seconds: 1_795_217_400 },
+  }
+  test.each([
+    ['{{ event.total | money: "AUD" }}', '1.234,50\u00A0AU$'],
+    ['{{ event.text | money: "eur" }}', '99,00\u00A0€'],
+    ['{{ event.total | money: "coins" }}', '1234.5 coins'],
+    ['{{ event.nothing | money: "AUD" }}', ''],
+    ['{{ "free" | money: "AUD" }}', 'free'],
+    ['{{ event.at | in_zone | date: "%d %H:%M %z" }}', '21 10:30 +1100'],
+    ['{{ event.winter | in_zone | date: "%d %H:%M %z" }}', '21 09:30 +1000'],
+    ['{{ event.at | in_zone: "America/New_York" | date: "%d %H:%M %z" }}', '20 18:30 -0500'],
+    ['{{ event.at | in_zone: "Nowhere" | date: "%H:%M" }}', '10:30'],
+    ['{{ event.seconds | in_zone | date: "%H:%M" }}', '10:30'],
+    ['{{ event.at | in_zone }}', '2026-11-21 10:30'],
+    ['{{ event.at | in_zone: "UTC" | in_zone | date: "%H:%M" }}', '10:30'],
+    ['{{ event.nothing | in_zone | date: "%H:%M" }}', ''],
+    ['{{ "soon" | in_zone | date: "%H:%M" }}', 'soon'],
+    ['{{ event.at | date: "%H:%M" }}', '23:30'],
+    ['{{ event.at | date: "%H:%M", "Asia/Tokyo" }}', '08:30'],
+  ])('%s', (text, expected) => expect(render(text, scope)).toBe(expected))
+
+  test('who has neither locale nor zone gets those of the project, and else English and UTC', () => {
+    const text = '{{ 5 | money: "AUD" }} {{ "2026-11-20T23:30:00Z" | in_zone | date: "%H:%M" }}'
+    expect(render(text, { project: scope.project, user: { locale: 'not a locale', timezone: 7 } })).toBe('$5.00 00:30')
+    expect(render(text)).toBe('A$5.00 23:30')
+  })
+})
+
+describe('reading', () => {
+  test('tags are found where they stand, and nothing in raw text is one', () => {
+    const text = 'a {{ x | default: "}}" }}\n{%- if a > b -%}\n{% raw %}{{ no }}{% endraw %}{% endif %}'
+    const found = tagsOf(text)
+    expect(found.map(({ name, line }) => [name, line])).toEqual([
+      [null, 1],
+      ['if', 2],
+      ['raw', 3],
+      ['endraw', 3],
+      ['endif', 3],
+    ])
+    for (const tag of found) expect(text.slice(tag.begin, tag.end)).toBe(tag.text)
+    expect(tagsOf('plain { text }')).toEqual([])
+  })
+})

@@ -9,8 +9,8 @@ export type CompiledRoute = {
   def: Route
   isExt: boolean
   takes: 'json' | 'form' | 'stream' | 'nothing'
-  /** Is the reply a file that is written as it is read? */
-  isDownload: boolean
+  /** What the reply is: a file is written as it is read, and a live one goes on. */
+  answers: 'json' | 'file' | 'live'
   checkBody: Check<unknown>
   checkQuery: Check<unknown>
   /** Query parameters the route knows. */
@@ -24,11 +24,16 @@ export function compileRoute(def: Route): CompiledRoute {
     def,
     isExt: def.path.startsWith('/api/ext/'),
     takes: def.stream ? 'stream' : def.form ? 'form' : def.body ? 'json' : 'nothing',
-    isDownload: 'contentMediaType' in (def.reply ?? {}),
+    answers: answersOf(def.reply),
     checkBody: checker(envelope(def.form ?? def.body ?? Exact({}))),
     checkQuery: checker(query),
     queryNames: new Set(names),
   }
+}
+
+function answersOf(reply: (TSchema & { contentMediaType?: string }) | undefined): CompiledRoute['answers'] {
+  if (reply?.contentMediaType === undefined) return 'json'
+  return reply.contentMediaType === 'text/event-stream' ? 'live' : 'file'
 }
 
 /** Items that are checked one by one by their module are left alone here: one bad item must not reject a batch. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CompiledRoute } from './compile.ts'
 
 const EXPOSED = 'X-Request-Id, Service-Version, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed'
-const ALLOWED = 'authorization, content-type, x-service-user-token, idempotency-key, service-version'
+const ALLOWED = 'authorization, content-type, x-service-user-token, idempotency-key, service-version, last-event-id'
 const PREFLIGHT_SECONDS = 7200
 
 /** Only routes that a publishable key may use are open to browsers (D-HTTP-7). */

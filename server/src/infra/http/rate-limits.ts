@@ -7,7 +7,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../config.ts'
 
-export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail'
+export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page'
 
 /** A burst is worth this many seconds. */
 const BURST_SECONDS = 10
@@ -23,6 +23,7 @@ function policiesOf(config: Config): Policies {
     write: perSecond(config.RATE_WRITE),
     ext: perSecond(config.RATE_EXT),
     user: perSecond(config.RATE_USER),
+    page: perSecond(config.RATE_PAGE),
     all: perMinute(config.RATE_ALL_PER_MIN),
     egress: perMinute(config.RATE_EGRESS_PER_MIN),
     'auth-fail': perMinute(config.RATE_AUTH_FAIL_PER_MIN),

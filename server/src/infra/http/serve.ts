@@ -8,7 +8,7 @@ import type { Caller, Ctx } from '../ctx.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, onceOnly, readIdempotencyKey, type StoredReply } from '../idempotency.ts'
 import { readPageRequest } from '../paging.ts'
 import { spendQuota } from '../quota.ts'
-import type { Access, Authenticator, Credential, Download, Received, Route } from '../route.ts'
+import type { Access, Authenticator, Credential, Download, Live, LiveCall, Received, Route } from '../route.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { errorReply } from './error-reply.ts'
@@ -28,8 +28,8 @@ export type Exchange = {
 /** The parts of the server that `serve` works with. */
 export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
 
-/** What is answered: what would be stored for a replay, or a file that nobody replays. */
-export type Served = StoredReply | { download: Download }
+/** What is answered: what would be stored for a replay, or a file or a live reply, which nobody replays. */
+export type Served = StoredReply | { download: Download } | { live: (signal: AbortSignal) => Promise<Live> }
 
 /** Serves one request. Throws what becomes an error reply. */
 export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<Served> {
@@ -40,7 +40,8 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   const caller = await admitted(ctx, authenticator, limits, route, credential, exchange)
   const body = await bodyOf(ctx, route, request)
   const inner = contextOf(ctx, credential, caller, exchange)
-  if (route.isDownload) return downloaded(inner, route, exchange)
+  if (route.answers === 'file') return downloaded(inner, route, exchange)
+  if (route.answers === 'live') return listened(inner, authenticator, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received = body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream }))
   const work = (ctx: Ctx) => handle(ctx, route, { ...body, received }, exchange, baseUrl())
@@ -228,6 +229,28 @@ async function handle(
 const downloaded = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange): Promise<Served> => ({
   download: (await (route.def.run as unknown as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, inputOf(route, exchange))) as Download,
 })
+
+/** The parameters are checked at once; the events begin when whoever writes them has a signal to end them by. */
+function listened(ctx: Ctx, authenticator: Authenticator, route: CompiledRoute, exchange: Exchange): Served {
+  const { request } = exchange
+  const input = inputOf(route, exchange)
+  const call = { lastEventId: single(request, 'last-event-id'), again: () => userAgain(ctx, authenticator, request) }
+  return {
+    live: (signal) =>
+      (route.def.run as unknown as (ctx: Ctx, input: object) => Promise<Live>)(ctx, {
+        ...input,
+        live: { ...call, signal } satisfies LiveCall,
+      }),
+  }
+}
+
+/** Who is meant by the credentials of a request that was admitted some time ago. Spends nothing. */
+async function userAgain(ctx: Ctx, authenticator: Authenticator, request: FastifyRequest): Promise<UserId> {
+  const credential = await authenticator.authenticate(ctx, keyOf(request))
+  const token = single(request, 'x-service-user-token')
+  if (token === undefined || !('projectId' in credential)) throw unauthenticated('user_token_missing')
+  return authenticator.userOf(ctx, credential, token.trim())
+}
 
 async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<string, unknown>, baseUrl: string): Promise<unknown> {
   try {

@@ -12,16 +12,21 @@ import { ApiError } from '../../lib/errors.ts'
 import { ulid } from '../../lib/ids.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import type { Ctx } from '../ctx.ts'
+import type { Page } from '../page.ts'
 import type { Authenticator, Download, Route } from '../route.ts'
+import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
-import { createRateLimits } from './rate-limits.ts'
+import { createLiveReplies, type LiveReplies } from './live.ts'
+import { addPages } from './pages.ts'
+import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import { type Exchange, serve } from './serve.ts'
 
 export type HttpOptions = {
   ctx: Ctx
   routes: Route[]
+  pages: Page[]
   authenticator: Authenticator
   baseUrl: () => string
   /** Sees every reply of a route before it is sent; tests check it against its schema. */
@@ -70,7 +75,9 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   )
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
-  addRoutes(app, options)
+  const limits = createRateLimits(ctx.config)
+  addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) })
+  addPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })
   return app
 }
 
@@ -87,14 +94,16 @@ function closeWhileDraining(app: FastifyInstance) {
   })
 }
 
-function addRoutes(app: FastifyInstance, options: HttpOptions) {
-  const limits = createRateLimits(options.ctx.config)
+/** What all routes of a server share. */
+type Shared = { limits: RateLimits; live: LiveReplies }
+
+function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
   for (const [path, compiled] of Map.groupBy(options.routes.map(compileRoute), ({ def }) => def.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
     const allow = allowOf(compiled)
     for (const route of compiled) {
       const methods = route.def.method === 'GET' ? ['GET', 'HEAD'] : [route.def.method]
-      app.route({ method: methods, url, handler: (request, reply) => answer(options, { route, limits, request, reply }) })
+      app.route({ method: methods, url, handler: (request, reply) => answer(options, { ...shared, route, request, reply }) })
     }
     const other = METHODS.filter((method) => !compiled.some((route) => route.def.method === method))
     app.route({ method: other, url, handler: (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)) })
@@ -112,15 +121,16 @@ const methodMissing = (method: string, allow: string) =>
     headers: { allow },
   })
 
-type Answering = { route: CompiledRoute; limits: ReturnType<typeof createRateLimits>; request: FastifyRequest; reply: FastifyReply }
+type Answering = Shared & { route: CompiledRoute; request: FastifyRequest; reply: FastifyReply }
 
-async function answer(options: HttpOptions, { route, limits, request, reply }: Answering): Promise<void> {
+async function answer(options: HttpOptions, { route, limits, live, request, reply }: Answering): Promise<void> {
   const started = performance.now()
   const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), facts: {} }
   reply.headers(exchange.headers)
   try {
     const served = await serve({ ...options, limits }, route, exchange)
     if ('download' in served) return await sendDownload(options, request, reply, exchange, served.download)
+    if ('live' in served) return await live.send(request, reply, { ...commonHeaders(exchange), ...exchange.headers }, served.live)
     const { status, body, location } = served
     options.onReply?.(route.def as Route, status, body === null ? null : JSON.parse(body))
     if (location !== null) exchange.headers.location = location
@@ -203,16 +213,6 @@ async function sendDownload(
   source.on('error', (err) => ctx.log.error({ request_id: exchange.requestId, err, ...exchange.facts }, 'download failed'))
   const encoder = encoding === 'gzip' ? createGzip() : encoding === 'br' ? createBrotliCompress(BROTLI) : null
   await reply.send(encoder ? pipeline(source, encoder, () => undefined) : source)
-}
-
-/** The same parts with the first one read already: what fails so early can still be answered as an error. */
-async function begin(parts: AsyncIterable<string>): Promise<AsyncIterable<string>> {
-  const iterator = parts[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  return (async function* () {
-    if (!first.done) yield first.value
-    yield* { [Symbol.asyncIterator]: () => iterator }
-  })()
 }
 
 async function fail(

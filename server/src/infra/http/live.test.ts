@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { expect, test, vi } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { type LiveCall, type LiveEvent, LiveOf, route } from '../route.ts'
+import { createHttpServer } from './server.ts'
+
+type Events = (live: LiveCall) => AsyncIterable<LiveEvent>
+
+type Stage = AsyncDisposable & { w: World; app: FastifyInstance; url: string; headers: Record<string, string>; logged: string[] }
+
+const PATH = '/api/client/live'
+
+/** A server with one live route. Tokens are the ids of users, as long as they are not withdrawn. */
+async function stage(events: Events): Promise<Stage> {
+  const closing = new AsyncDisposableStack()
+  const logged: string[] = []
+  const w = closing.use(await world({ log: { write: (line) => void logged.push(line) } }))
+  const live = route({
+    method: 'GET',
+    path: PATH,
+    summary: 'Listen.',
+    access: { publishable: 'user' },
+    reply: LiveOf('Events.'),
+    run: async (_, { live }) => ({ events: events(live) }),
+  })
+  const { authenticator } = await import('../../authenticator.ts')
+  const app = createHttpServer({ ctx: w.ctx, routes: [live], pages: [], authenticator, baseUrl: w.ctx.baseUrl })
+  closing.defer(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  await w.users('ana')
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${PATH}`
+  const headers = { authorization: `Bearer ${w.keys.public}`, 'x-service-user-token': await w.token('ana') }
+  return { w, app, url, headers, logged, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+const until = (signal: AbortSignal) => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))
+const hello: LiveEvent = { event: 'hello', id: 1, data: { text: 'a\nb' } }
+
+test('events are written as they happen, unpacked and unbuffered, on a connection of their own', async () => {
+  await using s = await stage(async function* ({ signal }) {
+    yield hello
+    yield 'heartbeat'
+    await until(signal)
+  })
+  const reply = await fetch(s.url, { headers: { ...s.headers, 'accept-encoding': 'br, gzip' } })
+  expect(Object.fromEntries(reply.headers)).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'access-control-allow-origin': '*',
+    'x-request-id': expect.stringMatching(/^req_/),
+    connection: 'close',
+  })
+  expect(reply.headers.get('content-encoding')).toBeNull()
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.endsWith(':\n\n')) text += (await reader?.read())?.value
+  expect(text).toBe('id: 1\nevent: hello\ndata: {"text":"a\\nb"}\n\n:\n\n')
+  await reader?.cancel()
+})
+
+test('they end when there are no more', async () => {
+  await using s = await stage(async function* () {
+    yield hello
+  })
+  const reply = await fetch(s.url, { headers: s.headers })
+  expect(await reply.text()).toContain('event: hello')
+})
+
+test('what fails before the first event is answered like any other error', async () => {
+  // biome-ignore lint/correctness/useYield: it fails before it could.
+  await using s = await stage(async function* () {
+    throw new ApiError('rate_limited', 'Too many.')
+  })
+  const reply = await fetch(s.url, { headers: s.headers })
+  expect([reply.status, ((await reply.json()) as any).error.code]).toEqual([429, 'rate_limited'])
+  expect(reply.headers.get('access-control-allow-origin')).toBe('*')
+  expect(s.logged.join('')).not.toContain('live reply failed')
+})
+
+test('what fails later cuts the connection, and is logged', async () => {
+  await using s = await stage(async function* () {
+    yield hello
+    throw new Error('Broken.')
+  })
+  const reply = await fetch(s.url, { headers: s.headers })
+  await expect(reply.text()).rejects.toThrow()
+  expect(s.logged.join('')).toContain('live reply failed')
+})
+
+test('who leaves ends them', async () => {
+  let ended: () => void
+  const over = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  await using s = await stage(async function* ({ signal }) {
+    yield hello
+    await until(signal)
+    ended()
+  })
+  const leaving = new AbortController()
+  const reply = await fetch(s.url, { headers: s.headers, signal: leaving.signal })
+  await reply.body?.getReader().read()
+  leaving.abort()
+  await over
+  expect(s.logged.join('')).not.toContain('live reply failed')
+})
+
+test('who is slow is not written to without end', async () => {
+  let made = 0
+  await using s = await stage(async function* ({ signal }) {
+    for (; !signal.aborted; made++) yield { event: 'much', id: made, data: 'x'.repeat(65_536) }
+  })
+  const socket = connect(Number(new URL(s.url).port), '127.0.0.1')
+  const fields = Object.entries(s.headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET ${PATH} HTTP/1.1\r\nhost: a\r\n${fields.join('')}\r\n`)
+  let before = -1
+  await vi.waitFor(
+    () => {
+      const [now, then] = [made, before]
+      before = made
+      expect([now > 0, now]).toEqual([true, then])
+    },
+    { interval: 200, timeout: 10_000 },
+  )
+  expect(made).toBeLessThan(1000)
+  const closed = s.app.close()
+  await vi.waitFor(() => {
+    s.w.advance('5 seconds')
+    expect(s.app.server.listening).toBe(false)
+  })
+  await closed
+  socket.destroy()
+})
+
+test('they are asked to end when the server drains, and those that begin then end at once', async () => {
+  await using s = await stage(async function* ({ signal }) {
+    yield hello
+    await until(signal)
+    yield { event: 'bye', id: 2, data: null }
+  })
+  const reply = await fetch(s.url, { headers: s.headers })
+  const text = reply.text()
+  await s.app.close()
+  expect(await text).toContain('event: bye')
+})
+
+test('HEAD begins none', async () => {
+  let begun = 0
+  await using s = await stage(async function* () {
+    begun++
+    yield hello
+  })
+  const reply = await fetch(s.url, { method: 'HEAD', headers: s.headers })
+  expect([reply.status, reply.headers.get('content-type'), begun]).toEqual([200, 'text/event-stream; charset=utf-8', 0])
+})
+
+test('they may ask again whom the token speaks for, until it has expired', async () => {
+  await using s = await stage(async function* ({ again, lastEventId }) {
+    yield { event: 'user', id: 1, data: await again() }
+    s.w.advance('16 minutes')
+    yield { event: 'refusal', id: 2, data: await again().catch((error: ApiError) => error.reason) }
+    yield { event: 'last', id: 3, data: lastEventId }
+  })
+  const { id } = (await s.w.get('/api/client/users/ana')).body
+  const text = await (await fetch(s.url, { headers: { ...s.headers, 'last-event-id': '41' } })).text()
+  expect([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string))).toEqual([id, 'user_token_expired', '41'])
+})

@@ -1,0 +1,87 @@
+/** Filters that messages need beyond those of Liquid: amounts and times as the person who reads them writes them. */
+import type { FilterImplOptions } from 'liquidjs'
+import { LRUCache } from 'lru-cache'
+import { isLocale, normaliseLocale } from './locales.ts'
+import { isTimeZone } from './time-zones.ts'
+
+const CACHE_ENTRIES_MAX = 1000
+
+// Making one costs some fifty microseconds, and every message shows its prices.
+const amounts = new LRUCache<string, Intl.NumberFormat>({ max: CACHE_ENTRIES_MAX })
+const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: CACHE_ENTRIES_MAX })
+
+type FilterHandler = Extract<FilterImplOptions, CallableFunction>
+type Filter = ThisParameterType<FilterHandler>
+
+/** `{{ 12.5 | money: "AUD" }}`: in the person's locale, else the project's. What is no number stays as it is. */
+export const money: FilterHandler = function (this: Filter, value: unknown, currency: unknown) {
+  const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof amount !== 'number' || !Number.isFinite(amount)) return value
+  const code = String(currency ?? '')
+  return /^[A-Za-z]{3}$/.test(code) ? amountFormat(localeOf(this), code.toUpperCase()).format(amount) : `${amount} ${code}`.trim()
+}
+
+function amountFormat(locale: string, currency: string): Intl.NumberFormat {
+  const key = `${locale} ${currency}`
+  const known = amounts.get(key) ?? new Intl.NumberFormat(locale, { style: 'currency', currency })
+  amounts.set(key, known)
+  return known
+}
+
+function localeOf(filter: Filter): string {
+  const known = [inScope(filter, 'user', 'locale'), inScope(filter, 'project', 'locale')].find(
+    (locale) => typeof locale === 'string' && isLocale(locale),
+  )
+  return normaliseLocale((known as string | undefined) ?? 'en')
+}
+
+const inScope = ({ context }: Filter, ...path: string[]): unknown => context.getSync(path)
+
+/** A time that knows whose clock it is read on. */
+class ZonedTime {
+  readonly at: Date
+  readonly offsetMinutes: number
+  constructor(at: Date, offsetMinutes: number) {
+    this.at = at
+    this.offsetMinutes = offsetMinutes
+  }
+
+  toString(): string {
+    return new Date(this.at.getTime() + this.offsetMinutes * 60_000).toISOString().slice(0, 16).replace('T', ' ')
+  }
+}
+
+/** `{{ event.at | in_zone | date: "%H:%M" }}`: on the clock of the person, else of the project; or of the zone that is named. */
+export const inZone: FilterHandler = function (this: Filter, value: unknown, zone: unknown) {
+  const at = timeOf(value)
+  return at === null ? value : new ZonedTime(at, offsetOf(zoneOf(this, zone), at))
+}
+
+function timeOf(value: unknown): Date | null {
+  if (value instanceof ZonedTime) return value.at
+  const time = typeof value === 'number' ? new Date(value * 1000) : typeof value === 'string' ? new Date(value) : null
+  return time === null || Number.isNaN(time.getTime()) ? null : time
+}
+
+function zoneOf(filter: Filter, named: unknown): string {
+  const known = [named, inScope(filter, 'user', 'timezone'), inScope(filter, 'project', 'timezone')].find(
+    (zone) => typeof zone === 'string' && isTimeZone(zone),
+  )
+  return (known as string | undefined) ?? 'UTC'
+}
+
+/** How many minutes the clocks of a zone are ahead of UTC. */
+function offsetOf(zone: string, at: Date): number {
+  const format = offsets.get(zone) ?? new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
+  offsets.set(zone, format)
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(at)) ?? []
+  return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}
+
+/** Liquid's own `date`, which also reads what `in_zone` makes. */
+export function dateFilter(own: FilterImplOptions | undefined): FilterHandler {
+  return function (this: Filter, value: unknown, ...given: unknown[]) {
+    const [at, args] = value instanceof ZonedTime ? [value.at, [given[0], -value.offsetMinutes]] : [value, given]
+    return (own as FilterHandler).call(this, at, ...args)
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { namesOfPath, variablesOf } from './liquid-variables.ts'
+
+test.each<[string, string[]]>([
+  ['Hi\n\n{{ user.data.name | default: event.name }}', ['user.data.name:3', 'event.name:3']],
+  ['{{ a }}{{ a }}', ['a:1', 'a:1']],
+  ['{{ a }}{% assign a = user.id %}\n{{ a }}', ['a:1', 'user.id:1']],
+  ['{% capture c %}{{ b }}{% endcapture %}{{ c }}', ['b:1']],
+  [
+    '{% for item in event.items %}\n{{ item.name }}{{ forloop.index }}{% endfor %}{{ item }}{{ forloop }}',
+    ['event.items:1', 'item:2', 'forloop:2'],
+  ],
+  ['{% for i in a limit: b %}{% for j in i.c %}{{ j }}{{ i }}{% endfor %}{{ j }}{% endfor %}', ['a:1', 'b:1', 'j:1']],
+  ['{%- tablerow i in a cols: b -%}{{ i }}{{ tablerowloop.col }}{%- endtablerow -%}', ['a:1', 'b:1']],
+  ['{{ user.data["first name"] }}{{ user.data[event.key].x }}', ["user.data['first name']:1", 'user.data[event.key].x:1', 'event.key:1']],
+  ['{% if x and\n y %}\n{{ z }}{% elsif v > w %}{% else %}{% endif %}', ['x:1', 'y:2', 'z:3', 'v:3', 'w:3']],
+  ['{% unless a %}{% endunless %}{% case b %}{% when c, d %}{% endcase %}', ['a:1', 'b:1', 'c:1', 'd:1']],
+  ['{% cycle a, b %}{% echo c | append: d %}{% increment n %}{{ n }}', ['a:1', 'b:1', 'c:1', 'd:1']],
+  ['{% liquid\n  assign a = b\n  echo c\n%}{{ a }}', ['b:2', 'c:3']],
+  ['{% raw %}{{ no }}{% endraw %}{% comment %}{{ no }}{% endcomment %}{% # no %}', []],
+  ['nothing', []],
+])('variables of %j', (text, expected) => {
+  const found = variablesOf(text).map(({ path, line }) => `${path}:${line}`)
+  expect(found.sort()).toEqual([...expected].sort())
+})
+
+test('names end where they depend on something', () => {
+  expect(variablesOf('{{ user.data[event.key].x }}{{ a[0].b }}').map(({ names }) => names)).toEqual([
+    ['user', 'data'],
+    ['event', 'key'],
+    ['a'],
+  ])
+})
+
+test('many variables take no more than their number', () => {
+  const text = Array.from({ length: 3000 }, (_, at) => `{{ user.data.${'k'.repeat(150)}${at} }}`).join('')
+  const started = performance.now()
+  expect(variablesOf(text)).toHaveLength(3000)
+  expect(performance.now() - started).toBeLessThan(5000)
+})
+
+test.each([
+  ['user.data.name', ['user', 'data', 'name']],
+  ['user', ['user']],
+  ['user.data["first name"]', ['user', 'data', 'first name']],
+  ['user.data.', null],
+  ['', null],
+  ['"text"', null],
+  ['a | upcase', null],
+  ['user.data[event.key]', null],
+  ['a }}{{ b', null],
+])('the names of the path %j', (path, names) => expect(namesOfPath(path)).toEqual(names))

@@ -1,0 +1,104 @@
+/** What templates ask their scope for. Tag by tag: the engine's own analysis of a whole text takes the square of its length. */
+import { analysed, LiquidError, type LiquidTag, tagsOf } from './liquid.ts'
+
+/** Something that a template asks its scope for. */
+export type Variable = {
+  /** As it is written in Liquid, such as `user.data.plan`. */
+  path: string
+  /** Its names from the outside in, up to the first that is known only when it is rendered. */
+  names: string[]
+  line: number
+}
+
+/** What a template asks its scope for, each as often as it does; what it assigns itself is left out. Throws `LiquidError`. */
+export function variablesOf(text: string): Variable[] {
+  const found: Variable[] = []
+  const assigned = new Set<string>()
+  const loops: string[] = []
+  const analyse = remembering(analysisOf)
+  let isComment = false
+  for (const tag of tagsOf(text)) {
+    if (tag.name === 'comment' || tag.name === 'endcomment') isComment = tag.name === 'comment'
+    if (isComment) continue
+    const { variables, locals } = analyse(tag)
+    const isOwn = (name: string | undefined) =>
+      name !== undefined && (assigned.has(name) || loops.includes(name) || isLoopState(name, loops))
+    found.push(
+      ...variables.filter(({ names }) => !isOwn(names[0])).map((variable) => ({ ...variable, line: tag.line + variable.line - 1 })),
+    )
+    for (const name of locals) assigned.add(name)
+    if (LOOPS.has(tag.name ?? '')) loops.push(LOOP_VARIABLE.exec(tag.text)?.[1] ?? '')
+    if (LOOP_ENDS.has(tag.name ?? '')) loops.pop()
+  }
+  return found
+}
+
+const LOOPS = new Set(['for', 'tablerow'])
+const LOOP_ENDS = new Set(['endfor', 'endtablerow'])
+const LOOP_VARIABLE = /^\{%-?\s*\w+\s+([^\s]+)\s+in\b/
+const isLoopState = (name: string, loops: string[]) => loops.length > 0 && (name === 'forloop' || name === 'tablerowloop')
+
+type Analysis = { variables: Variable[]; locals: string[] }
+
+function remembering(analyse: (tag: LiquidTag) => Analysis): (tag: LiquidTag) => Analysis {
+  const known = new Map<string, Analysis>()
+  return (tag) => {
+    const analysis = known.get(tag.text) ?? analyse(tag)
+    known.set(tag.text, analysis)
+    return analysis
+  }
+}
+
+function analysisOf(tag: LiquidTag): Analysis {
+  const whole = wholeOf(tag)
+  if (whole === null) return { variables: [], locals: [] }
+  const { globals, locals } = analysed(whole)
+  const variables = Object.values(globals)
+    .flat()
+    .map((variable) => ({ path: String(variable), names: leadingNames(variable.segments), line: variable.location.row }))
+  return { variables, locals: Object.keys(locals) }
+}
+
+/** A tag with as much around it as makes it whole; null when there is nothing to read in it. */
+function wholeOf({ name, text }: LiquidTag): string | null {
+  switch (name) {
+    case 'if':
+    case 'unless':
+    case 'for':
+    case 'tablerow':
+    case 'capture':
+      return `${text}{% end${name} %}`
+    case 'elsif':
+      return `{% if 1 %}${text}{% endif %}`
+    case 'case':
+      return `${text}{% when 1 %}{% endcase %}`
+    case 'when':
+      return `{% case 1 %}${text}{% endcase %}`
+    case null:
+    case 'assign':
+    case 'cycle':
+    case 'echo':
+    case 'increment':
+    case 'decrement':
+    case 'liquid':
+      return text
+    default:
+      return null
+  }
+}
+
+function leadingNames(segments: readonly unknown[]): string[] {
+  const end = segments.findIndex((segment) => typeof segment !== 'string')
+  return (end === -1 ? segments : segments.slice(0, end)) as string[]
+}
+
+/** The names of a path as Liquid writes it, such as `user.data["first name"]`; null when it is no path, or depends on another. */
+export function namesOfPath(path: string): string[] | null {
+  try {
+    const [variable, ...others] = variablesOf(`{{${path}}}`)
+    return variable && others.length === 0 && variable.path === path.replaceAll('"', "'") ? variable.names : null
+  } catch (error) {
+    if (error instanceof LiquidError) return null
+    throw error
+  }
+}
