@@ -21,12 +21,12 @@ describe('a template that was filled in becomes a finished message', () => {
   test.each<[Channel, Record<string, unknown>, unknown]>([
     [
       'email',
-      { subject: 'Hi', html: '<p>Hello <b>Ana</b></p>', from: 'Carillon <hello@example.com>', reply_to: '', cc: 'kim@example.com' },
+      { subject: 'Hi', html: '<p>Hello <b>Ana</b></p>', text: 'Hello Ana', from: 'A <a@example.com>', reply_to: '', cc: 'kim@example.com' },
       {
         recipient: 'ana@example.com',
         summary: 'Hi',
         content: {
-          from: 'Carillon <hello@example.com>',
+          from: 'A <a@example.com>',
           cc: 'kim@example.com',
           to: 'ana@example.com',
           subject: 'Hi',

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
 import { channel, filledOnly, oneLine, summarise } from './channel.ts'
-import { plainTextOf } from './plain-text.ts'
 
 const Addresses = Type.Optional(Type.String({ description: 'Addresses with commas between them.' }))
 
@@ -14,10 +13,12 @@ const EmailContent = Exact({
   subject: Type.String(),
   preheader: Type.Optional(Type.String({ description: 'The text that mail programs show beside the subject.' })),
   html: Type.String(),
-  text: Type.String({ description: 'The plain text part; made from `html` when the template has none.' }),
+  text: Type.String({ description: 'The plain text part.' }),
 })
 
-type EmailTemplate = Omit<Static<typeof EmailContent>, 'to' | 'text'> & { text?: string }
+export type EmailContent = Static<typeof EmailContent>
+
+type EmailTemplate = Omit<EmailContent, 'to'>
 
 export const email = channel({
   content: EmailContent,
@@ -25,7 +26,7 @@ export const email = channel({
   compose({ from, reply_to, cc, bcc, subject, preheader, html, text }: EmailTemplate, { email }) {
     const to = email as string
     const headers = Object.entries({ from, reply_to, cc, bcc, preheader }).map(([name, value]) => [name, oneLine(value ?? '')])
-    const content = { ...filledOnly(Object.fromEntries(headers)), to, subject: oneLine(subject), html, text: text || plainTextOf(html) }
+    const content = { ...filledOnly(Object.fromEntries(headers)), to, subject: oneLine(subject), html, text }
     return { recipient: to, summary: summarise(content.subject), content }
   },
 })

@@ -1,9 +1,15 @@
 /**
- * The ways to reach people, and who carries the messages. Owns no table. A channel turns a template that was filled in
- * into a finished message for one person; a provider takes it and says what became of it.
- * Promises: a message never holds a device token, what people wrote about themselves never begins a header of its own,
- * and a provider answers accepted, rejected or deferred, whatever happens outside.
+ * The ways to reach people, and who carries the messages. Owns `providers`. A channel turns a template that was filled in
+ * into a finished message for one person; a provider takes it and says what became of it, at once and, when its vendor calls
+ * back, later. Promises: a message never holds a device token, what people wrote about themselves never begins a header of its
+ * own, a provider answers accepted, rejected, deferred or uncertain, whatever happens outside, its secrets are sealed and never
+ * shown, and a report is believed only with the vendor's proof.
  */
-export type { Unreachable } from './channel.ts'
-export type { Outcome, Rendered } from './provider.ts'
-export { compose, DEFAULT_PROVIDER, handOver, MESSAGE_CONTENTS, REPEATABLE_PROVIDERS, unreachable } from './service.ts'
+export { providerPages } from './callbacks.ts'
+export { type Carrier, carrierFor } from './carriers.ts'
+export type { Contact, Unreachable } from './channel.ts'
+export { hasProvider } from './configure.ts'
+export type { Outcome, Outgoing, PushTarget, Rendered, Report } from './provider.ts'
+export { findProvider } from './queries.ts'
+export { providerRoutes } from './routes.ts'
+export { compose, MESSAGE_CONTENTS, unreachable } from './service.ts'

@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { MessageId } from '../../lib/ids.ts'
 import { CHANNELS } from '../../lib/shapes.ts'
 import * as kinds from './kinds.ts'
+import type { Outgoing, Outside, Provider } from './provider.ts'
 import * as providers from './providers/index.ts'
 
 const filesIn = (folder: string) =>
@@ -17,4 +19,27 @@ test('every provider file is registered under its own name', () => {
   )
 })
 
-test('the sandbox takes the messages of every channel', () => expect(providers.sandbox.channels).toEqual(CHANNELS))
+describe('providers', () => {
+  const registered: [string, Provider][] = Object.entries(providers)
+
+  test('the sandbox takes the messages of every channel', () => expect(providers.sandbox.channels).toEqual(CHANNELS))
+
+  test.each(CHANNELS)('%s has one beside the sandbox', (channel) => {
+    expect(registered.filter(([name, { channels }]) => name !== 'sandbox' && channels.includes(channel))).not.toEqual([])
+  })
+
+  test('only those may be repeated that send nothing out of the database', () => {
+    expect(registered.filter(([, { repeatable }]) => repeatable).map(([name]) => name)).toEqual(['discard', 'inbox', 'sandbox'])
+  })
+
+  test.each([
+    ['sandbox', providers.sandbox, 'capture'],
+    ['inbox', providers.inbox, 'inbox'],
+  ])('what the %s keeps holds no token of a device', async (_, provider, member) => {
+    const kept = { channel: 'in_app' as const, recipient: 'ana', summary: 'Hello', content: { title: 'Hello' } }
+    const devices = [{ device_id: 'phone', os: 'iOS', token: 'secret' }]
+    const message: Outgoing = { ...kept, id: 1 as MessageId, key: 'k', headers: { 'X-A': 'b' }, devices }
+    expect(await provider.send({}, message, {} as Outside)).toEqual({ is: 'accepted', delivered: true, [member]: kept })
+    expect(await provider.test({}, {} as Outside)).toEqual({ works: true })
+  })
+})

@@ -4,10 +4,12 @@ import { channel, summarise } from './channel.ts'
 
 const TextContent = Exact({ to: Type.String({ description: 'E.164.' }), body: Type.String() })
 
+export type TextContent = Static<typeof TextContent>
+
 export const text = channel({
   content: TextContent,
   unreachable: ({ phone }) => (phone === null ? 'no_address' : null),
-  compose({ body }: Omit<Static<typeof TextContent>, 'to'>, { phone }) {
+  compose({ body }: Omit<TextContent, 'to'>, { phone }) {
     const to = phone as string
     return { recipient: to, summary: summarise(body), content: { to, body } }
   },

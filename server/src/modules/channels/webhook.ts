@@ -9,7 +9,9 @@ const WebhookContent = Exact({
   body: Type.Optional(Type.String()),
 })
 
-type WebhookTemplate = Partial<Static<typeof WebhookContent>> & { endpoint: string }
+export type WebhookContent = Static<typeof WebhookContent>
+
+type WebhookTemplate = Partial<WebhookContent> & { endpoint: string }
 
 export const webhook = channel({
   content: WebhookContent,

@@ -4,12 +4,12 @@ import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { projectListing } from './queries.ts'
 import { ListedProject, Project, ProjectChanges, ProjectInput } from './schema.ts'
-import { createProject, type Furnish, getProject, listProjects, updateProject } from './service.ts'
+import { createProject, type Furnish, getProject, type HasProvider, listProjects, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
 
-/** `furnish` gives a new project what other modules have ready for it. */
-export const projectRoutes = (furnish: Furnish) => [
+/** `furnish` gives a new project what other modules have ready for it; `hasProvider` asks them whether it has a provider. */
+export const projectRoutes = (furnish: Furnish, hasProvider: HasProvider) => [
   route({
     method: 'POST',
     path: '/api/client/projects',
@@ -38,7 +38,7 @@ export const projectRoutes = (furnish: Furnish) => [
     access: { organisation: 'member' },
     params,
     reply: Project,
-    run: (ctx, { params }) => getProject(ctx, params.projectId),
+    run: (ctx, { params }) => getProject(ctx, params.projectId, hasProvider),
   }),
   route({
     method: 'PATCH',
@@ -48,6 +48,6 @@ export const projectRoutes = (furnish: Furnish) => [
     params,
     body: ProjectChanges,
     reply: Project,
-    run: (ctx, { params, body }) => updateProject(ctx, params.projectId, body),
+    run: (ctx, { params, body }) => updateProject(ctx, params.projectId, body, hasProvider),
   }),
 ]

@@ -14,12 +14,15 @@ const PROJECTS_MAX = 1000
 /** What other modules do for a project that was just made, such as its default subscription types. */
 export type Furnish = (ctx: Ctx, projectId: ProjectId) => Promise<void>
 
+/** Does a project have a delivery provider of its own? Without one, the sandbox captures its messages. */
+export type HasProvider = (ctx: Ctx, projectId: ProjectId) => Promise<boolean>
+
 /** Makes a project with everything a new one has. */
 export async function createProject(ctx: OrganisationCtx, input: ProjectInput, furnish: Furnish): Promise<Project> {
   if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
     throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
   }
-  return present(await makeProject(ctx, ctx.organisationId, input, furnish))
+  return present(await makeProject(ctx, ctx.organisationId, input, furnish), false)
 }
 
 export function makeProject(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
@@ -40,15 +43,22 @@ export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: Orga
   return project
 }
 
-export const getProject = async (ctx: OrganisationCtx, id: ProjectId): Promise<Project> =>
-  present(await findProject(ctx, id, ctx.organisationId))
+export async function getProject(ctx: OrganisationCtx, id: ProjectId, hasProvider: HasProvider): Promise<Project> {
+  const project = await findProject(ctx, id, ctx.organisationId)
+  return present(project, await hasProvider(ctx, project.id))
+}
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
 
-export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<Project> {
+export async function updateProject(
+  ctx: OrganisationCtx,
+  id: ProjectId,
+  changes: ProjectChanges,
+  hasProvider: HasProvider,
+): Promise<Project> {
   const project = await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) })
   if (!project) throw missingProject()
-  return present(project)
+  return present(project, await hasProvider(ctx, project.id))
 }
 
 const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
@@ -56,5 +66,4 @@ const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }
   ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
 })
 
-// Every project captures its messages in the sandbox until a provider of its own is configured.
-const present = (project: ProjectRow): Project => ({ ...project, role: 'admin', has_provider: false })
+const present = (project: ProjectRow, has_provider: boolean): Project => ({ ...project, role: 'admin', has_provider })

@@ -24,6 +24,15 @@ export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch)
         order by h.id`,
   )
 
+const TypeRow = Type.Object({ type: Type.String() })
+
+/** The types of news that anybody wants to hear right now. */
+export const wantedTypes = (ctx: InTx) =>
+  ctx.db.all(
+    TypeRow,
+    sql`select distinct w.type from signal_subscribers s cross join unnest(s.event_types) as w (type) where s.project_id = ${ctx.projectId}`,
+  )
+
 /** Stores an example for one endpoint; it is dispatched by whoever asked for it. */
 export const insertTest = (ctx: InTx, id: string, type: string, data: string, endpointId: EndpointId) =>
   ctx.db.run(

@@ -24,9 +24,12 @@ function newIds(ctx: InTx, count: number): string[] {
 
 /**
  * Tells outsiders what happened, in the transaction that made it true. Kept for the endpoints that are active and
- * subscribed now; what nobody wants to hear of leaves no trace.
+ * subscribed now; what nobody wants to hear of leaves no trace, and is not even put together.
  */
-export async function emit(ctx: InTx, happened: Happened[]): Promise<void> {
+export async function emit(ctx: InTx, news: () => Happened[]): Promise<void> {
+  const wanted = new Set((await queries.wantedTypes(ctx)).map(({ type }) => type))
+  if (wanted.size === 0) return
+  const happened = news().filter(({ type }) => wanted.has(type))
   if (happened.length === 0) return
   await queries.insertWanted(ctx, {
     ids: newIds(ctx, happened.length),

@@ -77,7 +77,7 @@ const stored = (ctx: ProjectCtx) =>
     sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from signals where project_id = ${ctx.projectId} order by id`,
   )
 
-const tell = (ctx: ProjectCtx, ...happened: Happened[]) => inTx(ctx, (ctx) => emit(ctx, happened))
+const tell = (ctx: ProjectCtx, ...happened: Happened[]) => inTx(ctx, (ctx) => emit(ctx, () => happened))
 
 const nullMx = (domain: string) => signals.deliveryNullMx.of({ domain })
 const [first, second] = [1 as EndpointId, 2 as EndpointId]
@@ -117,7 +117,7 @@ describe('news', () => {
     await using w = await world()
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
     const failing = inTx(w.ctx, async (ctx) => {
-      await emit(ctx, [nullMx('lost.example')])
+      await emit(ctx, () => [nullMx('lost.example')])
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')

@@ -1,9 +1,20 @@
 /**
- * Subscription types and who is subscribed. Owns `subscriptions` and `user_subscriptions`.
- * A type belongs to one channel; where nothing is stored for a person, the type's default state holds.
- * Promises: a person who unsubscribed stays so, whatever merges happen, until that person or somebody in charge says otherwise.
+ * Subscription types and who is subscribed. Owns `subscriptions`, `user_subscriptions`, `consent_entries`, `confirmations`,
+ * `suppressions`, `suppression_keys` and `page_themes`.
+ * A type belongs to one channel; where nothing is stored for a person, the type's default state holds. Every change is an entry of
+ * the ledger, and the last entry is what holds. People decide on pages that need no key, or by text message.
+ * Promises: a person who unsubscribed stays so, whatever merges happen, until that person or somebody in charge says otherwise;
+ * a suppressed address gets nothing.
  */
-export { eraseSubscriptions, findSubscription, knownSubscriptions, mergeSubscriptions, subscriptionStates } from './queries.ts'
+export { mayReceive } from './consent.ts'
+export { eraseSubscriptions, mergeSubscriptions } from './ledger/queries.ts'
+export { linksOf } from './links.ts'
+export { consentPages } from './pages/consent-pages.ts'
+export { findSubscription, knownSubscriptions, subscriptionStates } from './queries.ts'
+export { receiveText } from './receive-text.ts'
 export { subscriptionRoutes } from './routes.ts'
-export type { SubscriptionState } from './schema.ts'
-export { createDefaultSubscriptions, subscribeWithoutState } from './service.ts'
+export type { Consent } from './schema.ts'
+export { createDefaultSubscriptions } from './service.ts'
+export { subscribeWithoutState, unsubscribeBy } from './states.ts'
+export type { SuppressionReason } from './suppressions/schema.ts'
+export { hasAddresses, suppress, suppressErased, suppressedAmong } from './suppressions/service.ts'

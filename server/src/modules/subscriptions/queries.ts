@@ -3,17 +3,18 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { CHANNELS, type Channel, IdOf, OneOf } from '../../lib/shapes.ts'
 import {
+  Consent,
+  Standing,
   type SubscriptionChanges,
   type SubscriptionInput,
   type SubscriptionPair,
   SubscriptionRow,
   UserSubscription,
-  type UserSubscriptionChanges,
 } from './schema.ts'
 
-const columns = sql`id, project_id, name, channel, is_public, created_at, updated_at`
+const columns = sql`id, project_id, name, channel, is_public, is_transactional, requires_confirmation, description, created_at, updated_at`
 
 export const subscriptionListing = listing({
   resource: 'subscriptions',
@@ -53,27 +54,29 @@ export const countSubscriptions = async (ctx: ProjectCtx): Promise<number> =>
 export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: SubscriptionInput[]) =>
   ctx.db.all(
     SubscriptionRow,
-    sql`insert into subscriptions (project_id, name, channel, is_public, default_state, created_at, updated_at)
-        select ${projectId}, i.name, i.channel, coalesce(i.is_public, true), coalesce(i.default_state, 1), ${ctx.clock.now()}, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(inputs)}::jsonb) as i(name text, channel text, is_public boolean, default_state smallint)
+    sql`insert into subscriptions (project_id, name, channel, is_public, default_state, is_transactional, requires_confirmation, description, created_at, updated_at)
+        select ${projectId}, i.name, i.channel, coalesce(i.is_public, true), coalesce(i.default_state, 1), coalesce(i.is_transactional, false),
+               coalesce(i.requires_confirmation, false), nullif(i.description, ''), ${ctx.clock.now()}, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(inputs)}::jsonb)
+          as i(name text, channel text, is_public boolean, default_state smallint, is_transactional boolean, requires_confirmation boolean, description text)
         on conflict (project_id, name, channel) do nothing
         returning ${columns}`,
   )
 
-/** Members that are undefined keep their value; `updated_at` moves only when something changed. */
-export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, { name, is_public, default_state }: SubscriptionChanges) =>
+/** Writes the members that were given; `updated_at` moves only when one of them differs. */
+export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges) =>
   ctx.db.first(
     SubscriptionRow,
     sql`update subscriptions s
-        set name = n.name, is_public = n.is_public, default_state = n.default_state,
-            updated_at = case when (s.name, s.is_public, s.default_state) is distinct from (n.name, n.is_public, n.default_state)
-                              then ${ctx.clock.now()} else s.updated_at end
-        from (select coalesce(${name ?? null}, name) as name,
-                     coalesce(${is_public ?? null}, is_public) as is_public,
-                     coalesce(${default_state ?? null}, default_state) as default_state
-              from subscriptions where project_id = ${ctx.projectId} and id = ${id}) n
+        set name = n.name, is_public = n.is_public, default_state = n.default_state, is_transactional = n.is_transactional,
+            requires_confirmation = n.requires_confirmation, description = n.description,
+            updated_at = case when to_jsonb(s) @> ${JSON.stringify(changes)}::jsonb then s.updated_at else ${ctx.clock.now()} end
+        from jsonb_populate_record(
+          (select old from subscriptions old where old.project_id = ${ctx.projectId} and old.id = ${id}), ${JSON.stringify(changes)}::jsonb
+        ) n
         where s.project_id = ${ctx.projectId} and s.id = ${id}
-        returning s.id, s.project_id, s.name, s.channel, s.is_public, s.created_at, s.updated_at`,
+        returning s.id, s.project_id, s.name, s.channel, s.is_public, s.is_transactional, s.requires_confirmation, s.description,
+                  s.created_at, s.updated_at`,
   )
 
 export const userSubscriptionListing = listing({
@@ -113,53 +116,26 @@ export const listUserSubscriptions = (
     ctx.config.LIST_ALL_MAX,
   )
 
-const IdRow = Type.Object({ id: IdOf<SubscriptionId>() })
+const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), channel: OneOf(CHANNELS) })
 
 /** Which of these ids are types of this project (and public, when asked). */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
   ctx.db.all(
-    IdRow,
-    sql`select id from subscriptions
+    KnownRow,
+    sql`select id, channel from subscriptions
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (is_public or not ${publicOnly}::boolean)`,
   )
 
-/** Stores states; each type at most once. */
-export const saveStates = (ctx: InTx, userId: UserId, changes: UserSubscriptionChanges) =>
-  ctx.db.run(
-    sql`insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at)
-        select ${ctx.projectId}, ${userId}, i.subscription_id, i.state, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as i(subscription_id bigint, state smallint)
-        order by i.subscription_id
-        on conflict (user_id, subscription_id) do update set state = excluded.state, updated_at = excluded.updated_at, source = null
-        where u.state <> excluded.state`,
-  )
-
-const PairRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
-
-/** Subscribes those people for whom no state is stored, and says who they are. `source` tells where they agreed to it. */
-export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string) =>
-  ctx.db.all(
-    PairRow,
-    sql`insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at, source)
-        select ${ctx.projectId}, u.id, s.id, 1, ${ctx.clock.now()}, ${source}
-        from unnest(${userIds}::bigint[]) as u(id)
-        cross join (select id from subscriptions where project_id = ${ctx.projectId} and id = any(${subscriptionIds}::bigint[])) s
-        order by u.id, s.id
-        on conflict (user_id, subscription_id) do nothing
-        returning user_id, subscription_id`,
-  )
-
-const StateRow = Type.Object({
-  user_id: IdOf<UserId>(),
-  subscription_id: IdOf<SubscriptionId>(),
-  state: UserSubscription.properties.state,
-})
+/** The types of one channel. */
+export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
+  ctx.db.all(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
 
 /** Where each person stands with the type named beside them; a type of another project has no row in the answer. */
 export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =>
   ctx.db.all(
-    StateRow,
-    sql`select p.user_id, p.subscription_id, coalesce(u.state, s.default_state) as state
+    Consent,
+    sql`select p.user_id, p.subscription_id, coalesce(u.state, s.default_state) as state, u.consent_id,
+               s.is_transactional, s.requires_confirmation
         from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
              as p(user_id, subscription_id)
         join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId}
@@ -167,27 +143,33 @@ export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =
           on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId}`,
   )
 
-/**
- * Moves states to the survivors of merges: the survivor's own wins, but an explicit 0 on either side stays 0 (D-USER-1).
- * Of several people merged into one, the most reluctant counts.
- */
-export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
-  ctx.db.run(
-    sql`with moved as (
-          delete from user_subscriptions u
-          using unnest(${pairs.map((pair) => pair.from_id)}::bigint[], ${pairs.map((pair) => pair.into_id)}::bigint[]) as m(from_id, into_id)
-          where u.project_id = ${ctx.projectId} and u.user_id = m.from_id
-          returning m.into_id, u.subscription_id, u.state, u.updated_at, u.source
-        )
-        insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, source)
-        select ${ctx.projectId}, into_id, subscription_id, min(state), max(updated_at), (array_agg(source order by state, updated_at desc))[1]
-        from moved
-        group by into_id, subscription_id
-        order by into_id, subscription_id
-        on conflict (user_id, subscription_id) do update set state = 0, updated_at = excluded.updated_at, source = excluded.source
-        where excluded.state = 0 and u.state <> 0`,
+/** Every type, with where one person stands with it. */
+export const standingsOf = (ctx: ProjectCtx, userId: UserId) =>
+  ctx.db.all(
+    Standing,
+    sql`select s.id, s.name, s.channel, s.description, s.is_public, s.is_transactional, s.requires_confirmation,
+               coalesce(u.state, s.default_state) as state
+        from subscriptions s
+        left join user_subscriptions u on u.subscription_id = s.id and u.user_id = ${userId} and u.project_id = ${ctx.projectId}
+        where s.project_id = ${ctx.projectId}
+        order by s.id`,
   )
 
-/** Removes every state of these people. */
-export const eraseSubscriptions = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.run(sql`delete from user_subscriptions where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
+const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })
+
+// That they are there is asked of the rows, not of an index: a planner that believes few people to be would walk all of a project.
+const isThere = sql`merged_into is null and erase_requested_at is null as is_there`
+
+/** These people, kept from being merged away or erased until the transaction ends; those who are gone already are not there. */
+export const holdPeople = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.all(
+    HeldRow,
+    sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for key share`,
+  )
+
+/** Everybody with a number, kept likewise. */
+export const holdByPhone = (ctx: InTx, phone: string) =>
+  ctx.db.all(
+    HeldRow,
+    sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and phone = any(${[phone]}::text[]) order by id for key share`,
+  )

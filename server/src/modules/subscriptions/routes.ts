@@ -3,7 +3,8 @@ import type { SubscriptionId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { requireUser } from '../users/index.ts'
-import { listSubscriptions, subscriptionListing, userSubscriptionListing } from './queries.ts'
+import { ledgerRoutes } from './ledger/routes.ts'
+import { subscriptionListing, userSubscriptionListing } from './queries.ts'
 import {
   OwnSubscriptionChanges,
   Subscription,
@@ -16,10 +17,13 @@ import {
   changeUserSubscriptions,
   createSubscription,
   getSubscription,
+  listSubscriptions,
   listUserSubscriptions,
   updateSubscription,
   type WhenDefaultChanged,
 } from './service.ts'
+import { suppressionRoutes } from './suppressions/routes.ts'
+import { themeRoutes } from './theme/routes.ts'
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 
@@ -38,7 +42,10 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
     method: 'POST',
     path: '/api/client/subscriptions',
     summary: 'Create a subscription type.',
-    description: 'Name and channel together are unique. With `default_state` 0, users get nothing before they subscribe.',
+    description:
+      'Name and channel together are unique. With `default_state` 0, users get nothing before they subscribe. With ' +
+      '`requires_confirmation`, whoever subscribes is asked to confirm: the event `subscription_confirmation_requested` on the user ' +
+      'has the link in `data.confirm_url`, for a trigger campaign to send.',
     access: { secret: 'admin' },
     body: SubscriptionInput,
     reply: Subscription,
@@ -59,7 +66,9 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
     method: 'PATCH',
     path: '/api/client/subscriptions/{subscriptionId}',
     summary: 'Change a subscription type; only the members given change.',
-    description: 'A new `default_state` holds at once for every user for whom no state is stored.',
+    description:
+      'A new `default_state` holds at once for every user for whom no state is stored, and so does `requires_confirmation`: users in ' +
+      'state 1 get nothing before they confirm, and nobody is asked to by this change.',
     access: { secret: 'admin' },
     params,
     body: SubscriptionChanges,
@@ -73,17 +82,20 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
     access: { publishable: 'user' },
     list: userSubscriptionListing,
     reply: Page(UserSubscription),
-    run: (ctx, { page }) => listUserSubscriptions(ctx, { id: ctx.caller.userId, publicOnly: true }, page),
+    run: (ctx, { page }) => listUserSubscriptions(ctx, { id: ctx.caller.userId, isThemself: true }, page),
   }),
   route({
     method: 'PATCH',
     path: '/api/client/users/me/subscriptions',
     summary: 'Subscribe or unsubscribe the user of the session token.',
-    description: 'All items are applied or none; the answer is the first page of the states, at most 100.',
+    description:
+      'All items are applied or none; the answer is the first page of the states, at most 100. State 1 leaves a confirmed 2 as it ' +
+      'is. Who unsubscribed from everything by mail or text message takes that back the same way: a session shows who somebody is, ' +
+      'not that an address is theirs.',
     access: { publishable: 'user' },
     body: OwnSubscriptionChanges,
     reply: Page(UserSubscription),
-    run: (ctx, { body }) => changeUserSubscriptions(ctx, { id: ctx.caller.userId, publicOnly: true }, body),
+    run: (ctx, { body, requestId }) => changeUserSubscriptions(ctx, { id: ctx.caller.userId, isThemself: true }, body, requestId),
   }),
   route({
     method: 'GET',
@@ -95,21 +107,26 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
     reply: Page(UserSubscription),
     run: async (ctx, { params, page }) => {
       const { id } = await requireUser(ctx, params.userId)
-      return listUserSubscriptions(ctx, { id, publicOnly: false }, page)
+      return listUserSubscriptions(ctx, { id, isThemself: false }, page)
     },
   }),
   route({
     method: 'PATCH',
     path: '/api/client/users/{userId}/subscriptions',
     summary: 'Set where a user stands with subscription types.',
-    description: 'All items are applied or none; the answer is the first page of the states, at most 100.',
+    description:
+      'All items are applied or none; the answer is the first page of the states, at most 100. An address that is suppressed, also ' +
+      'because the user unsubscribed from everything, stays so: see `/api/client/suppressions`.',
     access: { secret: 'editor' },
     params: { userId: pathUser },
     body: UserSubscriptionChanges,
     reply: Page(UserSubscription),
-    run: async (ctx, { params, body }) => {
+    run: async (ctx, { params, body, requestId }) => {
       const { id } = await requireUser(ctx, params.userId)
-      return changeUserSubscriptions(ctx, { id, publicOnly: false }, body)
+      return changeUserSubscriptions(ctx, { id, isThemself: false }, body, requestId)
     },
   }),
+  ...ledgerRoutes,
+  ...suppressionRoutes,
+  ...themeRoutes,
 ]

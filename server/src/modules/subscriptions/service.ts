@@ -1,11 +1,18 @@
-import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { type Caller, type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { isSqlState, UNIQUE_VIOLATION } from '../../infra/db.ts'
-import { type PageOf, type PageRequest, readPageRequest } from '../../infra/paging.ts'
+import { mapPage, type PageOf, type PageRequest, readPageRequest } from '../../infra/paging.ts'
 import { ApiError, type Fault, missing, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
-import { logChanges } from '../users/index.ts'
 import * as queries from './queries.ts'
-import type { SubscriptionChanges, SubscriptionInput, SubscriptionRow, UserSubscription, UserSubscriptionChanges } from './schema.ts'
+import type {
+  Subscription,
+  SubscriptionChanges,
+  SubscriptionInput,
+  SubscriptionRow,
+  UserSubscription,
+  UserSubscriptionChanges,
+} from './schema.ts'
+import { holdPerson, writeStates } from './states.ts'
 
 const SUBSCRIPTIONS_MAX = 200
 
@@ -25,19 +32,25 @@ export async function createDefaultSubscriptions(ctx: Ctx, projectId: ProjectId)
 const taken = () => new ApiError('resource_already_exists', 'A subscription type with this name and channel already exists.')
 
 /** Makes a subscription type. Throws 409 when name and channel are taken, 429 when there are too many. */
-export async function createSubscription(ctx: ProjectCtx, input: SubscriptionInput): Promise<SubscriptionRow> {
+export async function createSubscription(ctx: ProjectCtx, input: SubscriptionInput): Promise<Subscription> {
   if ((await queries.countSubscriptions(ctx)) >= SUBSCRIPTIONS_MAX) {
     throw new ApiError('quota_exceeded', `A project may have at most ${SUBSCRIPTIONS_MAX} subscription types.`)
   }
   const [created] = await queries.insertSubscriptions(ctx, ctx.projectId, [input])
   if (!created) throw taken()
-  return created
+  return present(created)
 }
 
-export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Promise<SubscriptionRow> {
+/** A type as it is read: without what is unset. */
+const present = ({ description, ...row }: SubscriptionRow): Subscription => ({ ...row, ...(description !== null && { description }) })
+
+export const listSubscriptions = async (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Subscription>> =>
+  mapPage(await queries.listSubscriptions(ctx, page), present)
+
+export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Promise<Subscription> {
   const row = await queries.findSubscription(ctx, id)
   if (!row) throw missing('subscription type')
-  return row
+  return present(row)
 }
 
 /** A new default state is different for everybody who has none of their own; runs in the same transaction. */
@@ -49,60 +62,46 @@ export function updateSubscription(
   id: SubscriptionId,
   changes: SubscriptionChanges,
   whenDefaultChanged: WhenDefaultChanged,
-): Promise<SubscriptionRow> {
+): Promise<Subscription> {
   return inTx(ctx, async (ctx) => {
-    const row = await queries.updateSubscription(ctx, id, changes)
+    const row = await queries.updateSubscription(ctx, id, { ...changes, ...(changes.description === '' && { description: null }) })
     if (!row) throw missing('subscription type')
     if (changes.default_state !== undefined) await whenDefaultChanged(ctx, id)
-    return row
+    return present(row)
   }).catch((error: unknown) => {
     throw isSqlState(error, UNIQUE_VIOLATION) ? taken() : error
   })
 }
 
-/** Whose states are meant, and whether only those a preference centre shows. */
-export type Subscriber = { id: UserId; publicOnly: boolean }
+/** Whose states are meant. People who ask for themselves see public types only. */
+export type Subscriber = { id: UserId; isThemself: boolean }
 
-export const listUserSubscriptions = (ctx: ProjectCtx, { id, publicOnly }: Subscriber, page: PageRequest) =>
-  queries.listUserSubscriptions(ctx, id, page, publicOnly)
+export const listUserSubscriptions = (ctx: ProjectCtx, { id, isThemself }: Subscriber, page: PageRequest) =>
+  queries.listUserSubscriptions(ctx, id, page, isThemself)
 
 const FIRST_PAGE = readPageRequest(queries.userSubscriptionListing, { limit: '100' }).request
 
 /**
  * Sets all the states or none; of several for one type the last counts. Answers with the first hundred states.
- * Throws 422 for a type that does not exist, or that this caller cannot see.
+ * Throws 422 for a type that does not exist, or that this caller cannot see, and 404 when the person is gone.
  */
 export function changeUserSubscriptions(
-  ctx: ProjectCtx,
-  { id, publicOnly }: Subscriber,
+  ctx: ProjectCtx<Extract<Caller, { keyId: unknown }>>,
+  { id, isThemself }: Subscriber,
   changes: UserSubscriptionChanges,
+  requestId: string,
 ): Promise<PageOf<UserSubscription>> {
   return inTx(ctx, async (ctx) => {
     const byType = new Map(changes.map((change) => [change.subscription_id, change]))
-    const known = await queries.knownSubscriptions(ctx, [...byType.keys()], publicOnly)
+    const known = await queries.knownSubscriptions(ctx, [...byType.keys()], isThemself)
     refuse(unknownTypes(changes, new Set(known.map(({ id }) => id))))
-    await queries.saveStates(ctx, id, [...byType.values()])
-    await logChanges(ctx, [{ user_id: id, what: [...byType.keys()].map((type) => `subscription:${type}`) }])
-    return queries.listUserSubscriptions(ctx, id, FIRST_PAGE, publicOnly)
+    const user_id = await holdPerson(ctx, id)
+    if (user_id === undefined) throw missing('user')
+    const states = [...byType.values()].map((change) => ({ user_id, ...change }))
+    const evidence = { source: isThemself ? 'session' : 'api', proof: { key_id: ctx.caller.keyId, request_id: requestId } } as const
+    await writeStates(ctx, states, evidence, { keepsConfirmed: isThemself })
+    return queries.listUserSubscriptions(ctx, user_id, FIRST_PAGE, isThemself)
   })
-}
-
-/**
- * Subscribes people to these types, but only where nothing is stored: who said yes or no has said so.
- * `source` is where they agreed to it.
- */
-export async function subscribeWithoutState(
-  ctx: InTx,
-  userIds: UserId[],
-  subscriptionIds: SubscriptionId[],
-  source: string,
-): Promise<void> {
-  const subscribed = await queries.insertSubscribed(ctx, userIds, subscriptionIds, source)
-  const byPerson = Map.groupBy(subscribed, ({ user_id }) => user_id)
-  await logChanges(
-    ctx,
-    [...byPerson].map(([user_id, pairs]) => ({ user_id, what: pairs.map(({ subscription_id }) => `subscription:${subscription_id}`) })),
-  )
 }
 
 const unknownTypes = (changes: UserSubscriptionChanges, known: Set<SubscriptionId>): Fault[] =>

@@ -38,6 +38,8 @@ describe('subscription types', () => {
       name: 'News',
       channel: 'email',
       is_public: true,
+      is_transactional: false,
+      requires_confirmation: false,
       created_at: w.clock.now().toISOString(),
       updated_at: w.clock.now().toISOString(),
     })
@@ -50,12 +52,35 @@ describe('subscription types', () => {
     expect((await w.get(path)).body).toEqual(changed)
   })
 
+  test('what a type promises is written and read; a description that is unset is left out', async () => {
+    await using w = await world()
+    const given = {
+      name: 'Receipts',
+      channel: 'email',
+      is_transactional: true,
+      requires_confirmation: true,
+      description: 'What you bought.',
+    }
+    const created = await make(w, given)
+    expect(created).toMatchObject(given)
+    const path = `${TYPES}/${created.id}`
+    w.advance('1 hour')
+    const changed = (await w.patch(path, { is_transactional: false, description: '' })).body
+    expect(changed).toMatchObject({ is_transactional: false, requires_confirmation: true, updated_at: w.clock.now().toISOString() })
+    expect(changed).not.toHaveProperty('description')
+    expect((await w.patch(path, { description: 'Again' })).body.description).toBe('Again')
+    expect((await w.patch(path, { description: null })).body).not.toHaveProperty('description')
+    expect((await w.get(TYPES)).body.results.every((type: object) => !('default_state' in type))).toBe(true)
+  })
+
   test.each([
     [{ name: 'x' }, 400, 'parameter_missing', 'channel'],
     [{ channel: 'email' }, 400, 'parameter_missing', 'name'],
     [{ name: ' ', channel: 'email' }, 400, 'parameter_invalid_empty', 'name'],
     [{ name: 'x', channel: 'fax' }, 400, 'parameter_invalid_format', 'channel'],
     [{ name: 'x', channel: 'email', default_state: 2 }, 400, 'parameter_invalid_format', 'default_state'],
+    [{ name: 'x', channel: 'email', description: 'x'.repeat(501) }, 422, 'validation_failed', 'description'],
+    [{ name: 'x', channel: 'email', is_transactional: null }, 400, 'parameter_invalid_format', 'is_transactional'],
     [{ name: 'x', channel: 'email', id: 1 }, 400, 'parameter_unknown', 'id'],
     [{ name: 'x'.repeat(256), channel: 'email' }, 422, 'validation_failed', 'name'],
   ])('%j is refused', async (body, status, code, param) => {
@@ -237,13 +262,14 @@ describe('for other modules', () => {
     const [kim, lee] = [await idOf(w, 'kim'), await idOf(w, 'lee')]
     const foreign = (await w.get(TYPES, { key: (await w.other()).keys.secret })).body.results[0].id
     const pair = (user_id: UserId, subscription_id: SubscriptionId) => ({ user_id, subscription_id })
+    const plain = { is_transactional: false, requires_confirmation: false }
     const states = await subscriptionStates(w.ctx, [pair(kim, email.id), pair(lee, email.id), pair(kim, text.id), pair(kim, foreign)])
     expect(states).toHaveLength(3)
     expect(states).toEqual(
       expect.arrayContaining([
-        { user_id: kim, subscription_id: email.id, state: 0 },
-        { user_id: lee, subscription_id: email.id, state: 1 },
-        { user_id: kim, subscription_id: text.id, state: 1 },
+        { user_id: kim, subscription_id: email.id, state: 0, consent_id: expect.any(Number), ...plain },
+        { user_id: lee, subscription_id: email.id, state: 1, consent_id: null, ...plain },
+        { user_id: kim, subscription_id: text.id, state: 1, consent_id: null, ...plain },
       ]),
     )
   })

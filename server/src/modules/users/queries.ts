@@ -366,14 +366,16 @@ export const findErasable = (ctx: Ctx, limit: number) =>
     sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`,
   )
 
+const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String()), phone: Nullable(Type.String()) })
+
 /** Removes what this module keeps of a person and of those merged into it; returns their ids. */
 export const eraseUser = (ctx: InTx, id: UserId) =>
   ctx.db.all(
-    IdRow,
+    ErasedRow,
     sql`with phones as (
           delete from devices where project_id = ${ctx.projectId} and user_id = ${id}
         )
-        delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id`,
+        delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id, email, phone`,
   )
 
 const AttributeRow = Type.Object({

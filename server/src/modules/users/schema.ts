@@ -70,9 +70,15 @@ export const DeviceRow = Type.Object({
 
 const DeviceText = Type.Optional(Nullable(Line(255)))
 
+/** ASCII, and no longer than an index holds: a token is unique in its project. */
+const PushToken = Line(2048, {
+  pattern: '^[\\t\\n\\r -~]*$',
+  description: 'Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null takes it back.',
+})
+
 export const DeviceInput = Exact({
   device_id: Line(255, { minLength: 1, format: 'identifier' }),
-  token: Type.Optional(Nullable(Line(4096, { description: 'Push token. Null takes it back.' }))),
+  token: Type.Optional(Nullable(PushToken)),
   os: DeviceText,
   os_version: DeviceText,
   model: DeviceText,

@@ -34,12 +34,7 @@ async function open(env: Record<string, string> = {}) {
 }
 
 const happens = (ctx: ProjectCtx, ...domains: string[]) =>
-  inTx(ctx, (ctx) =>
-    emit(
-      ctx,
-      domains.map((domain) => signals.deliveryNullMx.of({ domain })),
-    ),
-  )
+  inTx(ctx, (ctx) => emit(ctx, () => domains.map((domain) => signals.deliveryNullMx.of({ domain }))))
 
 const heard = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain?: string }).domain)
 

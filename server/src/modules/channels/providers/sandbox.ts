@@ -1,5 +1,5 @@
 import { CHANNELS, Exact } from '../../../lib/shapes.ts'
-import { provider } from '../provider.ts'
+import { provider, rendered } from '../provider.ts'
 
 /** Captures everything for the sandbox inbox, and nothing leaves the machine. Every project begins with it. */
 export const sandbox = provider({
@@ -7,5 +7,8 @@ export const sandbox = provider({
   channels: CHANNELS,
   settings: Exact({}),
   repeatable: true,
-  send: async (_, message) => ({ is: 'accepted', delivered: true, capture: message }),
+  idempotent: false,
+  atOnce: 500,
+  send: async (_, message) => ({ is: 'accepted', delivered: true, capture: rendered(message) }),
+  test: async () => ({ works: true }),
 })

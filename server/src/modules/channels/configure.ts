@@ -1,0 +1,140 @@
+/** Which providers a project has, and what they know. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { inTx } from '../../infra/ctx.ts'
+import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/db.ts'
+import { publicSchema } from '../../infra/openapi/schemas.ts'
+import { mapPage, type PageRequest } from '../../infra/paging.ts'
+import { ApiError, fault, missing } from '../../lib/errors.ts'
+import type { ProjectId, ProviderId } from '../../lib/ids.ts'
+import { openSecrets, outsideOf, sealContext } from './carriers.ts'
+import * as queries from './queries.ts'
+import { checkedSettings, PROVIDER_NAMES, type ProviderName, parted, providers, type Settings } from './registry.ts'
+import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, Trial } from './schema.ts'
+
+const PROVIDERS_MAX = 100
+const SANDBOX: ProviderName = 'sandbox'
+
+/** What there is to choose from. */
+export const providerKinds = (): ProviderKinds => ({
+  results: PROVIDER_NAMES.map((name) => {
+    const { label, channels, settings, read } = providers[name]
+    return { name, label, channels: [...channels], settings: publicSchema(settings), has_callbacks: read !== undefined }
+  }),
+})
+
+export const listProviders = async (ctx: ProjectCtx, page: PageRequest) =>
+  mapPage(await queries.listProviders(ctx, page), (row) => present(ctx, row))
+
+/** Throws 404. */
+export async function getProvider(ctx: ProjectCtx, id: ProviderId): Promise<ConfiguredProvider> {
+  return present(ctx, found(await queries.findProvider(ctx, id)))
+}
+
+/** Has the project anybody who delivers? The sandbox keeps what it is given. */
+export const hasProvider = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => queries.hasProviderBeside(ctx, projectId, SANDBOX)
+
+/** Makes a provider; the first of a channel becomes its default. Throws when its settings are wrong, or there are too many. */
+export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Promise<ConfiguredProvider> {
+  const { name, kind, channel, rate = null } = input
+  if (!providers[kind].channels.includes(channel)) {
+    throw fault(
+      'validation_failed',
+      'channel',
+      `The provider \`${kind}\` serves no other \`channel\` than ${listed(providers[kind].channels)}.`,
+    )
+  }
+  const { shown, secrets } = parted(kind, checkedSettings(kind, input.settings))
+  const row = await inTurn(ctx, async (ctx) => {
+    const counts = await queries.countProviders(ctx, channel)
+    if ((counts?.all ?? 0) >= PROVIDERS_MAX) {
+      throw new ApiError('quota_exceeded', `A project may have at most ${PROVIDERS_MAX} providers. Delete one first.`)
+    }
+    const is_default = input.is_default ?? counts?.of_channel === 0
+    if (is_default) await queries.dropDefault(ctx, channel, null)
+    const made = written(await queries.insertProvider(ctx, { name, kind, channel, settings: shown, is_default, rate }))
+    return written(await queries.saveProvider(ctx, made.id, { ...made, ...sealed(ctx, made.id, secrets), rate }))
+  })
+  return present(ctx, row)
+}
+
+/** Changes the members given. Throws 404, or what is wrong with the settings. */
+export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: ProviderChanges): Promise<ConfiguredProvider> {
+  const row = await inTurn(ctx, async (ctx) => {
+    const row = found(await queries.holdProvider(ctx, id))
+    const { settings, ...rest } = changes
+    const before = stateOf(row)
+    const next = { ...before, ...rest, ...(settings && changed(ctx, row, settings)) }
+    if (isDeepStrictEqual(next, before)) return row
+    if (next.is_default && !row.is_default) await queries.dropDefault(ctx, row.channel, id)
+    return written(await queries.saveProvider(ctx, id, next))
+  })
+  return present(ctx, row)
+}
+
+/** It carries nothing any more, and what it knew is gone. Without a default, a channel goes to the sandbox. */
+export async function deleteProvider(ctx: ProjectCtx, id: ProviderId): Promise<void> {
+  if ((await queries.archiveProvider(ctx, id)) === 0) throw missing('provider')
+}
+
+/** Tries out whether the settings work; nobody gets anything. */
+export async function tryProvider(ctx: ProjectCtx, id: ProviderId): Promise<Trial> {
+  const row = found(await queries.findProvider(ctx, id))
+  const secrets = openSecrets(ctx, row)
+  if (!secrets) return { works: false, message: 'The secrets of this provider cannot be opened any more. Send them again.' }
+  return providers[row.kind].test({ ...row.settings, ...secrets } as never, outsideOf(ctx, id))
+}
+
+/** Somebody else may have made another provider the default meanwhile: then it is all done again. */
+const inTurn = <T>(ctx: ProjectCtx, work: (ctx: InTx) => Promise<T>): Promise<T> =>
+  inTx(ctx, (ctx) =>
+    work(ctx).catch((error: unknown) => {
+      throw isSqlState(error, UNIQUE_VIOLATION) ? new LostRace() : error
+    }),
+  )
+
+/** The settings with these changes, checked as a whole; the seal is renewed only when a secret is another. */
+function changed(ctx: InTx, row: ProviderRow, changes: Settings): Partial<queries.ProviderState> {
+  const secrets = openSecrets(ctx, row) ?? {}
+  const merged = Object.entries({ ...row.settings, ...secrets, ...changes }).filter(([, value]) => value !== null)
+  const next = parted(row.kind, checkedSettings(row.kind, Object.fromEntries(merged)))
+  return { settings: next.shown, ...(!isDeepStrictEqual(next.secrets, secrets) && sealed(ctx, row.id, next.secrets)) }
+}
+
+const sealed = (ctx: InTx, id: ProviderId, secrets: Settings): Pick<ProviderRow, 'sealed' | 'secret_names'> => {
+  const secret_names = Object.keys(secrets).sort()
+  return { sealed: secret_names.length === 0 ? null : ctx.secrets.seal(JSON.stringify(secrets), sealContext(id)), secret_names }
+}
+
+const stateOf = ({ name, settings, sealed, secret_names, is_default, ...row }: ProviderRow): queries.ProviderState => ({
+  name,
+  settings,
+  sealed,
+  secret_names,
+  is_default,
+  rate: rateOf(row),
+})
+
+const rateOf = ({ rate_limit, rate_interval_seconds }: Pick<ProviderRow, 'rate_limit' | 'rate_interval_seconds'>) =>
+  rate_limit === null || rate_interval_seconds === null ? null : { limit: rate_limit, interval_seconds: rate_interval_seconds }
+
+function present(ctx: Ctx, { sealed: _, secret_names, rate_limit, rate_interval_seconds, ...row }: ProviderRow): ConfiguredProvider {
+  return {
+    ...row,
+    has_secrets: secret_names,
+    rate: rateOf({ rate_limit, rate_interval_seconds }),
+    callback_url: providers[row.kind].read ? outsideOf(ctx, row.id).callbackUrl : null,
+  }
+}
+
+function found(row: ProviderRow | undefined): ProviderRow {
+  if (!row) throw missing('provider')
+  return row
+}
+
+function written(row: ProviderRow | undefined): ProviderRow {
+  if (!row) throw new Error('The provider was not written.')
+  return row
+}
+
+const listed = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')

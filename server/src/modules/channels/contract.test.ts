@@ -1,0 +1,207 @@
+/** What every provider promises, played through with what its vendor was recorded to answer and to report. */
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { openRelay } from '../../../test/relay.ts'
+import { createTestClock } from '../../../test/test-clock.ts'
+import { openVendor, unusedPort, type Vendor } from '../../../test/vendor.ts'
+import { systemClock } from '../../infra/clock.ts'
+import { loadOrCreateAuthority } from '../../infra/dev-authority.ts'
+import { createSmtpRelays, type SmtpRelays } from '../../infra/smtp-relays.ts'
+import { egressPolicy } from '../../lib/egress.ts'
+import type { MessageId } from '../../lib/ids.ts'
+import type { Channel } from '../../lib/shapes.ts'
+import type { Callback, Outgoing, Outside, Provider } from './provider.ts'
+import * as recordings from './providers/recorded/index.ts'
+import {
+  CALLBACK_URL,
+  CASES,
+  type Exchange,
+  type LocalRecording,
+  type RecordedCall,
+  type RecordedCallback,
+  type Recording,
+  type RelayRecording,
+  type RelayReply,
+  type StandIn,
+  type VendorReply,
+} from './recording.ts'
+import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers } from './registry.ts'
+
+type AnyRecording = Recording | RelayRecording | LocalRecording
+type Reply = VendorReply | RelayReply
+
+const recorded: Partial<Record<ProviderName, AnyRecording>> = recordings
+
+const vendor = await openVendor()
+const relay = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+const { cert } = await loadOrCreateAuthority(inject('authorityDir'), systemClock.now())
+const clock = createTestClock()
+const closedPort = await unusedPort()
+
+/** Relays are met anew each time: who kept a connection would not be turned away at the door. */
+function outside(over: 'https' | 'relay' | 'nothing'): Outside {
+  const smtp = over === 'relay' ? openSmtp() : idle
+  return { fetch: vendor.fetch, smtp, clock, baseUrl: 'https://carillon.test', callbackUrl: CALLBACK_URL }
+}
+
+const policy = egressPolicy(['127.0.0.0/8'])
+const idle = createSmtpRelays({ policy })
+
+function openSmtp(): SmtpRelays {
+  const smtp = createSmtpRelays({ policy, ca: [cert] })
+  onTestFinished(() => smtp[Symbol.asyncDispose]())
+  return smtp
+}
+
+afterAll(async () => {
+  await idle[Symbol.asyncDispose]()
+  await relay[Symbol.asyncDispose]()
+  await vendor[Symbol.asyncDispose]()
+})
+
+const contents: Record<Channel, Pick<Outgoing, 'recipient' | 'content'>> = {
+  email: {
+    recipient: 'kim@example.org',
+    content: { from: 'Carillon <hello@example.com>', to: 'kim@example.org', subject: 'Hello', html: '<p>Hello Kim</p>', text: 'Hello Kim' },
+  },
+  text: { recipient: '+61400000000', content: { to: '+61400000000', body: 'Hello Kim' } },
+  push: { recipient: 'kim', content: { title: 'Hello', body: 'Hello Kim' } },
+  webhook: {
+    recipient: 'https://example.com/hook',
+    content: { method: 'POST', endpoint: 'https://example.com/hook', headers: {}, body: '{}' },
+  },
+  in_app: { recipient: 'kim', content: { type: 'inbox', title: 'Hello', body: 'Hello Kim' } },
+}
+
+function messageFor({ channels: [channel = 'email'] }: Provider, ...rest: (Partial<Outgoing> | undefined)[]): Outgoing {
+  const usual = { id: 42 as MessageId, key: 'k-42', channel, summary: 'Hello', ...contents[channel], headers: {}, devices: [] }
+  return Object.assign(usual, ...rest)
+}
+
+/** Sets the stage for some replies, and says where the vendor is. */
+function stage(over: 'https' | 'relay', replies: Reply[]): StandIn {
+  if (over === 'https') {
+    vendor.requests.length = 0
+    vendor.answer(...(replies as VendorReply[]))
+    return vendor
+  }
+  relay.mails.length = 0
+  relay.answer(...(replies.filter((reply) => reply !== 'refused') as Exclude<RelayReply, 'refused'>[]))
+  return { host: relay.host, port: replies.includes('refused') ? closedPort : relay.port }
+}
+
+const seen = (over: 'https' | 'relay'): (Vendor['requests'][number] | (typeof relay.mails)[number])[] =>
+  over === 'https' ? vendor.requests : relay.mails
+
+test('every provider is recorded', () => expect(Object.keys(recorded).sort()).toEqual([...PROVIDER_NAMES].sort()))
+
+describe.each(PROVIDER_NAMES)('%s', (name) => {
+  const provider = providers[name]
+  const recording = recorded[name]
+  if (!recording) return
+
+  test('every setting has a title, and nothing else may be set', () => {
+    const { properties, additionalProperties } = provider.settings as {
+      properties?: Record<string, { title?: string }>
+      additionalProperties?: boolean
+    }
+    expect(Object.values(properties ?? {}).filter(({ title }) => !title)).toEqual([])
+    expect(additionalProperties).toBe(false)
+  })
+
+  if (recording.over === 'nothing') {
+    test('it sends nothing over a network', async () => {
+      expect(await provider.send({} as never, messageFor(provider), outside(recording.over))).toMatchObject(recording.outcome)
+    })
+    return
+  }
+  playsItsPart(name, provider, recording)
+  if (provider.read || recording.callbacks) reportsBack(name, provider, recording)
+})
+
+function playsItsPart(name: ProviderName, provider: Provider, { over, settings, message, sends, tests }: Recording | RelayRecording): void {
+  test('the settings of the recording are good', () => {
+    const given = settings({ host: '127.0.0.1', port: 1 })
+    expect(Object.keys(checkedSettings(name, given))).toEqual(Object.keys(given))
+  })
+
+  test('what is asked of every vendor is recorded', () => expect(CASES.filter((one) => !sends[one])).toEqual([]))
+
+  test.each(Object.entries(sends) as [string, Exchange<Reply>][])('sending, %s', async (one, exchange) => {
+    const given = settings(stage(over, exchange.replies))
+    const outcome = await provider.send(given as never, messageFor(provider, message, exchange.message), outside(over))
+    expect(outcome).toMatchObject(exchange.outcome)
+    if (exchange.requests) expect(seen(over)).toMatchObject(exchange.requests)
+    const expected = one === 'cut' && provider.idempotent ? 'deferred' : ALWAYS[one]
+    if (expected) expect(outcome.is).toBe(expected)
+    if (one === 'throttled' && JSON.stringify(exchange.replies).includes('"retry-after"')) expect(outcome).toHaveProperty('retryAt')
+    expectNoSecrets(provider, given, outcome)
+  })
+
+  test.each(tests as { replies: Reply[]; works: boolean; requests?: object[] }[])(
+    'trying it out %#: $works',
+    async ({ replies, works, requests }) => {
+      const given = settings(stage(over, replies))
+      const trial = await provider.test(given as never, outside(over))
+      expect(trial).toEqual(works ? { works } : { works, message: expect.stringMatching(/\S/) })
+      if (requests) expect(seen(over)).toMatchObject(requests)
+      expectNoSecrets(provider, given, trial)
+    },
+  )
+
+  test('who asks anybody was recorded with and without success', () => {
+    if (tests.some(({ replies }) => replies.length > 0)) expect(new Set(tests.map(({ works }) => works)).size).toBe(2)
+  })
+}
+
+/** What an outcome has to be, whoever the vendor is. */
+const ALWAYS: Record<string, string> = {
+  success: 'accepted',
+  bad_recipient: 'rejected',
+  throttled: 'deferred',
+  outage: 'deferred',
+  refused: 'deferred',
+  cut: 'uncertain',
+}
+
+/** Outcomes are stored and shown: no secret may be in them, not even one that the vendor repeats. */
+function expectNoSecrets({ settings }: Provider, given: Record<string, unknown>, shown: unknown): void {
+  const { properties = {} } = settings as { properties?: Record<string, { writeOnly?: boolean }> }
+  const secrets = Object.entries(given).filter(([member, value]) => properties[member]?.writeOnly && typeof value === 'string')
+  for (const [, secret] of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
+}
+
+function reportsBack(name: ProviderName, provider: Provider, { over, settings, callbacks }: Recording | RelayRecording): void {
+  const read = provider.read
+  if (!read || !callbacks) {
+    test('whoever reads callbacks has some recorded, and the other way round', () => expect(Boolean(read)).toBe(Boolean(callbacks)))
+    return
+  }
+  const reading = async (callback: RecordedCallback, change: (call: RecordedCall) => RecordedCall = (call) => call) => {
+    const call = change(await callback.call(clock.now()))
+    const given = checkedSettings(name, settings(stage(over, callback.replies ?? [])))
+    return read(given as never, callOf(call), outside(over))
+  }
+
+  test.each(callbacks.genuine)('what it reports is believed: $name', async (callback) => {
+    const found = await reading(callback)
+    expect(found).toMatchObject({ is: 'read', reports: callback.reports, ...(callback.reply && { reply: callback.reply }) })
+    if (found.is === 'read') for (const { at } of found.reports) expect(at.getTime()).not.toBeNaN()
+  })
+
+  test.each(callbacks.forged)('what somebody else reports is not: $name', async (callback) => {
+    expect(await reading(callback)).toEqual({ is: 'unverified' })
+  })
+
+  test('at least a bad, an absent and an old signature were tried', () => expect(callbacks.forged.length).toBeGreaterThanOrEqual(2))
+
+  test('nor anything at all without headers, query and body', async () => {
+    for (const callback of callbacks.genuine) expect(await reading(callback, () => ({}))).toEqual({ is: 'unverified' })
+  })
+}
+
+const callOf = ({ headers = {}, query = '', body = '' }: RecordedCall): Callback => ({
+  headers,
+  query: new URLSearchParams(query),
+  body: Buffer.from(body),
+  url: `${CALLBACK_URL}${query === '' ? '' : `?${query}`}`,
+})

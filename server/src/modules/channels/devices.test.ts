@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { dead, type PushService, serviceOf, together } from './devices.ts'
+import type { Outcome } from './provider.ts'
+
+const HEX = '0a1b2c3d'.repeat(8)
+const FIREBASE = `cX1:APA91b${'x'.repeat(130)}`
+const BROWSER = '{"endpoint":"https://push.example.com/1"}'
+
+test.each<[string | null, string, PushService | null]>([
+  ['iOS', 't', 'apns'],
+  ['iPadOS 26.1', 't', 'apns'],
+  ['macOS', 't', 'apns'],
+  ['Mac OS X', 't', 'apns'],
+  ['Android', 't', 'fcm'],
+  ['android 16', 't', 'fcm'],
+  ['web', 't', 'web_push'],
+  [null, HEX, 'apns'],
+  [null, HEX.toUpperCase(), 'apns'],
+  [null, FIREBASE, 'fcm'],
+  [null, BROWSER, 'web_push'],
+  [null, 't', null],
+  ['Windows', 't', null],
+  ['Windows', BROWSER, 'web_push'],
+  ['macOS', BROWSER, 'web_push'],
+  ['iOS', FIREBASE, 'fcm'],
+])('a device with %s and the token %.12s is reached by %s', (os, token, expected) => {
+  expect(serviceOf({ device_id: 'd', os, token })).toBe(expected)
+})
+
+const accepted: Outcome = { is: 'accepted', delivered: false, reference: 'r' }
+const deferred = (minutes?: number): Outcome => ({
+  is: 'deferred',
+  reason: 'later',
+  ...(minutes !== undefined && { retryAt: new Date(Date.UTC(2026, 0, 1, 0, minutes)) }),
+})
+const uncertain: Outcome = { is: 'uncertain', reason: 'lost' }
+const refused: Outcome = { is: 'rejected', reason: 'too large', code: '413' }
+
+test.each<[string, Outcome[], Outcome]>([
+  ['no device', [], { is: 'rejected', reason: 'no_push_device' }],
+  ['all dead', [dead('a', 'gone'), dead('b', 'gone')], { is: 'rejected', reason: 'no_push_device', deadTokens: ['a', 'b'] }],
+  ['one of two dead', [dead('a', 'gone'), accepted], { ...accepted, deadTokens: ['a'] } as Outcome],
+  ['one of two refused', [refused, accepted], accepted],
+  ['one of two out of reach', [deferred(1), accepted], accepted],
+  ['one of two in doubt', [uncertain, accepted], accepted],
+  ['in doubt beside an outage', [deferred(1), uncertain], uncertain],
+  ['an outage beside a refusal', [refused, deferred()], deferred()],
+  ['two outages: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
+  ['refused beside dead', [dead('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as Outcome],
+])('%s', (_, outcomes, expected) => expect(together(outcomes)).toEqual(expected))

@@ -1,0 +1,128 @@
+import { createHash, createPrivateKey } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { type Static, Type } from 'typebox'
+import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { dead, pushTo } from '../devices.ts'
+import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
+import type { PushContent } from '../push.ts'
+import { keepTokens } from '../tokens.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  team_id: Line(10, { title: 'Team ID', pattern: '^[A-Z0-9]{10}$' }),
+  key_id: Line(10, { title: 'Key ID', pattern: '^[A-Z0-9]{10}$' }),
+  private_key: Line(4096, { title: 'Private key', writeOnly: true, description: 'The content of the .p8 file.' }),
+  bundle_id: Line(155, { title: 'Bundle ID', description: 'Of the app; it is the topic of its pushes.' }),
+  environment: Type.Optional(OneOf(['production', 'sandbox'], { title: 'Environment', default: 'production' })),
+  host: Type.Optional(
+    Line(260, { title: 'Host', format: 'no-control', description: 'Instead of the one of Apple, with a port if need be.' }),
+  ),
+})
+type Settings = Static<typeof Settings>
+
+const HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.apple.com' }
+
+/** Apple wants a token that is at most an hour old, and no new one within twenty minutes. */
+const TOKEN_MS = 50 * 60_000
+const tokens = keepTokens()
+
+/** A token of the right form that no device has. */
+const NOBODY = '0'.repeat(64)
+
+/** The Apple Push Notification service, by a token that is signed with a key of the team. */
+export const apns = provider({
+  label: 'Apple push (APNs)',
+  channels: ['push'],
+  settings: Settings,
+  check: ({ private_key, host }) => [
+    ...(keyOf(private_key)
+      ? []
+      : [{ param: 'private_key', message: 'Paste the whole .p8 file into `private_key`, with its first and last line.' }]),
+    ...(host === undefined || isHost(host)
+      ? []
+      : [{ param: 'host', message: 'Write `host` as a name or address, with `:port` if need be.' }]),
+  ],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 50,
+  send: (settings, message, outside) => pushTo('apns', message, (device) => sendTo(settings, device, message, outside)),
+  async test(settings, outside) {
+    const request = { ...(await requestTo(settings, NOBODY, outside)), body: JSON.stringify({ aps: {} }) }
+    const response = await vendors.callVendor(outside, request)
+    if (response.is === 'failed') return { works: false, message: response.message }
+    // Who we are is looked at before whom we write to.
+    const reason = reasonOf(response.body) ?? `status ${response.status}`
+    return reason === 'BadDeviceToken' ? { works: true } : { works: false, message: `Apple refuses the credentials: ${reason}.` }
+  },
+})
+
+async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: Outside): Promise<Outcome> {
+  const request = await requestTo(settings, device.token, outside)
+  return vendors.handOverTo({
+    outside,
+    request: {
+      ...request,
+      headers: { ...request.headers, 'apns-id': idOf(message.key, device), 'apns-collapse-id': message.key },
+      body: JSON.stringify(payloadOf(message.content as PushContent)),
+    },
+    read: (answer): Outcome | null => {
+      const { status, headers, body } = answer
+      if (status === 200) return vendors.accepted(headers['apns-id'])
+      const reason = reasonOf(body)
+      if (status === 410 || reason === 'BadDeviceToken') return dead(device.token, reason ?? 'Unregistered')
+      if (reason === undefined) return null
+      if (reason === 'ExpiredProviderToken') tokens.forget(credentialsOf(settings))
+      // A key that was revoked is the account's trouble and no message's.
+      if (reason.endsWith('ProviderToken')) return { is: 'deferred', reason, code: String(status) }
+      return { ...vendors.byStatus(answer, outside.clock.now(), false), reason } as Outcome
+    },
+  })
+}
+
+async function requestTo(
+  settings: Settings,
+  token: string,
+  { clock }: Outside,
+): Promise<vendors.VendorRequest & { headers: Record<string, string> }> {
+  const { environment = 'production', host = HOSTS[environment], bundle_id } = settings
+  const now = clock.now()
+  const { token: bearer } = await tokens.get(credentialsOf(settings), now, async () => ({
+    token: await signed(settings, now),
+    forMs: TOKEN_MS,
+  }))
+  const headers = { authorization: `bearer ${bearer}`, 'apns-topic': bundle_id, 'apns-push-type': 'alert', 'apns-priority': '10' }
+  return { method: 'POST', url: `https://${host}/3/device/${encodeURIComponent(token)}`, headers, http2: true }
+}
+
+const credentialsOf = ({ team_id, key_id, private_key }: Settings) => [team_id, key_id, private_key]
+
+function signed({ team_id, key_id, private_key }: Settings, now: Date): Promise<string> {
+  const key = keyOf(private_key)
+  if (!key) throw new Error('The private key was checked when it was saved.')
+  return new SignJWT().setProtectedHeader({ alg: 'ES256', kid: key_id }).setIssuer(team_id).setIssuedAt(now).sign(key)
+}
+
+const isHost = (host: string) => URL.canParse(`https://${host}`) && new URL(`https://${host}`).host === host
+
+/** Null when it is no key on the curve P-256. */
+function keyOf(pem: string) {
+  try {
+    const key = createPrivateKey(pem)
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null
+  } catch {
+    return null
+  }
+}
+
+const reasonOf = (body: string) => vendors.textOf(vendors.jsonOf(body).reason)
+
+/** The same UUID at every attempt of one message to one device. */
+function idOf(key: string, { device_id }: PushTarget): string {
+  const hex = createHash('sha256').update(`${key} ${device_id}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+function payloadOf({ title, body, url, topic, custom }: PushContent) {
+  const aps = { alert: { title, body }, sound: 'default', ...(topic !== undefined && { 'thread-id': topic }) }
+  return { ...custom, ...(url !== undefined && { url }), aps }
+}

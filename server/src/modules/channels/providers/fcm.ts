@@ -1,0 +1,151 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { SignJWT } from 'jose'
+import type { Static } from 'typebox'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { dead, pushTo } from '../devices.ts'
+import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
+import type { PushContent } from '../push.ts'
+import { type Issued, keepTokens } from '../tokens.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, JSON.' }),
+})
+type Settings = Static<typeof Settings>
+
+type Account = { projectId: string; email: string; tokenUrl: string; key: KeyObject }
+
+const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
+const ASSERTION_S = 3600
+/** A token is given up before it ends, so that none dies on the way. */
+const SPARE_S = 300
+
+const tokens = keepTokens<Extract<Outcome, { is: 'deferred' }>>()
+
+/** Firebase Cloud Messaging, HTTP v1, as a service account. */
+export const fcm = provider({
+  label: 'Firebase Cloud Messaging',
+  channels: ['push'],
+  settings: Settings,
+  check: ({ service_account }) =>
+    accountOf(service_account)
+      ? []
+      : [{ param: 'service_account', message: 'Paste the whole JSON key file of a service account into `service_account`.' }],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 50,
+  send: (settings, message, outside) => pushTo('fcm', message, (device) => sendTo(settings, device, message, outside)),
+  async test(settings, outside) {
+    const request = await requestWith(settings, { validate_only: true, message: { topic: 'connection-test' } }, outside)
+    return 'is' in request ? { works: false, message: request.reason } : vendors.tryOut(outside, request)
+  },
+})
+
+async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: Outside): Promise<Outcome> {
+  const request = await requestWith(settings, { message: { token: device.token, ...messageOf(message) } }, outside)
+  if ('is' in request) return request
+  return vendors.handOverTo({
+    outside,
+    request,
+    read: ({ status, headers, json }): Outcome | null => {
+      if (status === 200) return vendors.accepted(json.name)
+      const { code, reason } = errorOf(json)
+      if (status === 401) tokens.forget([settings.service_account])
+      if (code === undefined) return null
+      if (code === 'UNREGISTERED' || code === 'NOT_FOUND' || (code === 'INVALID_ARGUMENT' && /registration token/i.test(reason))) {
+        return dead(device.token, reason)
+      }
+      if (status === 429 || status === 401) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, outside.clock.now()) }
+      return status < 500 ? { is: 'rejected', reason, code } : null
+    },
+  })
+}
+
+/** `tag` makes a repetition replace what it repeats. There is no `collapse_key`: of those a device may have four waiting. */
+function messageOf({ key, content }: Outgoing) {
+  const { title, body, url, topic, custom } = content as PushContent
+  const data = Object.entries({ ...custom, url, topic }).filter(([, value]) => value !== undefined)
+  return {
+    notification: { title, body },
+    data: Object.fromEntries(data.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])),
+    android: { priority: 'HIGH', notification: { tag: key } },
+    apns: { headers: { 'apns-collapse-id': key }, payload: { aps: { sound: 'default' } } },
+  }
+}
+
+/** The code of FCM among the details, or else the canonical one; and the words. Without a code, it was not FCM that answered. */
+function errorOf(json: vendors.Json): { code: string | undefined; reason: string } {
+  const { status, message, details } = vendors.asJson(json.error)
+  const codes = (Array.isArray(details) ? details : []).map((detail) => vendors.textOf(vendors.asJson(detail).errorCode))
+  return { code: codes.find((code) => code !== undefined) ?? vendors.textOf(status), reason: vendors.textOf(message) ?? '' }
+}
+
+type Request = vendors.VendorRequest
+
+async function requestWith(
+  { service_account }: Settings,
+  body: object,
+  outside: Outside,
+): Promise<Request | Extract<Outcome, { is: 'deferred' }>> {
+  const account = accountOf(service_account)
+  if (!account) throw new Error('The service account was checked when it was saved.')
+  const now = outside.clock.now()
+  const issued = await tokens.get([service_account], now, () => fetchToken(account, now, outside))
+  if ('is' in issued) return issued
+  return {
+    method: 'POST',
+    url: `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`,
+    headers: { authorization: `Bearer ${issued.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    http2: true,
+  }
+}
+
+/** An access token for a signed assertion (RFC 7523). Whatever goes wrong here, nothing was sent yet. */
+async function fetchToken(
+  { email, tokenUrl, key }: Account,
+  now: Date,
+  outside: Outside,
+): Promise<Issued | Extract<Outcome, { is: 'deferred' }>> {
+  const seconds = Math.floor(now.getTime() / 1000)
+  const assertion = await new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(email)
+    .setAudience(tokenUrl)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + ASSERTION_S)
+    .sign(key)
+  const response = await vendors.callVendor(outside, {
+    method: 'POST',
+    url: tokenUrl,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })),
+  })
+  if (response.is === 'failed') return { is: 'deferred', reason: response.message, code: response.reason }
+  const { access_token, expires_in, error_description, error } = vendors.jsonOf(response.body)
+  if (response.status === 200 && typeof access_token === 'string') {
+    const seconds = typeof expires_in === 'number' ? expires_in : ASSERTION_S
+    return { token: access_token, forMs: Math.max(0, seconds - SPARE_S) * 1000 }
+  }
+  const said = vendors.textOf(error_description) ?? vendors.textOf(error) ?? `status ${response.status}`
+  return {
+    is: 'deferred',
+    reason: `Google gives no access token: ${vendors.excerptOf(said).replace(/\.$/, '')}.`,
+    code: String(response.status),
+    ...vendors.retryAt(response.headers, now),
+  }
+}
+
+/** What is needed of a key file; null when something is missing. */
+function accountOf(json: string): Account | null {
+  const { project_id, client_email, private_key, token_uri } = vendors.jsonOf(json)
+  if (typeof project_id !== 'string' || typeof client_email !== 'string' || typeof private_key !== 'string') return null
+  const tokenUrl = typeof token_uri === 'string' ? token_uri : 'https://oauth2.googleapis.com/token'
+  if (!URL.canParse(tokenUrl) || !tokenUrl.startsWith('https://')) return null
+  try {
+    const key = createPrivateKey(private_key)
+    return key.asymmetricKeyType === 'rsa' ? { projectId: project_id, email: client_email, tokenUrl, key } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,14 @@
+import { Exact } from '../../../lib/shapes.ts'
+import { provider, rendered } from '../provider.ts'
+
+/** Puts messages into the person's own inbox, from where apps fetch them. They never leave the database. */
+export const inbox = provider({
+  label: 'In-app inbox',
+  channels: ['in_app'],
+  settings: Exact({}),
+  repeatable: true,
+  idempotent: false,
+  atOnce: 500,
+  send: async (_, message) => ({ is: 'accepted', delivered: true, inbox: rendered(message) }),
+  test: async () => ({ works: true }),
+})

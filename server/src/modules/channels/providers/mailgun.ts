@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { filledOnly } from '../channel.ts'
+import * as mail from '../mail.ts'
+import { type Outcome, provider, type Report } from '../provider.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  api_key: mail.Secret('API key', { description: 'A sending key of the domain is enough.' }),
+  domain: Line(253, { title: 'Domain', format: 'spf-domain' }),
+  region: OneOf(['us', 'eu'], { title: 'Region' }),
+  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, no report is taken.' })),
+  default_from: mail.DefaultFrom,
+})
+type Settings = Static<typeof Settings>
+
+/** Mailgun repeats what was not taken for eight hours, under the signature of the first time. */
+const CALLBACK_AGE_MS_MAX = 9 * 3_600_000
+const MESSAGE_ID = 'carillon_message_id'
+
+/** The Messages API of Mailgun. */
+export const mailgun = provider({
+  label: 'Mailgun',
+  channels: ['email'],
+  settings: Settings,
+  check: mail.checkSender,
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  async send(settings, message, outside) {
+    const letter = mail.letterOf(message, settings)
+    if (mail.isOutcome(letter)) return letter
+    return vendors.handOverTo({
+      outside,
+      request: { ...request(settings), body: String(new URLSearchParams(formOf(letter, message.id))) },
+      read: ({ status, json }): Outcome | null => {
+        if (status < 300) return vendors.accepted(bare(json.id))
+        const reason = vendors.textOf(json.message)
+        if (status !== 400 || reason === undefined) return null
+        return { is: 'rejected', reason, code: '400', ...(/^'?to'? parameter/.test(reason) && { bounced: true }) }
+      },
+    })
+  },
+  // A message without members is refused by what checks them, which comes after what checks the key and the domain.
+  async test(settings, outside) {
+    const response = await vendors.callVendor(outside, { ...request(settings), body: '' })
+    if (response.is === 'failed') return { works: false, message: response.message }
+    if (response.status === 400) return { works: true }
+    if (response.status === 404)
+      return { works: false, message: 'Mailgun does not know this domain in this region. Check `domain` and `region`.' }
+    return { works: false, message: `Mailgun answered with status ${response.status}. Check \`api_key\`.` }
+  },
+  async read({ signing_key }, callback, { clock }) {
+    const now = clock.now()
+    const json = vendors.jsonOf(callback.body.toString('utf8'))
+    if (signing_key === undefined || !isGenuine(signing_key, vendors.asJson(json.signature), now)) return vendors.UNVERIFIED
+    return { is: 'read', reports: reportOf(vendors.asJson(json['event-data']), now) }
+  },
+})
+
+const request = ({ api_key, domain, region }: Settings) => ({
+  method: 'POST' as const,
+  url: `https://api${region === 'eu' ? '.eu' : ''}.mailgun.net/v3/${encodeURIComponent(domain)}/messages`,
+  headers: { authorization: vendors.basic('api', api_key), 'content-type': 'application/x-www-form-urlencoded' },
+})
+
+function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number): [string, string][] {
+  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
+  const members: [string, string][] = [
+    ['from', mail.inPlain(from)],
+    ['to', mail.inPlain(to)],
+    ['cc', list(cc)],
+    ['bcc', list(bcc)],
+    ['subject', subject],
+    ['text', text],
+    ['html', html],
+    ['h:Reply-To', list(replyTo)],
+    ...headers.map(([name, value]): [string, string] => [`h:${name}`, value]),
+    [`v:${MESSAGE_ID}`, String(id)],
+    // Opens and clicks are ours to count.
+    ['o:tracking', 'no'],
+  ]
+  return members.filter(([name, value]) => value !== '' || name === 'subject')
+}
+
+/** An id without its brackets, as the reports write it. */
+const bare = (id: unknown) => vendors.textOf(id)?.replace(/^<|>$/g, '')
+
+/** HMAC over a time and a random token. */
+function isGenuine(key: string, { timestamp, token, signature }: vendors.Json, now: Date): boolean {
+  const time = vendors.textOf(timestamp) ?? ''
+  if (!/^\d{1,12}$/.test(time) || Math.abs(now.getTime() - Number(time) * 1000) > CALLBACK_AGE_MS_MAX) return false
+  const expected = createHmac('sha256', key)
+    .update(time + (vendors.textOf(token) ?? ''))
+    .digest('hex')
+  return vendors.isSame(vendors.textOf(signature) ?? '', expected)
+}
+
+function reportOf(event: vendors.Json, now: Date): Report[] {
+  const what = whatOf(event)
+  if (what === null) return []
+  const status = vendors.asJson(event['delivery-status'])
+  const headers = vendors.asJson(vendors.asJson(event.message).headers)
+  const details = {
+    address: vendors.textOf(event.recipient),
+    reference: bare(headers['message-id']),
+    code: vendors.textOf(status['enhanced-code']) ?? vendors.textOf(status.code),
+    diagnostic: vendors.textOf(status.message) || vendors.textOf(status.description),
+  }
+  const at = mail.instantOfSeconds(event.timestamp, now)
+  const id = vendors.textOf(vendors.asJson(event['user-variables'])[MESSAGE_ID])
+  return [{ what, at, ...vendors.messageIdOf(id), ...filledOnly(details) }]
+}
+
+function whatOf({ event, severity, reason }: vendors.Json): Report['what'] | null {
+  switch (event) {
+    case 'delivered':
+    case 'complained':
+    case 'unsubscribed':
+      return event
+    case 'rejected':
+      return 'failed'
+    case 'failed':
+      if (severity === 'temporary') return 'delayed'
+      return reason === 'bounce' || reason === 'suppress-bounce' ? 'bounced' : 'failed'
+    default:
+      return null
+  }
+}

@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import type { PageReply } from '../../../infra/page.ts'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
+import type { TextContent } from '../text.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  auth_id: Line(32, { title: 'Auth ID', pattern: '^[A-Z0-9]{20}$' }),
+  auth_token: Line(64, { title: 'Auth token', writeOnly: true }),
+  from: Type.Optional(Line(16, { title: 'Sender', description: 'A number in E.164, a short code or an alphanumeric sender id.' })),
+  powerpack_uuid: Type.Optional(Line(64, { title: 'Powerpack UUID' })),
+})
+type Settings = Static<typeof Settings>
+
+/** `50` no valid destination, `70` permanently unavailable. `80`, for the time being, may pass. */
+const GONE = ['50', '70']
+
+/** The Message API of Plivo. */
+export const plivo = provider({
+  label: 'Plivo',
+  channels: ['text'],
+  settings: Settings,
+  check: ({ from, powerpack_uuid }) =>
+    (from === undefined) === (powerpack_uuid === undefined) ? [{ param: 'from', message: 'Give either `from` or `powerpack_uuid`.' }] : [],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  send: (settings, message, outside) =>
+    vendors.handOverTo({
+      outside,
+      request: {
+        method: 'POST',
+        url: `${accountUrl(settings)}/Message/`,
+        headers: { ...authorised(settings), 'content-type': 'application/json' },
+        body: JSON.stringify(bodyOf(settings, message, outside.callbackUrl)),
+      },
+      read: ({ status, json }): Outcome | null => {
+        const reason = vendors.textOf(json.error) ?? ''
+        // An accepted request may name numbers that were left out of it; there is only one here.
+        if (Array.isArray(json.invalid_number) && json.invalid_number.length > 0) {
+          return { is: 'rejected', reason: reason || 'The destination number is not valid.', bounced: true }
+        }
+        if (status < 300) return vendors.accepted(Array.isArray(json.message_uuid) ? json.message_uuid[0] : json.message_uuid)
+        if (status !== 400 || reason === '') return null
+        return { is: 'rejected', reason, code: '400', ...(isAboutRecipient(reason) && { bounced: true }) }
+      },
+    }),
+  test: (settings, outside) => vendors.tryOut(outside, { method: 'GET', url: `${accountUrl(settings)}/`, headers: authorised(settings) }),
+  async read({ auth_token }, callback, { clock }) {
+    const form = new URLSearchParams(callback.body.toString('utf8'))
+    if (!isGenuine(auth_token, callback, form)) return vendors.UNVERIFIED
+    const now = clock.now()
+    const text = form.get('Text')
+    if (text === null || form.has('Status')) return { is: 'read', reports: reportsOf(callback, form, now) }
+    const [from, to] = [form.get('From') ?? '', form.get('To') ?? '']
+    const said = { address: vendors.withPlus(from), reference: form.get('MessageUUID') }
+    return {
+      is: 'read',
+      reports: [vendors.received(now, text, said)],
+      reply: xml(''),
+      answer: (words) => xml(words, { src: to, dst: from }),
+    }
+  },
+})
+
+const accountUrl = ({ auth_id }: Settings) => `https://api.plivo.com/v1/Account/${auth_id}`
+
+const authorised = ({ auth_id, auth_token }: Settings) => ({ authorization: vendors.basic(auth_id, auth_token) })
+
+function bodyOf({ from, powerpack_uuid }: Settings, { id, content }: Outgoing, callbackUrl: string) {
+  const { to, body } = content as TextContent
+  const sender = from === undefined ? { powerpack_uuid } : { src: from }
+  return { ...sender, dst: to, text: body, url: `${callbackUrl}?message=${id}`, method: 'POST' }
+}
+
+/** Plivo has no numbers for what it refuses at once, only words. */
+const isAboutRecipient = (error: string) =>
+  /\b(dst|destination|recipient)\b/i.test(error) && /invalid|not (a )?valid|incorrect/i.test(error)
+
+/**
+ * HMAC over the address with its query in order, the form in order, and a nonce. The account and, for messages, its main
+ * account sign, each with every token that is live.
+ */
+function isGenuine(token: string, callback: Callback, form: URLSearchParams): boolean {
+  const nonce = vendors.headerOf(callback, 'x-plivo-signature-v3-nonce') ?? ''
+  const given = ['x-plivo-signature-v3', 'x-plivo-signature-ma-v3'].flatMap((name) => vendors.headerOf(callback, name)?.split(',') ?? [])
+  const expected = createHmac('sha256', token)
+    .update(`${signedText(callback.url, form)}.${nonce}`)
+    .digest('base64')
+  return nonce !== '' && given.some((signature) => vendors.isSame(signature.trim(), expected))
+}
+
+function signedText(url: string, form: URLSearchParams): string {
+  const [address = '', search = ''] = url.split(/\?(.*)/s)
+  const query = inOrder(new URLSearchParams(search), '=').join('&')
+  const body = inOrder(form, '').join('')
+  if (body === '') return query === '' ? address : `${address}?${query}`
+  return `${address}?${query}${query === '' ? '' : '.'}${body}`
+}
+
+const inOrder = (values: URLSearchParams, between: string): string[] =>
+  [...new Set(values.keys())].sort().flatMap((name) =>
+    values
+      .getAll(name)
+      .sort()
+      .map((value) => name + between + value),
+  )
+
+function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report[] {
+  const code = form.get('ErrorCode') ?? ''
+  const what = whatOf(form.get('Status') ?? '', code)
+  if (what === null) return []
+  const said = { address: vendors.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
+  return [{ what, at, ...vendors.messageIdOf(query.get('message')), ...vendors.details(said) }]
+}
+
+function whatOf(status: string, code: string): Report['what'] | null {
+  if (status === 'delivered') return 'delivered'
+  if (status !== 'failed' && status !== 'undelivered' && status !== 'rejected') return null
+  return GONE.includes(code) ? 'bounced' : 'failed'
+}
+
+function xml(words: string, { src, dst } = { src: '', dst: '' }): PageReply {
+  const message = `<Message src="${vendors.xmlOf(src)}" dst="${vendors.xmlOf(dst)}" type="sms">${vendors.xmlOf(words)}</Message>`
+  return { status: 200, type: 'text/xml; charset=utf-8', body: `<Response>${words === '' ? '' : message}</Response>` }
+}

@@ -1,0 +1,126 @@
+import { type Static, Type } from 'typebox'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { filledOnly } from '../channel.ts'
+import * as mail from '../mail.ts'
+import { type Outcome, provider, type Report } from '../provider.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  server_token: mail.Secret('Server API token'),
+  message_stream: Type.Optional(
+    Line(100, { title: 'Message stream', description: 'Marketing belongs into a broadcast stream; `outbound` unless said otherwise.' }),
+  ),
+  webhook_username: Type.Optional(
+    Line(255, {
+      title: 'Webhook user name',
+      format: 'no-control',
+      description: 'Reports are taken from whoever knows it, with its password.',
+    }),
+  ),
+  webhook_password: Type.Optional(mail.Secret('Webhook password')),
+  default_from: mail.DefaultFrom,
+})
+type Settings = Static<typeof Settings>
+
+/** Postmark's own codes: the recipient is inactive, the request is malformed. */
+const INACTIVE = '406'
+const INVALID = '300'
+/** Maintenance, a token that is not valid, an account without credit or not yet approved: no message's trouble. */
+const LATER = ['10', '100', '405', '412', '413']
+const API = 'https://api.postmarkapp.com'
+
+/** The Email API of Postmark. */
+export const postmark = provider({
+  label: 'Postmark',
+  channels: ['email'],
+  settings: Settings,
+  check: (settings) => [
+    ...((settings.webhook_username === undefined) === (settings.webhook_password === undefined)
+      ? []
+      : [{ param: 'webhook_password', message: 'Give `webhook_username` and `webhook_password` together, or neither.' }]),
+    ...mail.checkSender(settings),
+  ],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  async send(settings, message, outside) {
+    const letter = mail.letterOf(message, settings)
+    if (mail.isOutcome(letter)) return letter
+    return vendors.handOverTo({
+      outside,
+      request: {
+        method: 'POST',
+        url: `${API}/email`,
+        headers: { ...authorised(settings), 'content-type': 'application/json' },
+        body: JSON.stringify(bodyOf(letter, message.id, settings)),
+      },
+      read: ({ status, json }) => (status < 300 ? vendors.accepted(json.MessageID) : refusalOf(status, json)),
+    })
+  },
+  test: (settings, outside) => vendors.tryOut(outside, { method: 'GET', url: `${API}/server`, headers: authorised(settings) }),
+  // Postmark signs nothing: whoever configures the webhook puts the credentials into its address.
+  async read({ webhook_username, webhook_password }, callback, { clock }) {
+    if (webhook_username === undefined || webhook_password === undefined) return vendors.UNVERIFIED
+    const expected = vendors.basic(webhook_username, webhook_password)
+    if (!vendors.isSame(vendors.headerOf(callback, 'authorization') ?? '', expected)) return vendors.UNVERIFIED
+    return { is: 'read', reports: reportOf(vendors.jsonOf(callback.body.toString('utf8')), clock.now()) }
+  },
+})
+
+const authorised = ({ server_token }: Settings) => ({ accept: 'application/json', 'x-postmark-server-token': server_token })
+
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number, settings: Settings) {
+  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
+  return {
+    From: mail.inPlain(from),
+    To: mail.inPlain(to),
+    ...filledOnly({ Cc: list(cc), Bcc: list(bcc), ReplyTo: list(replyTo), MessageStream: settings.message_stream }),
+    Subject: subject,
+    HtmlBody: html,
+    TextBody: text,
+    Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+    Metadata: { message_id: String(id) },
+    // Opens and clicks are ours to count.
+    TrackOpens: false,
+    TrackLinks: 'None',
+  }
+}
+
+function refusalOf(status: number, { ErrorCode, Message }: vendors.Json): Outcome | null {
+  const code = vendors.textOf(ErrorCode) ?? ''
+  const reason = vendors.textOf(Message)
+  if (reason === undefined || status === 429 || status >= 500) return null
+  if (LATER.includes(code)) return { is: 'deferred', reason, code }
+  if (status !== 422) return null
+  const isBad = code === INACTIVE || (code === INVALID && /'To'/.test(reason))
+  return { is: 'rejected', reason, code, ...(isBad && { bounced: true }) }
+}
+
+function reportOf(json: vendors.Json, now: Date): Report[] {
+  const what = whatOf(json)
+  if (what === null) return []
+  const { MessageID, Metadata, Email, Recipient, Type, Description, Details, DeliveredAt, BouncedAt, ChangedAt } = json
+  const details = {
+    address: vendors.textOf(Email) ?? vendors.textOf(Recipient),
+    reference: vendors.textOf(MessageID),
+    code: vendors.textOf(Type),
+    diagnostic: vendors.textOf(Details) || vendors.textOf(Description),
+  }
+  const at = vendors.instantOf(vendors.textOf(DeliveredAt ?? BouncedAt ?? ChangedAt), now)
+  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(vendors.asJson(Metadata).message_id)), ...filledOnly(details) }]
+}
+
+/** Types of bounce that are none: somebody is away, asks who we are, or has moved. */
+const NO_BOUNCE = ['AutoResponder', 'AddressChange', 'ChallengeVerification', 'OpenRelayTest', 'Subscribe', 'Unconfirmed']
+
+function whatOf({ RecordType, Type, SuppressSending, SuppressionReason }: vendors.Json): Report['what'] | null {
+  if (RecordType === 'Delivery') return 'delivered'
+  if (RecordType === 'SpamComplaint') return 'complained'
+  // What was suppressed for a bounce or a complaint is reported as such besides.
+  if (RecordType === 'SubscriptionChange')
+    return SuppressSending === true && SuppressionReason === 'ManualSuppression' ? 'unsubscribed' : null
+  if (RecordType !== 'Bounce' || NO_BOUNCE.includes(String(Type))) return null
+  if (Type === 'HardBounce' || Type === 'BadEmailAddress') return 'bounced'
+  if (Type === 'Unsubscribe') return 'unsubscribed'
+  return Type === 'Transient' ? 'delayed' : 'failed'
+}

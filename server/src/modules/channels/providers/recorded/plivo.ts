@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto'
+import { CALLBACK_URL, type RecordedCall, recording } from '../../recording.ts'
+
+const AUTH_ID = 'MAXXXXXXXXXXXXXXXXXX'
+const TOKEN = 'a-token-of-plivo'
+const UUID = 'db3ce55a-7f1d-11e1-8ea7-1231380bc196'
+const NONCE = '05429567804466091622'
+
+const status = (Status: string, more: Record<string, string> = {}) => ({
+  From: '61411111111',
+  To: '61400000000',
+  MessageUUID: UUID,
+  Status,
+  Units: '1',
+  ...more,
+})
+
+const inbound = { From: '61400000000', To: '61411111111', Type: 'sms', Text: 'Stop', MessageUUID: 'in-1' }
+
+/** A form that is signed as Plivo signs messages: address, query, names and values in order, nonce. */
+function signed(form: Record<string, string>, query: string, { token = TOKEN, header = 'x-plivo-signature-ma-v3' } = {}): RecordedCall {
+  const values = Object.entries(form).sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = `${CALLBACK_URL}?${query}${query === '' ? '' : '.'}${values.flat().join('')}.${NONCE}`
+  const signature = createHmac('sha256', token).update(text).digest('base64')
+  return {
+    headers: { 'content-type': 'application/x-www-form-urlencoded', [header]: `b2xk,${signature}`, 'x-plivo-signature-v3-nonce': NONCE },
+    ...(query !== '' && { query }),
+    body: String(new URLSearchParams(form)),
+  }
+}
+
+export const plivo = recording({
+  over: 'https',
+  settings: () => ({ auth_id: AUTH_ID, auth_token: TOKEN, from: '+61411111111' }),
+  message: { recipient: '+61400000000', content: { to: '+61400000000', body: 'Hello Ana' } },
+  sends: {
+    success: {
+      replies: [
+        { status: 202, body: { message: 'message(s) queued', message_uuid: [UUID], api_id: 'db342550-7f1d-11e1-8ea7-1231380bc196' } },
+      ],
+      outcome: { is: 'accepted', delivered: false, reference: UUID },
+      requests: [
+        {
+          method: 'POST',
+          url: `https://api.plivo.com/v1/Account/${AUTH_ID}/Message/`,
+          headers: { authorization: `Basic ${Buffer.from(`${AUTH_ID}:${TOKEN}`).toString('base64')}` },
+          json: { src: '+61411111111', dst: '+61400000000', text: 'Hello Ana', url: `${CALLBACK_URL}?message=42`, method: 'POST' },
+        },
+      ],
+    },
+    bad_recipient: {
+      replies: [{ status: 400, body: { api_id: 'a1', error: 'dst is not a valid phone number' } }],
+      outcome: { is: 'rejected', bounced: true, reason: 'dst is not a valid phone number' },
+    },
+    left_out: {
+      replies: [{ status: 202, body: { api_id: 'a1', message: 'no valid numbers', message_uuid: [], invalid_number: ['61400000000'] } }],
+      outcome: { is: 'rejected', bounced: true },
+    },
+    bad_sender: {
+      replies: [{ status: 400, body: { api_id: 'a1', error: 'src is not a valid phone number' } }],
+      outcome: { is: 'rejected', code: '400', reason: 'src is not a valid phone number' },
+    },
+    throttled: {
+      replies: [{ status: 429, headers: { 'retry-after': '5' }, body: { error: 'rate limit exceeded' } }],
+      outcome: { is: 'deferred', retryAt: new Date('2026-11-23T09:00:05Z') },
+    },
+    outage: { replies: [{ status: 500, body: { error: 'server error' } }], outcome: { is: 'deferred', code: '500' } },
+    nonsense: { replies: [{ status: 202, body: '' }], outcome: { is: 'accepted', delivered: false } },
+    nonsense_refusal: { replies: [{ status: 400, body: '' }], outcome: { is: 'rejected', code: '400' } },
+    refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
+    cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
+  },
+  tests: [
+    {
+      replies: [{ status: 200, body: { auth_id: AUTH_ID } }],
+      works: true,
+      requests: [{ url: `https://api.plivo.com/v1/Account/${AUTH_ID}/` }],
+    },
+    { replies: [{ status: 401, body: 'Could not verify your access level for that URL.' }], works: false },
+  ],
+  callbacks: {
+    genuine: [
+      {
+        name: 'delivered',
+        call: () => signed(status('delivered'), 'message=42'),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID, address: '+61400000000' }],
+      },
+      {
+        name: 'signed for the account itself',
+        call: () => signed(status('delivered'), 'message=42', { header: 'x-plivo-signature-v3' }),
+        reports: [{ what: 'delivered' }],
+      },
+      { name: 'on its way', call: () => signed(status('sent'), 'message=42'), reports: [] },
+      {
+        name: 'no such number',
+        call: () => signed(status('undelivered', { ErrorCode: '50' }), 'message=42'),
+        reports: [{ what: 'bounced', code: '50', messageId: 42 as never }],
+      },
+      { name: 'spam', call: () => signed(status('failed', { ErrorCode: '30' }), 'message=42'), reports: [{ what: 'failed', code: '30' }] },
+      {
+        name: 'a message from a person',
+        call: () => signed(inbound, ''),
+        reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
+        reply: { status: 200, body: '<Response></Response>' },
+      },
+    ],
+    forged: [
+      { name: 'another token', call: () => signed(status('delivered'), 'message=42', { token: 'another' }) },
+      { name: 'another message', call: () => ({ ...signed(status('delivered'), 'message=42'), query: 'message=43' }) },
+      {
+        name: 'another status',
+        call: () => ({ ...signed(status('failed'), 'message=42'), body: String(new URLSearchParams(status('delivered'))) }),
+      },
+      { name: 'no signature', call: () => ({ body: String(new URLSearchParams(status('delivered'))) }) },
+      {
+        name: 'no nonce',
+        call: () => ({
+          headers: { 'x-plivo-signature-v3': createHmac('sha256', TOKEN).update(`${CALLBACK_URL}?Statusdelivered.`).digest('base64') },
+          body: 'Status=delivered',
+        }),
+      },
+    ],
+  },
+})

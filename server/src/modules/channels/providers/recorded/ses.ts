@@ -1,0 +1,265 @@
+import { altered, signed, stranger, TOPIC, withCertificate } from '../../recorded-sns.ts'
+import { recording } from '../../recording.ts'
+
+const ID = '0100018c1f2e3d4c-5b6a7980-1234-5678-9abc-def012345678-000000'
+const API = 'https://email.eu-central-1.amazonaws.com/v2/email'
+
+const refusal = (status: number, type: string, message: string) => ({
+  status,
+  headers: { 'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/com.amazonaws.sesv2/` },
+  body: { message },
+})
+
+const event = (eventType: string, members: object) =>
+  JSON.stringify({
+    eventType,
+    mail: { messageId: ID, timestamp: '2026-11-23T08:58:00.000Z', destination: ['kim@example.org'], tags: { message_id: ['42'] } },
+    ...members,
+  })
+
+const timestamp = '2026-11-23T08:59:00.000Z'
+
+const bounce = (bounceType: string) =>
+  event('Bounce', {
+    bounce: {
+      bounceType,
+      bounceSubType: 'General',
+      bouncedRecipients: [
+        { emailAddress: 'kim@example.org', action: 'failed', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 user unknown' },
+      ],
+      timestamp,
+      feedbackId: '0100',
+    },
+  })
+
+const complaint = event('Complaint', {
+  complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType: 'abuse' },
+})
+
+const delivery = event('Delivery', { delivery: { timestamp, recipients: ['kim@example.org'], smtpResponse: '250 ok' } })
+
+const delay = event('DeliveryDelay', {
+  deliveryDelay: { delayedRecipients: [{ emailAddress: 'kim@example.org', status: '4.4.1' }], timestamp },
+})
+
+const subscription = {
+  Type: 'SubscriptionConfirmation',
+  Token: '2336412f37fb687f5d51e6e2425dacbbfff1',
+  Message: 'You have chosen to subscribe to the topic.',
+  SubscribeURL: `https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=2336412f37fb687f5d51e6e2425dacbbfff1`,
+}
+
+const FOREIGN_CERTIFICATES = [
+  'https://example.com/SimpleNotificationService.pem',
+  'https://sns.eu-central-1.amazonaws.com.example.com/x.pem',
+  'https://example.com/sns.eu-central-1.amazonaws.com/x.pem',
+  'https://sns.eu-central-1.amazonaws.com@example.com/x.pem',
+  'https://sns.eu-central-1.amazonaws.com:8443/x.pem',
+  'http://sns.eu-central-1.amazonaws.com/x.pem',
+  'https://sns.s3.eu-central-1.amazonaws.com/x.pem',
+  'nonsense',
+]
+
+export const ses = recording({
+  over: 'https',
+  settings: () => ({
+    region: 'eu-central-1',
+    access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+    secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    configuration_set: 'carillon',
+    topic_arn: TOPIC,
+    default_from: 'default@example.com',
+  }),
+  sends: {
+    success: {
+      replies: [{ status: 200, body: { MessageId: ID } }],
+      outcome: { is: 'accepted', delivered: false, reference: ID },
+      message: {
+        headers: { 'List-Unsubscribe': '<https://carillon.test/u/1>' },
+        content: {
+          from: 'Grüße <hello@example.com>',
+          to: 'kim@example.org',
+          cc: 'Ana <ana@example.org>',
+          bcc: 'boss@example.org',
+          reply_to: 'help@example.com',
+          subject: 'Grüße',
+          html: '<p>Hello Kim</p>',
+          text: 'Hello Kim',
+        },
+      },
+      requests: [
+        {
+          method: 'POST',
+          url: `${API}/outbound-emails`,
+          headers: { 'content-type': 'application/json', 'x-amz-date': '20261123T090000Z' },
+          json: {
+            FromEmailAddress: '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?= <hello@example.com>',
+            Destination: {
+              ToAddresses: ['kim@example.org'],
+              CcAddresses: ['"Ana" <ana@example.org>'],
+              BccAddresses: ['boss@example.org'],
+            },
+            ReplyToAddresses: ['help@example.com'],
+            Content: {
+              Simple: {
+                Subject: { Data: 'Grüße', Charset: 'UTF-8' },
+                Body: { Html: { Data: '<p>Hello Kim</p>', Charset: 'UTF-8' }, Text: { Data: 'Hello Kim', Charset: 'UTF-8' } },
+                Headers: [{ Name: 'List-Unsubscribe', Value: '<https://carillon.test/u/1>' }],
+              },
+            },
+            EmailTags: [{ Name: 'message_id', Value: '42' }],
+            ConfigurationSetName: 'carillon',
+          },
+        },
+      ],
+    },
+    bad_recipient: {
+      replies: [refusal(400, 'BadRequestException', "Missing final '@domain'")],
+      outcome: { is: 'rejected', bounced: true, code: 'BadRequestException', reason: "Missing final '@domain'" },
+    },
+    unverified_sender: {
+      replies: [refusal(400, 'MessageRejected', 'Email address is not verified.')],
+      outcome: { is: 'rejected', code: 'MessageRejected' },
+    },
+    paused: {
+      replies: [refusal(400, 'SendingPausedException', 'Sending is paused for this account.')],
+      outcome: { is: 'deferred', code: 'SendingPausedException' },
+    },
+    wrong_key: {
+      replies: [refusal(403, 'InvalidSignatureException', 'The request signature we calculated does not match.')],
+      outcome: { is: 'deferred', code: 'InvalidSignatureException' },
+    },
+    throttled: {
+      replies: [
+        {
+          status: 429,
+          headers: { 'x-amzn-errortype': 'TooManyRequestsException', 'retry-after': '2' },
+          body: { message: 'Maximum sending rate exceeded.' },
+        },
+      ],
+      outcome: { is: 'deferred', code: 'TooManyRequestsException', retryAt: new Date('2026-11-23T09:00:02Z') },
+    },
+    outage: { replies: [refusal(503, 'ServiceUnavailableException', 'Unavailable')], outcome: { is: 'deferred', code: '503' } },
+    gateway: { replies: [{ status: 504 }], outcome: { is: 'uncertain' } },
+    nonsense: { replies: [{ status: 200, body: '<html>' }], outcome: { is: 'accepted', delivered: false } },
+    nonsense_refusal: { replies: [{ status: 400, body: '<html>' }], outcome: { is: 'rejected', code: '400' } },
+    refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
+    cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
+    silent: { replies: ['hang'], outcome: { is: 'uncertain' } },
+  },
+  tests: [
+    {
+      replies: [{ status: 200, body: { SendingEnabled: true, ProductionAccessEnabled: true } }],
+      works: true,
+      requests: [{ method: 'GET', url: `${API}/account` }],
+    },
+    { replies: [{ status: 200, body: { SendingEnabled: false } }], works: false },
+    { replies: [refusal(403, 'UnrecognizedClientException', 'The security token included in the request is invalid.')], works: false },
+    { replies: ['refused'], works: false },
+  ],
+  callbacks: {
+    genuine: [
+      {
+        name: 'delivered',
+        replies: withCertificate,
+        call: (now) => signed(now, { Subject: 'Amazon SES Email Event Notification', Message: delivery }),
+        reports: [
+          {
+            what: 'delivered',
+            messageId: 42 as never,
+            reference: ID,
+            address: 'kim@example.org',
+            at: new Date(timestamp),
+            diagnostic: '250 ok',
+          },
+        ],
+      },
+      {
+        name: 'bounced',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: bounce('Permanent') }),
+        reports: [{ what: 'bounced', address: 'kim@example.org', code: '5.1.1', diagnostic: 'smtp; 550 5.1.1 user unknown' }],
+      },
+      {
+        name: 'given up, in the older signature',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: bounce('Transient') }, { version: '1' }),
+        reports: [{ what: 'failed' }],
+      },
+      {
+        name: 'complained',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: complaint }),
+        reports: [{ what: 'complained', address: 'kim@example.org', code: 'abuse' }],
+      },
+      {
+        name: 'delayed',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: delay }),
+        reports: [{ what: 'delayed', code: '4.4.1' }],
+      },
+      {
+        name: 'rejected',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: event('Reject', { reject: { reason: 'Bad content' } }) }),
+        reports: [{ what: 'failed', messageId: 42 as never, address: 'kim@example.org', diagnostic: 'Bad content' }],
+      },
+      {
+        name: 'opened',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: event('Open', { open: { ipAddress: '192.0.2.1' } }) }),
+        reports: [],
+      },
+      {
+        name: 'a subscription, which is confirmed',
+        replies: [...withCertificate, { status: 200, body: '<ConfirmSubscriptionResponse/>' }],
+        call: (now) => signed(now, subscription),
+        reports: [],
+      },
+      {
+        name: 'a subscription that cannot be confirmed now',
+        replies: [...withCertificate, { status: 500 }],
+        call: (now) => signed(now, subscription),
+        reports: [],
+        reply: { status: 503 },
+      },
+      {
+        name: 'a subscription to be confirmed elsewhere',
+        replies: withCertificate,
+        call: (now) => signed(now, { ...subscription, SubscribeURL: 'https://example.com/?Action=ConfirmSubscription' }),
+        reports: [],
+        reply: { status: 503 },
+      },
+    ],
+    forged: [
+      { name: 'another key', replies: withCertificate, call: (now) => signed(now, { Message: complaint }, { key: stranger }) },
+      {
+        name: 'no signature',
+        replies: withCertificate,
+        call: (now) => altered(signed(now, { Message: complaint }), { Signature: undefined }),
+      },
+      {
+        name: 'another message',
+        replies: withCertificate,
+        call: (now) => altered(signed(now, { Message: complaint }), { Message: bounce('Permanent') }),
+      },
+      {
+        name: 'another topic',
+        replies: withCertificate,
+        call: (now) => signed(now, { Message: complaint }, { topic: `${TOPIC}-of-others` }),
+      },
+      { name: 'a day old', replies: withCertificate, call: (now) => signed(new Date(now.getTime() - 86_400_000), { Message: complaint }) },
+      ...FOREIGN_CERTIFICATES.map((SigningCertURL) => ({
+        name: `a certificate at ${SigningCertURL}`,
+        replies: withCertificate,
+        call: (now: Date) => signed(now, { Message: complaint, SigningCertURL }),
+      })),
+      { name: 'a certificate that is not there', replies: [{ status: 404 }], call: (now) => signed(now, { Message: complaint }) },
+      {
+        name: 'a certificate that is none',
+        replies: [{ status: 200, body: '<html>' }],
+        call: (now) => signed(now, { Message: complaint }),
+      },
+    ],
+  },
+})

@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { Exact } from '../../../lib/shapes.ts'
+import { filledOnly } from '../channel.ts'
+import * as mail from '../mail.ts'
+import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  api_key: mail.Secret('API key'),
+  webhook_secret: Type.Optional(
+    mail.Secret('Webhook secret', {
+      pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
+      says: 'must be the signing secret of the webhook, which begins with `whsec_`',
+      description: 'Without it, no report is taken.',
+    }),
+  ),
+  default_from: mail.DefaultFrom,
+})
+type Settings = Static<typeof Settings>
+
+const API = 'https://api.resend.com'
+const TAG = 'message_id'
+
+/** The Emails API of Resend. */
+export const resend = provider({
+  label: 'Resend',
+  channels: ['email'],
+  settings: Settings,
+  check: mail.checkSender,
+  repeatable: false,
+  // Under one key for a day.
+  idempotent: true,
+  atOnce: 10,
+  async send(settings, message, outside) {
+    const letter = mail.letterOf(message, settings)
+    if (mail.isOutcome(letter)) return letter
+    return vendors.handOverTo({
+      outside,
+      isIdempotent: true,
+      request: {
+        method: 'POST',
+        url: `${API}/emails`,
+        headers: { ...authorised(settings), 'content-type': 'application/json', 'idempotency-key': message.key },
+        body: JSON.stringify(bodyOf(letter, message.id)),
+      },
+      read: ({ status, headers, json }) =>
+        status < 300 ? vendors.accepted(json.id) : refusalOf(status, json, vendors.retryAt(headers, outside.clock.now())),
+    })
+  },
+  async test(settings, outside) {
+    const response = await vendors.callVendor(outside, { method: 'GET', url: `${API}/domains`, headers: authorised(settings) })
+    if (response.is === 'failed') return { works: false, message: response.message }
+    // A key that may only send must not read domains, and is told so by name.
+    if (response.status === 200 || vendors.jsonOf(response.body).name === 'restricted_api_key') return { works: true }
+    return { works: false, message: `Resend answered with status ${response.status}. Check \`api_key\`.` }
+  },
+  async read({ webhook_secret }, callback, { clock }) {
+    const now = clock.now()
+    if (webhook_secret === undefined || !isGenuine(webhook_secret, callback, now)) return vendors.UNVERIFIED
+    return { is: 'read', reports: reportOf(vendors.jsonOf(callback.body.toString('utf8')), now) }
+  },
+})
+
+const authorised = ({ api_key }: Settings) => ({ authorization: `Bearer ${api_key}` })
+
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number) {
+  const lists = Object.entries({ cc, bcc, reply_to: replyTo }).filter(([, mailboxes]) => mailboxes.length > 0)
+  return {
+    from: mail.inPlain(from),
+    to: [to.address],
+    ...Object.fromEntries(lists.map(([name, mailboxes]) => [name, mailboxes.map(mail.inPlain)])),
+    subject,
+    html,
+    text,
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    tags: [{ name: TAG, value: String(id) }],
+  }
+}
+
+/** The key of the account is wrong, or the account has had its share. */
+const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
+
+function refusalOf(status: number, { name, message }: vendors.Json, later: { retryAt?: Date }): Outcome | null {
+  const code = vendors.textOf(name)
+  const reason = vendors.textOf(message)
+  if (code === undefined || reason === undefined || status === 429 || status >= 500) return null
+  // The key is known with another content: an earlier attempt arrived.
+  if (code === 'invalid_idempotent_request') return { is: 'accepted', delivered: false }
+  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...later }
+  return { is: 'rejected', reason, code, ...(status === 422 && /`to`/.test(reason) && { bounced: true }) }
+}
+
+/** A signature as in Standard Webhooks; the header holds several while a secret is replaced. */
+function isGenuine(secret: string, callback: Callback, now: Date): boolean {
+  const id = vendors.headerOf(callback, 'svix-id') ?? ''
+  const time = vendors.headerOf(callback, 'svix-timestamp') ?? ''
+  if (id === '' || !vendors.isRecent(time, now)) return false
+  const expected = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+    .update(Buffer.concat([Buffer.from(`${id}.${time}.`), callback.body]))
+    .digest('base64')
+  const given = (vendors.headerOf(callback, 'svix-signature') ?? '').split(' ')
+  return given.some((one) => vendors.isSame(one, `v1,${expected}`))
+}
+
+function reportOf({ type, created_at, data }: vendors.Json, now: Date): Report[] {
+  const { email_id, to, tags, bounce, failed } = vendors.asJson(data)
+  const { type: kind, subType, message } = vendors.asJson(bounce)
+  const what = whatOf(type, kind)
+  if (what === null) return []
+  const details = {
+    address: vendors.textOf(Array.isArray(to) ? to[0] : to),
+    reference: vendors.textOf(email_id),
+    code: vendors.textOf(subType),
+    diagnostic: vendors.textOf(message) ?? vendors.textOf(vendors.asJson(failed).reason),
+  }
+  const at = vendors.instantOf(vendors.textOf(created_at), now)
+  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(vendors.asJson(tags)[TAG])), ...filledOnly(details) }]
+}
+
+const WHAT: Record<string, Report['what']> = {
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'delayed',
+  'email.complained': 'complained',
+  'email.failed': 'failed',
+  'email.suppressed': 'failed',
+}
+
+const whatOf = (type: unknown, bounce: unknown): Report['what'] | null =>
+  type === 'email.bounced' ? (bounce === 'Permanent' ? 'bounced' : 'failed') : (WHAT[String(type)] ?? null)

@@ -1,0 +1,159 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { filledOnly } from '../channel.ts'
+import * as mail from '../mail.ts'
+import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),
+  region: Type.Optional(OneOf(['global', 'eu'], { title: 'Region', description: '`global` unless said otherwise.' })),
+  verification_key: Type.Optional(
+    Line(512, { title: 'Verification key', description: 'Of the signed event webhook; without it, no report is taken.' }),
+  ),
+  default_from: mail.DefaultFrom,
+})
+type Settings = Static<typeof Settings>
+
+/** SendGrid repeats what was not taken for a day. */
+const CALLBACK_AGE_MS_MAX = 86_400_000
+const MESSAGE_ID = 'carillon_message_id'
+
+/** The Mail Send API of SendGrid, third version. */
+export const sendgrid = provider({
+  label: 'SendGrid',
+  channels: ['email'],
+  settings: Settings,
+  check: (settings) => [
+    ...(settings.verification_key === undefined || keyOf(settings.verification_key)
+      ? []
+      : [{ param: 'verification_key', message: 'Copy `verification_key` from the signed event webhook settings of SendGrid.' }]),
+    ...mail.checkSender(settings),
+  ],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  async send(settings, message, outside) {
+    const letter = mail.letterOf(message, settings)
+    if (mail.isOutcome(letter)) return letter
+    return vendors.handOverTo({
+      outside,
+      request: {
+        method: 'POST',
+        url: `${apiOf(settings)}/mail/send`,
+        headers: { ...authorised(settings), 'content-type': 'application/json' },
+        body: JSON.stringify(bodyOf(letter, message.id)),
+      },
+      read: ({ status, headers, json }) => (status < 300 ? vendors.accepted(headers['x-message-id']) : refusalOf(status, headers, json)),
+    })
+  },
+  async test(settings, outside) {
+    const response = await vendors.callVendor(outside, { method: 'GET', url: `${apiOf(settings)}/scopes`, headers: authorised(settings) })
+    if (response.is === 'failed') return { works: false, message: response.message }
+    if (response.status !== 200) return { works: false, message: `SendGrid answered with status ${response.status}. Check \`api_key\`.` }
+    const { scopes } = vendors.jsonOf(response.body)
+    if (Array.isArray(scopes) && scopes.includes('mail.send')) return { works: true }
+    return { works: false, message: 'The API key may not send mail. Give it the scope `mail.send`.' }
+  },
+  async read({ verification_key = '' }, callback, { clock }) {
+    const now = clock.now()
+    const key = keyOf(verification_key)
+    if (!key || !isGenuine(key, callback, now)) return vendors.UNVERIFIED
+    const events = Object.values(vendors.jsonOf(callback.body.toString('utf8')))
+    return { is: 'read', reports: events.flatMap((event) => reportOf(vendors.asJson(event), now)) }
+  },
+})
+
+const apiOf = ({ region }: Settings) => `https://api${region === 'eu' ? '.eu' : ''}.sendgrid.com/v3`
+const authorised = ({ api_key }: Settings) => ({ authorization: `Bearer ${api_key}` })
+
+const mailbox = ({ name, address }: mail.Mailbox) => ({ email: address, ...(name !== '' && { name }) })
+
+/** Opens and clicks are ours to count: links that were wrapped twice would lead nowhere when the outer one expires. */
+const UNTRACKED = { click_tracking: { enable: false, enable_text: false }, open_tracking: { enable: false } }
+
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number) {
+  const copies = { ...(cc.length > 0 && { cc: cc.map(mailbox) }), ...(bcc.length > 0 && { bcc: bcc.map(mailbox) }) }
+  return {
+    personalizations: [{ to: [mailbox(to)], ...copies }],
+    from: mailbox(from),
+    ...(replyTo.length > 0 && { reply_to_list: replyTo.map(mailbox) }),
+    subject,
+    // The plain part has to come first, and none may be empty.
+    content: [
+      { type: 'text/plain', value: text },
+      { type: 'text/html', value: html },
+    ].filter(({ value }) => value !== ''),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    custom_args: { [MESSAGE_ID]: String(id) },
+    tracking_settings: UNTRACKED,
+  }
+}
+
+function refusalOf(status: number, headers: vendors.VendorAnswer['headers'], { errors }: vendors.Json): Outcome | null {
+  const { message, field } = vendors.asJson(Array.isArray(errors) ? errors[0] : undefined)
+  const reason = vendors.textOf(message)
+  if (status === 429) return { is: 'deferred', reason: reason ?? 'Too many requests.', code: '429', ...resetOf(headers) }
+  if (reason === undefined || (status !== 400 && status !== 403)) return null
+  const isBad = /^personalizations\.0\.to\b/.test(vendors.textOf(field) ?? '')
+  return { is: 'rejected', reason, code: String(status), ...(isBad && { bounced: true }) }
+}
+
+/** When the limit begins anew, in Unix seconds. */
+function resetOf(headers: vendors.VendorAnswer['headers']): { retryAt?: Date } {
+  const reset = headers['x-ratelimit-reset']
+  return typeof reset === 'string' && /^\d{9,11}$/.test(reset) ? { retryAt: new Date(Number(reset) * 1000) } : {}
+}
+
+/** The key as SendGrid shows it: DER in Base64. */
+function keyOf(text: string): KeyObject | null {
+  try {
+    return createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' })
+  } catch {
+    return null
+  }
+}
+
+/** ECDSA over the time and the body. */
+function isGenuine(key: KeyObject, callback: Callback, now: Date): boolean {
+  const time = vendors.headerOf(callback, 'x-twilio-email-event-webhook-timestamp') ?? ''
+  const signature = vendors.headerOf(callback, 'x-twilio-email-event-webhook-signature') ?? ''
+  if (!/^\d{1,12}$/.test(time) || Math.abs(now.getTime() - Number(time) * 1000) > CALLBACK_AGE_MS_MAX) return false
+  return verify('sha256', Buffer.concat([Buffer.from(time), callback.body]), key, Buffer.from(signature, 'base64'))
+}
+
+function reportOf(event: vendors.Json, now: Date): Report[] {
+  const what = whatOf(event)
+  if (what === null) return []
+  const { timestamp, email, sg_message_id, status, reason, response } = event
+  const details = {
+    address: vendors.textOf(email),
+    // What follows the first point is about the machine that sent it.
+    reference: vendors.textOf(sg_message_id)?.split('.')[0],
+    code: vendors.textOf(status),
+    diagnostic: vendors.textOf(reason) ?? vendors.textOf(response),
+  }
+  const at = mail.instantOfSeconds(timestamp, now)
+  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(event[MESSAGE_ID])), ...filledOnly(details) }]
+}
+
+function whatOf({ event, type, reason }: vendors.Json): Report['what'] | null {
+  switch (event) {
+    case 'delivered':
+      return 'delivered'
+    case 'deferred':
+      return 'delayed'
+    case 'spamreport':
+      return 'complained'
+    case 'unsubscribe':
+    case 'group_unsubscribe':
+      return 'unsubscribed'
+    case 'bounce':
+      return type === 'blocked' ? 'failed' : 'bounced'
+    case 'dropped':
+      return /^(bounced address|invalid)/i.test(vendors.textOf(reason) ?? '') ? 'bounced' : 'failed'
+    default:
+      return null
+  }
+}

@@ -1,0 +1,173 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { type Static, Type } from 'typebox'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { filledOnly } from '../channel.ts'
+import * as mail from '../mail.ts'
+import { type CallbackReading, type Outcome, type Outside, provider, type Report } from '../provider.ts'
+import { confirm, readNotice } from '../sns.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', says: 'is not a region; write it like `eu-central-1`' }),
+  access_key_id: Line(128, { title: 'Access key id', pattern: '^[A-Z0-9]{16,128}$' }),
+  secret_access_key: mail.Secret('Secret access key', { description: 'Of a user who may `ses:SendEmail` and `ses:GetAccount`.' }),
+  configuration_set: Type.Optional(Line(64, { title: 'Configuration set', pattern: '^[A-Za-z0-9_-]+$' })),
+  topic_arn: Type.Optional(
+    Line(256, {
+      title: 'SNS topic',
+      pattern: '^arn:aws(-[a-z]+)*:sns:[a-z0-9-]+:\\d{12}:[A-Za-z0-9_-]+(\\.fifo)?$',
+      says: 'is not the ARN of an SNS topic',
+      description: 'Where the configuration set publishes its events. Without it, no report is taken.',
+    }),
+  ),
+  default_from: mail.DefaultFrom,
+})
+type Settings = Static<typeof Settings>
+
+const TAG = 'message_id'
+const API = '/v2/email'
+
+/** The API of Amazon SES, second version. */
+export const ses = provider({
+  label: 'Amazon SES',
+  channels: ['email'],
+  settings: Settings,
+  check: mail.checkSender,
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  async send(settings, message, outside) {
+    const letter = mail.letterOf(message, settings)
+    if (mail.isOutcome(letter)) return letter
+    return vendors.handOverTo({
+      outside,
+      request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(letter, message.id, settings))),
+      read: ({ status, headers, json }): Outcome | null =>
+        status < 300 ? vendors.accepted(json.MessageId) : refusalOf({ status, headers, json }, outside.clock.now()),
+    })
+  },
+  async test(settings, outside) {
+    const response = await vendors.callVendor(outside, await signed(settings, outside, `${API}/account`))
+    if (response.is === 'failed') return { works: false, message: response.message }
+    const json = vendors.jsonOf(response.body)
+    if (response.status !== 200) return { works: false, message: `Amazon SES answered: ${reasonOf(json) ?? `status ${response.status}.`}` }
+    return json.SendingEnabled === false ? { works: false, message: 'Sending is paused for this account in this region.' } : { works: true }
+  },
+  async read({ topic_arn }, callback, outside): Promise<CallbackReading> {
+    const notice = topic_arn === undefined ? null : await readNotice(topic_arn, callback, outside)
+    if (!notice) return vendors.UNVERIFIED
+    if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) {
+      // SNS asks again.
+      return { is: 'read', reports: [], reply: { status: 503 } }
+    }
+    return { is: 'read', reports: notice.type === 'Notification' ? reportsOf(vendors.jsonOf(notice.message), outside.clock.now()) : [] }
+  },
+})
+
+/** A request with Signature Version 4. */
+async function signed(settings: Settings, { clock }: Pick<Outside, 'clock'>, path: string, body?: string): Promise<vendors.VendorRequest> {
+  const { region, access_key_id, secret_access_key } = settings
+  const method = body === undefined ? 'GET' : 'POST'
+  const { url, headers } = await new AwsV4Signer({
+    method,
+    url: `https://email.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}${path}`,
+    ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+    service: 'ses',
+    region,
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    datetime: clock
+      .now()
+      .toISOString()
+      .replace(/[:-]|\.\d{3}/g, ''),
+  }).sign()
+  return { method, url: String(url), headers: Object.fromEntries(headers), ...(body !== undefined && { body }) }
+}
+
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number, settings: Settings) {
+  const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
+  return {
+    FromEmailAddress: mail.inHeader(from),
+    Destination: {
+      ToAddresses: [to.address],
+      CcAddresses: cc.map(mail.inHeader),
+      BccAddresses: bcc.map(mail.inHeader),
+    },
+    ReplyToAddresses: replyTo.map(mail.inHeader),
+    Content: {
+      Simple: {
+        Subject: utf8(subject),
+        Body: { Html: utf8(html), Text: utf8(text) },
+        Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+      },
+    },
+    EmailTags: [{ Name: TAG, Value: String(id) }],
+    ...filledOnly({ ConfigurationSetName: settings.configuration_set }),
+  }
+}
+
+/** What is wrong with the account, or too much at the moment: no message's trouble. */
+const LATER = [
+  'AccountSuspendedException',
+  'SendingPausedException',
+  'LimitExceededException',
+  'TooManyRequestsException',
+  'AccessDeniedException',
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'InvalidClientTokenId',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+]
+
+const reasonOf = (json: vendors.Json) => vendors.textOf(json.message) ?? vendors.textOf(json.Message)
+
+function refusalOf({ status, headers, json }: Pick<vendors.VendorAnswer, 'status' | 'headers' | 'json'>, now: Date): Outcome | null {
+  // Such as `BadRequestException:http://…`.
+  const code = vendors.textOf(headers['x-amzn-errortype'])?.split(':')[0]
+  const reason = reasonOf(json)
+  if (code === undefined || reason === undefined || status >= 500) return null
+  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, now) }
+  const isBad =
+    code === 'BadRequestException' &&
+    /^(missing final '@domain'|(local address|domain|user name) (contains|is missing)|illegal address)/i.test(reason)
+  return { is: 'rejected', reason, code, ...(isBad && { bounced: true }) }
+}
+
+/** An event says the same whether a configuration set published it (`eventType`) or an identity (`notificationType`). */
+function reportsOf(event: vendors.Json, now: Date): Report[] {
+  const { messageId, tags, destination } = vendors.asJson(event.mail)
+  const found = FOUND[vendors.textOf(event.eventType) ?? vendors.textOf(event.notificationType) ?? '']
+  if (!found) return []
+  const about = vendors.asJson(event[found.member])
+  const [id] = listOf(vendors.asJson(tags)[TAG])
+  const ids = { ...vendors.messageIdOf(vendors.textOf(id)), ...filledOnly({ reference: vendors.textOf(messageId) }) }
+  const at = vendors.instantOf(vendors.textOf(about.timestamp), now)
+  const people = found.people === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.people])
+  return people.map((person) => {
+    const { emailAddress, status, diagnosticCode } = vendors.asJson(person)
+    const details = {
+      address: vendors.textOf(person) ?? vendors.textOf(emailAddress),
+      code: vendors.textOf(status) ?? vendors.textOf(about.bounceSubType ?? about.complaintFeedbackType),
+      diagnostic: vendors.textOf(diagnosticCode) ?? vendors.textOf(about.smtpResponse ?? about.reason),
+    }
+    return { what: found.what(about), at, ...ids, ...filledOnly(details) }
+  })
+}
+
+type Found = { member: string; people?: string; what(about: vendors.Json): Report['what'] }
+
+/** Where an event says what happened, and to whom. */
+const FOUND: Record<string, Found> = {
+  Delivery: { member: 'delivery', people: 'recipients', what: () => 'delivered' },
+  Bounce: {
+    member: 'bounce',
+    people: 'bouncedRecipients',
+    what: ({ bounceType }) => (bounceType === 'Permanent' ? 'bounced' : 'failed'),
+  },
+  Complaint: { member: 'complaint', people: 'complainedRecipients', what: () => 'complained' },
+  DeliveryDelay: { member: 'deliveryDelay', people: 'delayedRecipients', what: () => 'delayed' },
+  Reject: { member: 'reject', what: () => 'failed' },
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])

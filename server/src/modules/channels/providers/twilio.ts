@@ -1,0 +1,121 @@
+import { createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import type { PageReply } from '../../../infra/page.ts'
+import { Exact, Line } from '../../../lib/shapes.ts'
+import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
+import type { TextContent } from '../text.ts'
+import * as vendors from '../vendors.ts'
+
+const Settings = Exact({
+  account_sid: Line(34, { title: 'Account SID', pattern: '^AC[0-9a-fA-F]{32}$' }),
+  auth_token: Line(64, { title: 'Auth token', writeOnly: true, description: 'Reports are signed with it, also when an API key sends.' }),
+  api_key_sid: Type.Optional(Line(34, { title: 'API key SID', pattern: '^SK[0-9a-fA-F]{32}$' })),
+  api_key_secret: Type.Optional(Line(64, { title: 'API key secret', writeOnly: true })),
+  from: Type.Optional(Line(16, { title: 'Sender', description: 'A number in E.164, a short code or an alphanumeric sender id.' })),
+  messaging_service_sid: Type.Optional(Line(34, { title: 'Messaging service SID', pattern: '^MG[0-9a-fA-F]{32}$' })),
+})
+type Settings = Static<typeof Settings>
+
+/** Numbers that nobody can write to: malformed, no mobile, a landline. */
+const BAD_RECIPIENT = ['21211', '21614', '21635']
+/** The queue of the sending number is full. */
+const QUEUE_FULL = '21611'
+/** Reported of unknown numbers and landlines. 30003, a handset that is out of reach, may be back tomorrow. */
+const GONE = ['30005', '30006', '21211', '21614', '21635']
+
+/** The Messages API of Twilio. */
+export const twilio = provider({
+  label: 'Twilio',
+  channels: ['text'],
+  settings: Settings,
+  check: ({ api_key_sid, api_key_secret, from, messaging_service_sid }) => [
+    ...((from === undefined) === (messaging_service_sid === undefined)
+      ? [{ param: 'from', message: 'Give either `from` or `messaging_service_sid`.' }]
+      : []),
+    ...((api_key_sid === undefined) !== (api_key_secret === undefined)
+      ? [{ param: 'api_key_secret', message: 'Give `api_key_sid` and `api_key_secret` together, or neither.' }]
+      : []),
+  ],
+  repeatable: false,
+  idempotent: false,
+  atOnce: 20,
+  send: (settings, message, outside) =>
+    vendors.handOverTo({
+      outside,
+      request: {
+        method: 'POST',
+        url: `${accountUrl(settings)}/Messages.json`,
+        headers: { ...authorised(settings), 'content-type': 'application/x-www-form-urlencoded' },
+        body: String(new URLSearchParams(formOf(settings, message, outside.callbackUrl))),
+      },
+      read: ({ status, headers, json }): Outcome | null => {
+        const code = vendors.textOf(json.code) ?? ''
+        const reason = vendors.textOf(json.message) ?? ''
+        if (status < 300) return vendors.accepted(json.sid)
+        if (code === QUEUE_FULL) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, outside.clock.now()) }
+        if (status !== 400 || reason === '') return null
+        return { is: 'rejected', reason, code, ...(BAD_RECIPIENT.includes(code) && { bounced: true }) }
+      },
+    }),
+  test: (settings, outside) =>
+    vendors.tryOut(outside, { method: 'GET', url: `${accountUrl(settings)}/Messages.json?PageSize=1`, headers: authorised(settings) }),
+  async read({ auth_token }, callback, { clock }) {
+    const form = new URLSearchParams(callback.body.toString('utf8'))
+    if (!vendors.isSame(vendors.headerOf(callback, 'x-twilio-signature') ?? '', signatureOf(auth_token, callback.url, form))) {
+      return vendors.UNVERIFIED
+    }
+    const now = clock.now()
+    const text = form.get('Body')
+    if (text === null || form.get('SmsStatus') !== 'received') return { is: 'read', reports: reportsOf(callback, form, now) }
+    const said = { address: form.get('From') ?? '', reference: form.get('MessageSid') }
+    // Twilio says what it found by itself: to STOP, START and HELP it has answered already.
+    const isAnswered = form.has('OptOutType')
+    return {
+      is: 'read',
+      reports: [vendors.received(now, text, said)],
+      reply: twiml(''),
+      answer: (words) => twiml(isAnswered ? '' : words),
+    }
+  },
+})
+
+const accountUrl = ({ account_sid }: Settings) => `https://api.twilio.com/2010-04-01/Accounts/${account_sid}`
+
+const authorised = ({ account_sid, auth_token, api_key_sid = account_sid, api_key_secret = auth_token }: Settings) => ({
+  authorization: vendors.basic(api_key_sid, api_key_secret),
+})
+
+function formOf({ from, messaging_service_sid }: Settings, { id, content }: Outgoing, callbackUrl: string): Record<string, string> {
+  const { to, body } = content as TextContent
+  const sender = from === undefined ? { MessagingServiceSid: messaging_service_sid as string } : { From: from }
+  return { To: to, Body: body, ...sender, StatusCallback: `${callbackUrl}?message=${id}` }
+}
+
+/** The address, then the names and values of the form in the order of the names. */
+function signatureOf(token: string, url: string, form: URLSearchParams): string {
+  const names = [...new Set(form.keys())].sort()
+  const signed = names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value))
+  return createHmac('sha1', token)
+    .update(url + signed.flat().join(''))
+    .digest('base64')
+}
+
+function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report[] {
+  const code = form.get('ErrorCode') ?? ''
+  const what = whatOf(form.get('MessageStatus') ?? '', code)
+  if (what === null) return []
+  const said = { address: form.get('To'), reference: form.get('MessageSid'), code, diagnostic: form.get('ErrorMessage') }
+  return [{ what, at, ...vendors.messageIdOf(query.get('message')), ...vendors.details(said) }]
+}
+
+function whatOf(status: string, code: string): Report['what'] | null {
+  if (status === 'delivered' || status === 'read') return 'delivered'
+  if (status !== 'failed' && status !== 'undelivered') return null
+  return GONE.includes(code) ? 'bounced' : 'failed'
+}
+
+const twiml = (words: string): PageReply => ({
+  status: 200,
+  type: 'text/xml; charset=utf-8',
+  body: `<?xml version="1.0" encoding="UTF-8"?><Response>${words === '' ? '' : `<Message>${vendors.xmlOf(words)}</Message>`}</Response>`,
+})

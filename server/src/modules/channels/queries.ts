@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
+import { sql } from '../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import type { ProjectId, ProviderId } from '../../lib/ids.ts'
+import type { Channel } from '../../lib/shapes.ts'
+import { ProviderRow } from './schema.ts'
+
+const columns = sql`id, project_id, name, kind, channel, settings, sealed, secret_names, is_default, rate_limit, rate_interval_seconds,
+  created_at, updated_at`
+
+const isThere = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`project_id = ${ctx.projectId} and archived_at is null`
+
+export const providerListing = listing({
+  resource: 'providers',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    name: { column: sql`name`, type: 'text' },
+    kind: { column: sql`kind`, type: 'text' },
+    channel: { column: sql`channel`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`name`, sql`kind`],
+  searchedFields: 'name, kind',
+})
+
+export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ProviderRow>> =>
+  pageOf(
+    ctx.db,
+    ProviderRow,
+    providerListing,
+    page,
+    { select: columns, from: sql`providers`, where: isThere(ctx) },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/** A provider of this project; undefined when there is none with this id. */
+export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
+
+/** The same, which nobody changes until the end of the transaction. */
+export const holdProvider = (ctx: InTx, id: ProviderId) =>
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
+
+/** Who carries the messages of a channel unless a campaign says otherwise. */
+export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
+
+/** Whose callback it is. The address is all that a vendor knows of the project. */
+export const findCalled = (ctx: Ctx, id: ProviderId) =>
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
+
+const Count = Type.Object({ all: Type.Integer(), of_channel: Type.Integer() })
+
+/** How many providers there are, and how many of the channel. */
+export const countProviders = (ctx: ProjectCtx, channel: Channel) =>
+  ctx.db.first(
+    Count,
+    sql`select count(*) as all, count(*) filter (where channel = ${channel}) as of_channel from providers where ${isThere(ctx)}`,
+  )
+
+const Exists = Type.Object({ exists: Type.Boolean() })
+
+/** Has the project a provider of another kind than this? */
+export const hasProviderBeside = async (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
+  (
+    await ctx.db.first(
+      Exists,
+      sql`select exists (select 1 from providers where project_id = ${projectId} and archived_at is null and kind <> ${kind}) as exists`,
+    )
+  )?.exists ?? false
+
+/** Takes its place from the default of a channel, unless that is the one given. */
+export const dropDefault = (ctx: InTx, channel: Channel, except: ProviderId | null) =>
+  ctx.db.run(
+    sql`update providers set is_default = false, updated_at = ${ctx.clock.now()}
+        where ${isThere(ctx)} and channel = ${channel} and is_default and id is distinct from ${except}::bigint`,
+  )
+
+type Rate = { limit: number; interval_seconds: number } | null
+
+export type NewProvider = { name: string; kind: string; channel: Channel; settings: object; is_default: boolean; rate: Rate }
+
+/** Inserts a provider without its secrets, which are sealed for its id. */
+export const insertProvider = (ctx: InTx, { name, kind, channel, settings, is_default, rate }: NewProvider) =>
+  ctx.db.first(
+    ProviderRow,
+    sql`insert into providers (project_id, name, kind, channel, settings, is_default, rate_limit, rate_interval_seconds, created_at, updated_at)
+        values (${ctx.projectId}, ${name}, ${kind}, ${channel}, ${JSON.stringify(settings)}::jsonb, ${is_default},
+                ${rate?.limit ?? null}, ${rate?.interval_seconds ?? null}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${columns}`,
+  )
+
+/** What of a provider may change. */
+export type ProviderState = Pick<ProviderRow, 'name' | 'settings' | 'sealed' | 'secret_names' | 'is_default'> & { rate: Rate }
+
+/** Writes all that may change, at this moment. */
+export const saveProvider = (ctx: InTx, id: ProviderId, { name, settings, sealed, secret_names, is_default, rate }: ProviderState) =>
+  ctx.db.first(
+    ProviderRow,
+    sql`update providers
+        set name = ${name}, settings = ${JSON.stringify(settings)}::jsonb, sealed = ${sealed}, secret_names = ${secret_names}::text[],
+            is_default = ${is_default}, rate_limit = ${rate?.limit ?? null}, rate_interval_seconds = ${rate?.interval_seconds ?? null},
+            updated_at = ${ctx.clock.now()}
+        where ${isThere(ctx)} and id = ${id}
+        returning ${columns}`,
+  )
+
+/** Messages refer to it, so that the row stays; its secrets do not. */
+export const archiveProvider = (ctx: ProjectCtx, id: ProviderId) =>
+  ctx.db.run(
+    sql`update providers set archived_at = ${ctx.clock.now()}, is_default = false, sealed = null, secret_names = '{}'
+        where ${isThere(ctx)} and id = ${id}`,
+  )

@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox'
+import type { ProjectId, ProviderId } from '../../lib/ids.ts'
+import { CHANNELS, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
+import { PROVIDER_NAMES } from './registry.ts'
+
+const RATE_LIMIT_MAX = 1_000_000
+const RATE_INTERVAL_S_MAX = 86_400
+
+const Kind = OneOf(PROVIDER_NAMES, { description: 'Who carries the messages; `GET /api/client/providers/meta` describes each.' })
+const Channel = OneOf(CHANNELS)
+const IsDefault = Type.Boolean({
+  description:
+    'Carries the messages of its channel unless a campaign says otherwise. The first provider of a channel becomes it by itself.',
+})
+const Rate = Exact(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX }),
+    interval_seconds: Type.Integer({ minimum: 1, maximum: RATE_INTERVAL_S_MAX }),
+  },
+  { description: 'How many messages may be handed over in each interval, by all processes together.' },
+)
+const Settings = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
+
+export const ProviderInput = Exact({
+  name: Name(),
+  kind: Kind,
+  channel: Channel,
+  settings: Settings('What this kind of provider needs, by its own schema. Secrets are sealed and never shown again.'),
+  is_default: Type.Optional(IsDefault),
+  rate: Type.Optional(Nullable(Rate)),
+})
+export type ProviderInput = Static<typeof ProviderInput>
+
+export const ProviderChanges = Changes({
+  name: Name(),
+  settings: Settings('Only the members given change, so that secrets need not be sent again; null removes one.'),
+  is_default: IsDefault,
+  rate: Nullable(Rate),
+})
+export type ProviderChanges = Static<typeof ProviderChanges>
+
+const members = {
+  id: IdOf<ProviderId>(),
+  project_id: IdOf<ProjectId>(),
+  name: Type.String(),
+  kind: Kind,
+  channel: Channel,
+  settings: Settings('Without secrets.'),
+  is_default: IsDefault,
+}
+
+export const ProviderRow = Type.Object({
+  ...members,
+  sealed: Nullable(Type.String()),
+  secret_names: Type.Array(Type.String()),
+  rate_limit: Nullable(Type.Integer()),
+  rate_interval_seconds: Nullable(Type.Integer()),
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type ProviderRow = Static<typeof ProviderRow>
+
+/** A provider as it is read. */
+export const ConfiguredProvider = Exact({
+  ...members,
+  has_secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are set.' }),
+  rate: Nullable(Rate),
+  callback_url: Nullable(Type.String({ description: 'Where the vendor is to send its reports; null when this kind makes none.' })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type ConfiguredProvider = Static<typeof ConfiguredProvider>
+
+export const ConfiguredProviders = Page(ConfiguredProvider)
+
+export const Trial = Exact({
+  works: Type.Boolean(),
+  message: Type.Optional(Type.String({ description: 'Why it does not, for whoever configures it.' })),
+})
+export type Trial = Static<typeof Trial>
+
+export const ProviderKinds = Exact({
+  results: Type.Array(
+    Exact({
+      name: Kind,
+      label: Type.String(),
+      channels: Type.Array(Channel),
+      settings: Settings('JSON Schema of the settings; secrets are `writeOnly`.'),
+      has_callbacks: Type.Boolean({ description: 'Does the vendor report back?' }),
+    }),
+  ),
+})
+export type ProviderKinds = Static<typeof ProviderKinds>

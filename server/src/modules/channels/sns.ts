@@ -1,0 +1,82 @@
+/** Calls of Amazon SNS, which carries the reports of SES: is one genuine, and what does it say? */
+import { createVerify, X509Certificate } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Callback, Outside } from './provider.ts'
+import * as vendors from './vendors.ts'
+
+/** SNS repeats what was not taken for six hours. */
+const AGE_MS_MAX = 12 * 3_600_000
+const CERTIFICATES_MAX = 50
+const CERTIFICATE_BYTES_MAX = 16_384
+
+/** What is signed, in this order; those that are absent are left out. */
+const SIGNED: Record<string, string[]> = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+}
+const DIGESTS: Record<string, string> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }
+
+/** A genuine call. */
+export type Notice = { type: string; message: string; subscribeUrl: string }
+
+/**
+ * The call, if it is about the topic and signed by SNS not long ago. The certificate is fetched from SNS itself, so that TLS
+ * vouches for it, and kept, for its address names its content.
+ */
+export async function readNotice(topic: string, callback: Callback, outside: Pick<Outside, 'fetch' | 'clock'>): Promise<Notice | null> {
+  const json = vendors.jsonOf(callback.body.toString('utf8'))
+  const {
+    Type = '',
+    TopicArn,
+    Timestamp = '',
+    SignatureVersion = '',
+    Signature = '',
+    SigningCertURL = '',
+    Message = '',
+    SubscribeURL = '',
+  } = texts(json)
+  const signed = Object.hasOwn(SIGNED, Type) ? SIGNED[Type] : undefined
+  const digest = Object.hasOwn(DIGESTS, SignatureVersion) ? DIGESTS[SignatureVersion] : undefined
+  const now = outside.clock.now()
+  const isRecent = Math.abs(now.getTime() - Date.parse(Timestamp)) <= AGE_MS_MAX
+  if (!signed || !digest || TopicArn !== topic || !isRecent || !isOfSns(SigningCertURL)) return null
+  const certificate = await certificateAt(SigningCertURL, outside)
+  if (!certificate || certificate.validToDate < now || certificate.validFromDate > now) return null
+  const members = signed.filter((name) => typeof json[name] === 'string')
+  const verifier = createVerify(digest).update(members.map((name) => `${name}\n${json[name]}\n`).join(''))
+  return verifier.verify(certificate.publicKey, Signature, 'base64') ? { type: Type, message: Message, subscribeUrl: SubscribeURL } : null
+}
+
+/** Agrees to get notices from now on. Answers whether SNS has heard it. */
+export async function confirm({ subscribeUrl }: Notice, { fetch }: Pick<Outside, 'fetch'>): Promise<boolean> {
+  if (!isOfSns(subscribeUrl)) return false
+  const response = await vendors.callVendor({ fetch }, { method: 'GET', url: subscribeUrl })
+  return response.is === 'answered' && response.status === 200
+}
+
+const texts = (json: vendors.Json): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(json).filter(([, value]) => typeof value === 'string')) as Record<string, string>
+
+/** Anybody can sign with a certificate of their own: only one that lies with SNS counts. */
+function isOfSns(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { protocol, host, username, password } = new URL(address)
+  return protocol === 'https:' && username === '' && password === '' && /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/.test(host)
+}
+
+const certificates = new LRUCache<string, X509Certificate>({ max: CERTIFICATES_MAX })
+
+async function certificateAt(url: string, outside: Pick<Outside, 'fetch'>): Promise<X509Certificate | null> {
+  const known = certificates.get(url)
+  if (known) return known
+  const response = await vendors.callVendor(outside, { method: 'GET', url })
+  if (response.is === 'failed' || response.status !== 200 || response.body.length > CERTIFICATE_BYTES_MAX) return null
+  try {
+    const certificate = new X509Certificate(response.body)
+    certificates.set(url, certificate)
+    return certificate
+  } catch {
+    return null
+  }
+}

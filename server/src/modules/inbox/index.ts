@@ -1,0 +1,11 @@
+/**
+ * What people find in the app. Owns `inbox_messages` and `inbox_counters`. Every change of a message takes the next number of
+ * its person, and whoever listens is told what is beyond the number they have.
+ * Promises: a message is in an inbox once; how many are unread is exact; a listener who comes back misses nothing, whichever
+ * process is asked, also when two people turned out to be one.
+ */
+export { deliverToInbox, eraseInbox, mergeInbox } from './contents.ts'
+export { inboxJobs } from './jobs.ts'
+export { createListening, type Listening } from './listening/listening.ts'
+export { inboxRoutes } from './routes.ts'
+export type { InboxSeen } from './schema.ts'

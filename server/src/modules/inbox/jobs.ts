@@ -1,0 +1,23 @@
+import { type Ctx, inTx } from '../../infra/ctx.ts'
+import { job } from '../../infra/jobs.ts'
+import { distinct } from '../../lib/shapes.ts'
+import * as queries from './queries.ts'
+
+const LOOK_MS = 5000
+const EXPIRED_AT_ONCE = 1000
+
+/** Removes messages past their expiry; answers from how many inboxes. */
+async function purgeExpired(ctx: Ctx): Promise<number> {
+  const expired = await queries.findExpired(ctx, EXPIRED_AT_ONCE)
+  if (expired.length === 0) return 0
+  return inTx(ctx, async (ctx) => {
+    const locked = await queries.lockAnyCounters(ctx, distinct(expired.map(({ user_id }) => user_id)))
+    return queries.removeExpired(
+      ctx,
+      expired.map(({ id }) => id),
+      locked.map(({ user_id }) => user_id),
+    )
+  })
+}
+
+export const inboxJobs = [job({ name: 'inbox.purge', idleMs: LOOK_MS, run: purgeExpired })]

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/ctx.ts'
+import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
+import { linksOf, subscribeWithoutState, subscriptionStates } from '../index.ts'
+
+const TYPES = '/api/client/subscriptions'
+const of = (user: string) => `/api/client/users/${user}/subscriptions`
+const idOf = async (w: World, name: string): Promise<UserId> => (await w.get(`/api/client/users/${name}`)).body.id
+
+/** A type that wants a confirmed yes; nobody has it by default. */
+const newsletter = async (w: World): Promise<SubscriptionId> =>
+  (await w.post(TYPES, { name: 'Newsletter', channel: 'email', default_state: 0, requires_confirmation: true })).body.id
+
+const eventsOf = async (w: World, user: string): Promise<{ name: string; data: Record<string, unknown> }[]> => {
+  await w.drain()
+  const { results } = (await w.get(`/api/client/users/${user}/events`)).body
+  return results.filter(({ name }: { name: string }) => /subscri/.test(name)).reverse()
+}
+const namesOf = async (w: World, user: string) => (await eventsOf(w, user)).map(({ name }) => name)
+
+/** The path of the link that somebody was sent last. */
+async function linkOf(w: World, user: string): Promise<string> {
+  const requests = (await eventsOf(w, user)).filter(({ name }) => name === 'subscription_confirmation_requested')
+  return String(requests.at(-1)?.data.confirm_url).slice('http://carillon.test'.length)
+}
+
+async function stateOf(w: World, user: string, subscription_id: SubscriptionId) {
+  const [row] = await subscriptionStates(w.ctx, [{ user_id: await idOf(w, user), subscription_id }])
+  return row?.state
+}
+
+const look = (w: World, path: string) => w.get(path, { key: null })
+const press = (w: World, path: string) => w.form(path, { confirm: 'yes' }, { key: null })
+
+describe('double opt-in', () => {
+  test('a yes over the API asks the person, whose own yes counts', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const id = await newsletter(w)
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    expect(await eventsOf(w, 'kim')).toMatchObject([
+      {
+        name: 'subscription_confirmation_requested',
+        data: { subscription_id: id, confirm_url: expect.stringMatching(/^http:\/\/carillon\.test\/s\/confirm\/[\w-]+$/) },
+      },
+    ])
+    const link = await linkOf(w, 'kim')
+    for (let n = 0; n < 2; n++) expect((await look(w, link)).text).toContain('Do you want “Newsletter”?')
+    expect(await stateOf(w, 'kim', id)).toBe(1)
+
+    for (let n = 0; n < 2; n++) expect((await press(w, link)).text).toContain('Thank you, you are subscribed')
+    expect((await look(w, link)).text).toContain('Thank you, you are subscribed')
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+    const { results } = (await w.get('/api/client/users/kim/consents')).body
+    expect(results.map(({ state, source }: Record<string, unknown>) => [state, source])).toEqual([
+      [2, 'confirmation'],
+      [1, 'api'],
+    ])
+    expect(results[0].wording).toMatch(/^confirmation\/en@/)
+    expect(await namesOf(w, 'kim')).toEqual(['subscription_confirmation_requested', 'subscribed'])
+  })
+
+  test('asks again after an hour, not before; every link works', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const id = await newsletter(w)
+    const say = () => w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    await say()
+    const first = await linkOf(w, 'kim')
+    w.advance('59 minutes')
+    await say()
+    expect(await namesOf(w, 'kim')).toHaveLength(1)
+    w.advance('1 minute')
+    await say()
+    expect(await namesOf(w, 'kim')).toHaveLength(2)
+    expect(await linkOf(w, 'kim')).not.toBe(first)
+    await press(w, first)
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+  })
+
+  test('several requests at once are one', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const id = await newsletter(w)
+    await Promise.all(Array.from({ length: 6 }, () => w.patch(of('kim'), [{ subscription_id: id, state: 1 }])))
+    expect(await namesOf(w, 'kim')).toEqual(['subscription_confirmation_requested'])
+  })
+
+  test('a link is good for 30 days', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const id = await newsletter(w)
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    const link = await linkOf(w, 'kim')
+    w.advance('30 days')
+    expect((await look(w, link)).status).toBe(200)
+    w.advance('1 second')
+    for (const page of [await look(w, link), await press(w, link)]) {
+      expect(page.status).toBe(410)
+      expect(page.text).toContain('This link has expired')
+    }
+    expect(await stateOf(w, 'kim', id)).toBe(1)
+  })
+
+  test('an import, a session and the preference centre ask as well', async () => {
+    await using w = await world()
+    await w.users('imported', 'session', 'page')
+    const id = await newsletter(w)
+    await inTx(w.ctx, async (ctx) => subscribeWithoutState(ctx, [await idOf(w, 'imported')], [id], 'Trade fair'))
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('session') } }
+    await w.patch('/api/client/users/me/subscriptions', [{ subscription_id: id, state: 1 }], options)
+    const about = { projectId: w.projectId, userId: await idOf(w, 'page'), subscriptionId: id, messageId: null }
+    const path = linksOf(w.ctx, about).preferences_url.slice('http://carillon.test'.length)
+    const saved = await w.form(path, { on: String(id), shown: String(id) }, { key: null })
+    expect(saved.headers.location).toBe('?saved=saved_confirm')
+    expect((await look(w, path)).text).toContain('Waiting for your confirmation')
+    for (const user of ['imported', 'session', 'page']) {
+      expect([user, await namesOf(w, user)]).toEqual([user, ['subscription_confirmation_requested']])
+      expect(await stateOf(w, user, id)).toBe(1)
+    }
+    const entry = async (user: string) => (await w.get(`/api/client/users/${user}/consents`)).body.results[0]
+    expect(await entry('imported')).toMatchObject({ source: 'import', wording: 'Trade fair', previous_state: null })
+    expect(await entry('session')).toMatchObject({ source: 'session', proof: { key_id: expect.any(Number) } })
+    expect(await entry('page')).toMatchObject({ source: 'preference_page' })
+  })
+
+  test('who has confirmed stays so when they say yes again themselves, and is not asked', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const id = await newsletter(w)
+    await w.patch(of('kim'), [{ subscription_id: id, state: 2 }])
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    await w.patch('/api/client/users/me/subscriptions', [{ subscription_id: id, state: 1 }], options)
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+    expect(await namesOf(w, 'kim')).toEqual(['subscribed'])
+  })
+
+  test('a link follows people who are merged, and ends with those who are erased', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim' }])
+    const id = await newsletter(w)
+    await w.patch(of('visitor'), [{ subscription_id: id, state: 1 }])
+    const link = await linkOf(w, 'visitor')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    await press(w, link)
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+    await w.delete('/api/client/users/kim')
+    await w.drain()
+    expect((await look(w, link)).text).toContain('Nothing more will be sent')
+    expect((await press(w, link)).text).toContain('Nothing more will be sent')
+  })
+
+  test('a type without it asks nobody', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const [email] = (await w.get(TYPES)).body.results
+    await w.patch(of('kim'), [{ subscription_id: email.id, state: 0 }])
+    await w.patch(of('kim'), [{ subscription_id: email.id, state: 1 }])
+    expect(await namesOf(w, 'kim')).toEqual(['unsubscribed', 'subscribed'])
+  })
+})

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Instant } from '../../../lib/shapes.ts'
+import type { SubscriptionPair } from '../schema.ts'
+
+const Confirmation = Type.Object({
+  id: Type.Integer(),
+  user_id: IdOf<UserId>(),
+  subscription_id: IdOf<SubscriptionId>(),
+  requested_at: Instant,
+})
+
+/** Asks those of these people to confirm who stand at 1 with a type that wants it, unless they were asked since `since`. */
+export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since: Date) =>
+  ctx.db.all(
+    Confirmation,
+    sql`insert into confirmations (project_id, user_id, subscription_id, requested_at)
+        select ${ctx.projectId}, u.user_id, u.subscription_id, ${ctx.clock.now()}
+        from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
+             as p(user_id, subscription_id)
+        join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId} and s.requires_confirmation
+        join user_subscriptions u
+          on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId} and u.state = 1
+        where not exists (
+          select 1 from confirmations c
+          where c.project_id = ${ctx.projectId} and c.user_id = u.user_id and c.subscription_id = u.subscription_id and c.requested_at > ${since}
+        )
+        returning id, user_id, subscription_id, requested_at`,
+  )
+
+/** What somebody was asked. */
+export const findConfirmation = (ctx: ProjectCtx, id: number) =>
+  ctx.db.first(
+    Confirmation,
+    sql`select id, user_id, subscription_id, requested_at from confirmations where project_id = ${ctx.projectId} and id = ${id}`,
+  )

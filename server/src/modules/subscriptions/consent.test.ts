@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { eventOf, mayReceive, newsOf } from './consent.ts'
+import type { WrittenChange } from './ledger/schema.ts'
+
+describe('who may be sent what', () => {
+  test.each([
+    [0, false, false, false],
+    [1, false, false, true],
+    [2, false, false, true],
+    [0, false, true, false],
+    [1, false, true, false],
+    [2, false, true, true],
+    [0, true, false, true],
+    [0, true, true, true],
+  ] as const)('state %i, transactional %s, to be confirmed %s: %s', (state, is_transactional, requires_confirmation, expected) => {
+    expect(mayReceive({ state, is_transactional, requires_confirmation })).toBe(expected)
+  })
+})
+
+describe('what is news of a person', () => {
+  test.each([
+    [0, 0, false, null],
+    [0, 1, false, 'subscribed'],
+    [0, 2, false, 'subscribed'],
+    [1, 2, false, null],
+    [2, 1, false, null],
+    [1, 0, false, 'unsubscribed'],
+    [2, 0, false, 'unsubscribed'],
+    [0, 1, true, null],
+    [0, 2, true, 'subscribed'],
+    [1, 2, true, 'subscribed'],
+    [2, 1, true, 'unsubscribed'],
+    [1, 0, true, 'unsubscribed'],
+  ] as const)('from %i to %i, to be confirmed %s: %s', (before, after, requiresConfirmation, expected) => {
+    expect(eventOf(before, after, requiresConfirmation)).toBe(expected)
+  })
+
+  test('a first state is compared with the default, and each person is told of once with their types', () => {
+    const now = new Date(Date.UTC(2026, 10, 20))
+    const change = (user_id: number, subscription_id: number, state: 0 | 1 | 2, previous_state: 0 | 1 | null, default_state: 0 | 1) =>
+      ({ user_id, subscription_id, state, previous_state, default_state, requires_confirmation: false }) as WrittenChange
+    const news = newsOf([change(1, 7, 1, null, 1), change(2, 7, 0, null, 1), change(1, 8, 1, 0, 1)], 'api', now)
+    const event = (name: string, subscription_id: number) => ({
+      name,
+      data: { subscription_id, source: 'api' },
+      created_at: '2026-11-20T00:00:00.000Z',
+    })
+    expect(news).toEqual([
+      { user_id: 1, what: ['subscription:7', 'subscription:8'] },
+      { user_id: 1, what: [], event: event('subscribed', 8) },
+      { user_id: 2, what: ['subscription:7'] },
+      { user_id: 2, what: [], event: event('unsubscribed', 7) },
+    ])
+  })
+})

@@ -1,0 +1,37 @@
+/** What states mean: who may be sent what, and which changes are news of a person. Pure. */
+import type { UserId } from '../../lib/ids.ts'
+import type { LoggedChange } from '../users/index.ts'
+import type { WrittenChange } from './ledger/schema.ts'
+import type { Consent } from './schema.ts'
+
+/** Does a state, with what the type makes of it, allow messages of the type? Suppressed addresses are another matter. */
+export const mayReceive = ({
+  state,
+  is_transactional,
+  requires_confirmation,
+}: Omit<Consent, 'user_id' | 'subscription_id' | 'consent_id'>) => is_transactional || reaches(state, requires_confirmation)
+
+const reaches = (state: number, requiresConfirmation: boolean) => state >= (requiresConfirmation ? 2 : 1)
+
+/** What happened to somebody who stood at `before`: they came to get messages, they stopped, or neither. */
+export function eventOf(before: number, after: number, requiresConfirmation: boolean): 'subscribed' | 'unsubscribed' | null {
+  const [did, does] = [reaches(before, requiresConfirmation), reaches(after, requiresConfirmation)]
+  if (does && !did) return 'subscribed'
+  return (did && !does) || (after === 0 && before !== 0) ? 'unsubscribed' : null
+}
+
+/** What the log is told of written changes: each type that is different, and the events of it. They may trigger campaigns. */
+export function newsOf(written: WrittenChange[], source: string, now: Date): LoggedChange[] {
+  const byPerson = Map.groupBy(written, ({ user_id }) => user_id)
+  return [...byPerson].flatMap(([user_id, changes]) => [
+    { user_id, what: changes.map(({ subscription_id }) => `subscription:${subscription_id}`) },
+    ...changes.flatMap((change) => eventsOf(user_id, change, source, now)),
+  ])
+}
+
+function eventsOf(user_id: UserId, change: WrittenChange, source: string, now: Date): LoggedChange[] {
+  const { subscription_id, state, previous_state, default_state, requires_confirmation } = change
+  const name = eventOf(previous_state ?? default_state, state, requires_confirmation)
+  if (name === null) return []
+  return [{ user_id, what: [], event: { name, data: { subscription_id, source }, created_at: now.toISOString() } }]
+}

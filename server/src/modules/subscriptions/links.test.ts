@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { createSecrets } from '../../infra/secrets.ts'
+import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { confirmUrl, linksOf, readConfirmation, readLink } from './links.ts'
+
+const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+const ctxWith = (...keys: string[]) => ({ secrets: createSecrets(keys), baseUrl: () => 'https://mail.example.com/x' })
+const ctx = ctxWith(key('a', 1))
+
+const about = {
+  projectId: 3 as ProjectId,
+  userId: 1_234_567 as UserId,
+  subscriptionId: 12 as SubscriptionId,
+  messageId: Number.MAX_SAFE_INTEGER as MessageId,
+}
+const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
+
+describe('a link', () => {
+  test('leads back to whom it is about, and is short', () => {
+    const { unsubscribe_url, preferences_url, headers } = linksOf(ctx, about)
+    expect(unsubscribe_url).toMatch(/^https:\/\/mail\.example\.com\/x\/s\/u\/[\w-]+[0-9a-z]$/)
+    expect(preferences_url).toBe(unsubscribe_url.replace('/s/u/', '/s/p/'))
+    expect(readLink(ctx, tokenOf(unsubscribe_url))).toEqual(about)
+    expect(tokenOf(unsubscribe_url).length).toBeLessThan(50)
+    expect(headers).toEqual({ 'List-Unsubscribe': `<${unsubscribe_url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
+  })
+
+  test('of a preview is about no message', () => {
+    const preview = { ...about, messageId: null }
+    expect(readLink(ctx, tokenOf(linksOf(ctx, preview).preferences_url))).toEqual(preview)
+  })
+
+  test('outlives the key it was signed with, as long as that is in the ring', () => {
+    const token = tokenOf(linksOf(ctx, about).unsubscribe_url)
+    expect(readLink(ctxWith(key('b', 2), key('a', 1)), token)).toEqual(about)
+    expect(readLink(ctxWith(key('b', 2)), token)).toBeNull()
+  })
+
+  const token = tokenOf(linksOf(ctx, about).unsubscribe_url)
+  test.each([
+    ['nothing', ''],
+    ['a signature alone', token.slice(0, 22)],
+    ['another person', token.replace('qglj', 'qglk')],
+    ['something added', `${token}-1`],
+    ['something cut off', token.slice(0, -1)],
+    ['capitals', token.toUpperCase()],
+    ['that of a confirmation', tokenOf(confirmUrl(ctx, about.projectId, 9))],
+  ])('with %s is no link', (_, changed) => {
+    expect(changed).not.toBe(token)
+    expect(readLink(ctx, changed)).toBeNull()
+  })
+
+  test('to confirm by names its request, and is no other link', () => {
+    const url = confirmUrl(ctx, about.projectId, 42)
+    expect(url).toMatch(/\/s\/confirm\//)
+    expect(readConfirmation(ctx, tokenOf(url))).toEqual({ projectId: 3, confirmation: 42 })
+    expect(readConfirmation(ctx, token)).toBeNull()
+    expect(readConfirmation(ctx, '')).toBeNull()
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { acceptedLocales, languageFor } from './locale.ts'
+
+const LANGUAGES = { en: 1, de: 1, pt: 1 }
+
+test.each([
+  [['de-AT', 'en'], 'de'],
+  [['DE', 'en'], 'de'],
+  [['pt_BR'], 'pt'],
+  [[null, undefined, 'de'], 'de'],
+  [['sv-SE', 'pt'], 'pt'],
+  [['sv-SE'], 'en'],
+  [['constructor'], 'en'],
+  [[], 'en'],
+])('of %j the language is %s', (locales, expected) => {
+  expect(languageFor(locales, LANGUAGES)).toBe(expected)
+})
+
+test.each([
+  [undefined, []],
+  ['', []],
+  ['*', []],
+  ['fr-CH, fr;q=0.9, en;q=0.8, de;q=0.7, *;q=0.5', ['fr-CH', 'fr', 'en', 'de']],
+  ['en;q=0.1,ja;q=1', ['ja', 'en']],
+  ['de;q=0,en', ['en']],
+  ['de;q=x,en', ['en']],
+  [' nl ; q=0.5 , it', ['it', 'nl']],
+])('%j asks for %j', (header, expected) => {
+  expect(acceptedLocales(header)).toEqual(expected)
+})

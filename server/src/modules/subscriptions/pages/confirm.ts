@@ -1,0 +1,67 @@
+/** Where people confirm that they subscribed (double opt-in). Looking at it changes nothing. */
+import { type Ctx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { html } from '../../../infra/http/docs/html.ts'
+import type { PageCall, PageReply } from '../../../infra/page.ts'
+import { findConfirmation } from '../confirmations/queries.ts'
+import { readConfirmation } from '../links.ts'
+import { standingsOf } from '../queries.ts'
+import type { Standing } from '../schema.ts'
+import { holdPerson, takeBack, writeStates } from '../states.ts'
+import { evidenceOf, filled, gone, invalid, type Site, said, shown } from './site.ts'
+import { type Visitor, visitorOf } from './visitor.ts'
+
+const LINK_DAYS = 30
+const DAY_MS = 86_400_000
+
+type Asked = Visitor & { person: NonNullable<Visitor['person']>; type: Standing; requestedAt: Date }
+
+/** Who is asked what; or the page that says why nobody is. */
+async function askedBy(ctx: Ctx, call: PageCall): Promise<{ asked: Asked } | { reply: PageReply }> {
+  const link = readConfirmation(ctx, call.params.token ?? '')
+  if (!link) return { reply: invalid(call) }
+  const inProject = { ...ctx, projectId: link.projectId } as ProjectCtx
+  const request = await findConfirmation(inProject, link.confirmation)
+  const visitor = await visitorOf(ctx, call, link.projectId, request?.user_id ?? null)
+  const { person } = visitor
+  const type = person && (await standingsOf(visitor.ctx, person.id)).find(({ id }) => id === request?.subscription_id)
+  if (!request || !person || !type) return { reply: gone(visitor.site) }
+  return { asked: { ...visitor, person, type, requestedAt: request.requested_at } }
+}
+
+const isOver = ({ ctx, requestedAt }: Asked) => ctx.clock.now().getTime() > requestedAt.getTime() + LINK_DAYS * DAY_MS
+
+/** `GET /s/confirm/{token}` */
+export async function showConfirmation(ctx: Ctx, call: PageCall): Promise<PageReply> {
+  const found = await askedBy(ctx, call)
+  if ('reply' in found) return found.reply
+  const { site, type } = found.asked
+  if (type.state === 2) return confirmed(site, type)
+  if (isOver(found.asked)) return said(site, 410, site.words.expired)
+  const { title, heading, explain, button } = site.words.confirm
+  const body = html`${type.description !== null && html`<p class="quiet">${type.description}</p>`}<p>${filled(site, explain)}</p>
+<form method="post"><button name="confirm" value="yes">${button}</button></form>`
+  return shown(site, 200, { title, heading: filled(site, heading, type.name), body })
+}
+
+/** `POST /s/confirm/{token}` */
+export async function confirm(ctx: Ctx, call: PageCall): Promise<PageReply> {
+  const found = await askedBy(ctx, call)
+  if ('reply' in found) return found.reply
+  const { site, type, person } = found.asked
+  if (type.state === 2) return confirmed(site, type)
+  if (isOver(found.asked)) return said(site, 410, site.words.expired)
+  const isThere = await inTx(found.asked.ctx, async (ctx) => {
+    const user_id = await holdPerson(ctx, person.id)
+    if (user_id === undefined) return false
+    const evidence = evidenceOf(call, 'confirmation', { site })
+    await writeStates(ctx, [{ user_id, subscription_id: type.id, state: 2 }], evidence)
+    await takeBack(ctx, person, new Set([type.channel]))
+    return true
+  })
+  return isThere ? confirmed(site, type) : gone(site)
+}
+
+function confirmed(site: Site, type: Standing): PageReply {
+  const { title, done_heading, done } = site.words.confirm
+  return shown(site, 200, { title, heading: done_heading, body: html`<p>${filled(site, done, type.name)}</p>` })
+}

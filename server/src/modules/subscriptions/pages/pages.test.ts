@@ -1,0 +1,328 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/ctx.ts'
+import type { MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
+import { linksOf, suppress, suppressedAmong } from '../index.ts'
+
+const TYPES = '/api/client/subscriptions'
+const THEME = '/api/client/page-theme'
+const of = (user: string) => `/api/client/users/${user}/subscriptions`
+
+const idOf = async (w: World, name: string): Promise<UserId> => (await w.get(`/api/client/users/${name}`)).body.id
+const typesOf = async (w: World) => (await w.get(`${TYPES}?limit=100`)).body.results as { id: SubscriptionId; channel: string }[]
+const statesOf = async (w: World, user: string) =>
+  (await w.get(`${of(user)}?limit=100`)).body.results.map(({ state }: { state: number }) => state)
+const lastEntry = async (w: World, user: string) => (await w.get(`/api/client/users/${user}/consents`)).body.results[0]
+const eventsOf = async (w: World, user: string) =>
+  (await w.get(`/api/client/users/${user}/events`)).body.results.map(({ name }: { name: string }) => name)
+
+/** The pages of a message to somebody, about the given type; the first is the default one for email. */
+async function pagesFor(w: World, user: string, at = 0) {
+  const subscriptionId = (await typesOf(w))[at]?.id as SubscriptionId
+  const links = linksOf(w.ctx, { projectId: w.projectId, userId: await idOf(w, user), subscriptionId, messageId: 77 as MessageId })
+  const path = (url: string) => url.slice('http://carillon.test'.length)
+  return { unsubscribe: path(links.unsubscribe_url), preferences: path(links.preferences_url), subscriptionId }
+}
+
+const look = (w: World, path: string, headers: Record<string, string> = {}) => w.get(path, { key: null, headers })
+const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
+
+describe('the page of a message', () => {
+  test('says what unsubscribing means and changes nothing', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { unsubscribe } = await pagesFor(w, 'kim')
+    for (let n = 0; n < 2; n++) {
+      const page = await look(w, unsubscribe)
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('Unsubscribe from “Default Email”?')
+      expect(page.text).toContain('<form method="post">')
+    }
+    expect((await w.request('HEAD', unsubscribe, undefined, { key: null })).status).toBe(200)
+    expect(await statesOf(w, 'kim')).toEqual([1, 1, 1, 1, 1])
+    expect((await w.get('/api/client/users/kim/consents')).body.results).toEqual([])
+  })
+
+  test('unsubscribes from the type of the message by its button, as often as it is pressed', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const { unsubscribe, subscriptionId } = await pagesFor(w, 'kim')
+    for (let n = 0; n < 2; n++) {
+      const page = await w.form(unsubscribe, { unsubscribe: 'yes' }, { key: null, headers: { 'user-agent': 'Ana’s phone' } })
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('You are unsubscribed')
+    }
+    expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 1])
+    expect(await statesOf(w, 'lee')).toEqual([1, 1, 1, 1, 1])
+    expect((await look(w, unsubscribe)).text).toContain('You are unsubscribed')
+    const { results } = (await w.get('/api/client/users/kim/consents')).body
+    expect(results).toEqual([
+      {
+        id: expect.any(Number),
+        subscription_id: subscriptionId,
+        state: 0,
+        previous_state: null,
+        source: 'unsubscribe_page',
+        wording: expect.stringMatching(/^unsubscribe_page\/en@[0-9a-f]{8}$/),
+        proof: { ip: '127.0.0.1', user_agent: expect.any(String), request_id: expect.stringMatching(/^req_/), message_id: 77 },
+        at: w.clock.now().toISOString(),
+      },
+    ])
+    await w.drain()
+    expect((await eventsOf(w, 'kim')).filter((name: string) => name === 'unsubscribed')).toHaveLength(1)
+  })
+
+  test.each([
+    ['a form', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
+    ['a form with a line end', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click\r\n'],
+    [
+      'parts',
+      'multipart/form-data; boundary=b',
+      '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n',
+    ],
+  ])('takes the one click of mail programs as %s', async (_, type, raw) => {
+    await using w = await world()
+    await w.users('kim')
+    const { unsubscribe } = await pagesFor(w, 'kim')
+    const reply = await w.post(unsubscribe, undefined, { key: null, raw, headers: { 'content-type': type } })
+    expect(reply).toMatchObject({ status: 200, text: 'Unsubscribed.\n' })
+    expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(reply.headers['set-cookie']).toBeUndefined()
+    expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 1])
+    expect(await lastEntry(w, 'kim')).toMatchObject({ source: 'one_click', wording: null })
+  })
+
+  test('promises nothing that a transactional type does not keep', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { id } = (await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true })).body
+    const at = (await typesOf(w)).findIndex((type) => type.id === id)
+    const { unsubscribe } = await pagesFor(w, 'kim', at)
+    for (const page of [await look(w, unsubscribe), await w.form(unsubscribe, {}, { key: null })]) {
+      expect(page.text).toContain('These messages belong to what you asked for')
+      expect(page.text).not.toContain('<form')
+    }
+  })
+
+  test('of a link that nobody signed is told so, in the language of the browser', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { unsubscribe, preferences } = await pagesFor(w, 'kim')
+    for (const path of [`${unsubscribe}0`, `${preferences}0`, '/s/u/x', '/s/confirm/x']) {
+      const page = await look(w, path, { 'accept-language': 'sv, nl;q=0.9' })
+      expect(page.status).toBe(404)
+      expect(page.text).toContain('Deze link werkt niet')
+      expect((await w.form(path, ONE_CLICK, { key: null })).status).toBe(404)
+    }
+    expect(await statesOf(w, 'kim')).toEqual([1, 1, 1, 1, 1])
+  })
+
+  test('follows people who are merged', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim', email: 'kim@example.com' }])
+    const { unsubscribe } = await pagesFor(w, 'visitor')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    await w.form(unsubscribe, ONE_CLICK, { key: null })
+    expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 1])
+  })
+
+  test('of somebody who was erased says that nothing more comes, whatever is asked', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { unsubscribe, preferences } = await pagesFor(w, 'kim')
+    await w.delete('/api/client/users/kim')
+    for (const when of ['at once', 'later']) {
+      for (const page of [
+        await look(w, unsubscribe),
+        await look(w, preferences),
+        await w.form(unsubscribe, { unsubscribe: 'yes' }, { key: null }),
+        await w.form(preferences, { all: 'yes' }, { key: null }),
+      ]) {
+        expect([when, page.status]).toEqual([when, 200])
+        expect(page.text).toContain('Nothing more will be sent')
+      }
+      expect(await w.form(unsubscribe, ONE_CLICK, { key: null })).toMatchObject({ status: 200, text: 'Unsubscribed.\n' })
+      await w.drain()
+    }
+  })
+})
+
+describe('the preference centre', () => {
+  const chosen = (types: { id: number }[], on: number[], shown = types.map(({ id }) => id)) =>
+    [...on.map((id) => `on=${id}`), ...shown.map((id) => `shown=${id}`)].join('&')
+  const save = (w: World, path: string, fields: string | Record<string, string>) => w.form(path, fields, { key: null })
+
+  test('shows every public type as it stands, and what is sent in any case apart', async () => {
+    await using w = await world()
+    await w.users('kim')
+    await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
+    await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true, description: 'What you <bought>' })
+    await w.post(TYPES, { name: 'Digest', channel: 'email', default_state: 0, description: 'Once a week' })
+    const { text, headers } = await look(w, (await pagesFor(w, 'kim')).preferences)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(text.match(/type="checkbox"/g)).toHaveLength(6)
+    expect(text.match(/ checked>/g)).toHaveLength(5)
+    expect(text).toContain('Once a week')
+    expect(text).not.toContain('Internal')
+    expect(text).toContain('What you &lt;bought&gt;')
+    expect(text).toContain('Sent in any case')
+  })
+
+  test('saves what was ticked and what was not, and leads back with a notice', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const types = await typesOf(w)
+    const [email, text, push] = types.map(({ id }) => id as number) as [number, number, number]
+    const { preferences } = await pagesFor(w, 'kim')
+    const saved = await save(w, preferences, chosen(types, [email, push], [email, text, push]))
+    expect(saved).toMatchObject({ status: 303, headers: { location: '?saved=saved' } })
+    expect(await statesOf(w, 'kim')).toEqual([1, 0, 1, 1, 1])
+    expect((await look(w, `${preferences}?saved=saved`)).text).toContain('role="status"')
+    expect((await look(w, `${preferences}?saved=<b>`)).text).not.toContain('role="status"')
+    const { results } = (await w.get('/api/client/users/kim/consents')).body
+    expect(results).toHaveLength(1)
+    expect(results[0]).toMatchObject({ subscription_id: text, state: 0, source: 'preference_page' })
+    await save(w, preferences, chosen(types, [email, text, push], [email, text, push]))
+    expect(await statesOf(w, 'kim')).toEqual([1, 1, 1, 1, 1])
+    expect(await lastEntry(w, 'kim')).toMatchObject({ state: 1, previous_state: 0, proof: { message_id: 77 } })
+  })
+
+  test('unsubscribes from everything, addresses and all, until the person comes back', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'Kim@Example.com', phone: '+61412345678' }])
+    await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
+    const { preferences } = await pagesFor(w, 'kim')
+    expect(await save(w, preferences, { all: 'yes' })).toMatchObject({ status: 303, headers: { location: '?saved=saved_all' } })
+    expect(await statesOf(w, 'kim')).toEqual([0, 0, 0, 0, 0, 0])
+    const reasons = async () => [
+      (await suppressedAmong(w.ctx, 'email', ['kim@example.com'])).get('kim@example.com'),
+      (await suppressedAmong(w.ctx, 'text', ['+61 412 345 678'])).get('+61 412 345 678'),
+    ]
+    expect(await reasons()).toEqual(['unsubscribed_all', 'unsubscribed_all'])
+    expect((await look(w, `${preferences}?saved=saved_all`)).text).not.toContain('checked')
+
+    // Somebody's import changes nothing about an address.
+    const types = await typesOf(w)
+    await w.patch(
+      of('kim'),
+      types.map(({ id }) => ({ subscription_id: id, state: 1 })),
+    )
+    expect(await reasons()).toEqual(['unsubscribed_all', 'unsubscribed_all'])
+    expect((await look(w, preferences)).text.match(/ checked>/g)).toHaveLength(3)
+
+    await save(w, preferences, chosen(types.slice(0, 5), [types[0]?.id as number]))
+    expect(await reasons()).toEqual([undefined, 'unsubscribed_all'])
+    expect(await statesOf(w, 'kim')).toEqual([1, 0, 0, 0, 0, 1])
+  })
+
+  test('lifts nothing but what the person brought about', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const types = await typesOf(w)
+    const { preferences } = await pagesFor(w, 'kim')
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: 'kim@example.com', reason: 'complaint', source: {} }]))
+    await save(w, preferences, { all: 'yes' })
+    await save(
+      w,
+      preferences,
+      chosen(
+        types,
+        types.map(({ id }) => id),
+      ),
+    )
+    expect(await suppressedAmong(w.ctx, 'email', ['kim@example.com'])).toEqual(new Map([['kim@example.com', 'complaint']]))
+  })
+
+  test('a yes there leaves a confirmed yes alone', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const types = await typesOf(w)
+    await w.patch(of('kim'), [{ subscription_id: types[0]?.id, state: 2 }])
+    const { preferences } = await pagesFor(w, 'kim')
+    await save(
+      w,
+      preferences,
+      chosen(
+        types,
+        types.map(({ id }) => id),
+      ),
+    )
+    expect((await statesOf(w, 'kim'))[0]).toBe(2)
+  })
+})
+
+describe('every page', () => {
+  test('runs no script, is framed by nobody, tells nobody where it was, and is found by no search', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { unsubscribe, preferences } = await pagesFor(w, 'kim')
+    for (const path of [unsubscribe, preferences, '/s/u/x']) {
+      const { headers, text } = await look(w, path)
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      )
+      expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow', 'cache-control': 'no-store' })
+      const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? ''
+      expect(headers['content-security-policy']).toContain(createHash('sha256').update(style).digest('base64'))
+      expect(text).not.toMatch(/<script|javascript:|\son\w+=|\sstyle=/)
+    }
+  })
+
+  test.each([
+    [{ locale: 'ja-JP' }, 'de', 'ja', 'プッシュ通知'],
+    [{ locale: 'pt-BR' }, 'de', 'pt', 'Por e-mail'],
+    [{ locale: 'sv-SE' }, 'de', 'en', 'By email'],
+    [{}, 'de', 'en', 'By email'],
+  ])('speaks as the person does, else as the project: %j', async (profile, accepted, language, says) => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', ...profile }])
+    const { text } = await look(w, (await pagesFor(w, 'kim')).preferences, { 'accept-language': accepted })
+    expect(text).toContain(`<html lang="${language}">`)
+    expect(text).toContain(says)
+  })
+
+  test('looks as the project wants it to', async () => {
+    await using w = await world()
+    await w.users('kim')
+    expect((await w.get(THEME, { key: w.keys.support })).body).toEqual({
+      brand_name: null,
+      logo_url: null,
+      accent_color: null,
+      footer_text: null,
+    })
+    const theme = {
+      brand_name: '<Bell> & Co',
+      logo_url: 'https://cdn.example.com/a"b.png',
+      accent_color: '#FFD400',
+      footer_text: 'Bell Pty Ltd\nSydney',
+    }
+    expect((await w.put(THEME, theme)).body).toEqual(theme)
+    const { text } = await look(w, (await pagesFor(w, 'kim')).preferences)
+    expect(text).toContain('alt="&lt;Bell&gt; &amp; Co"')
+    expect(text).toContain('src="https://cdn.example.com/a&quot;b.png"')
+    expect(text).toContain('--accent:#FFD400;--on-accent:#000000')
+    expect(text).toContain('Bell Pty Ltd\nSydney')
+    expect((await w.put(THEME, { footer_text: '' })).body).toEqual({
+      brand_name: null,
+      logo_url: null,
+      accent_color: null,
+      footer_text: null,
+    })
+    expect((await look(w, (await pagesFor(w, 'kim')).preferences)).text).toContain('<header class="brand">Test</header>')
+  })
+
+  test.each([
+    [{ accent_color: 'red' }, 'parameter_invalid_format', 'accent_color'],
+    [{ accent_color: '#fff' }, 'parameter_invalid_format', 'accent_color'],
+    [{ accent_color: '#123456;}' }, 'parameter_invalid_format', 'accent_color'],
+    [{ logo_url: 'http://example.com/a.png' }, 'parameter_invalid_format', 'logo_url'],
+    [{ brand_name: ' ' }, 'parameter_invalid_empty', 'brand_name'],
+    [{ footer_text: 'x'.repeat(1001) }, 'validation_failed', 'footer_text'],
+    [{ colour: '#123456' }, 'parameter_unknown', 'colour'],
+  ])('takes no theme like %j', async (body, code, param) => {
+    await using w = await world()
+    expect((await w.put(THEME, body)).body).toMatchObject({ code, error: { param } })
+    expect((await w.put(THEME, {}, { key: w.keys.publisher })).status).toBe(403)
+  })
+})

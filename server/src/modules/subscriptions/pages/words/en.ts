@@ -1,0 +1,42 @@
+import { words } from './words.ts'
+
+export const en = words({
+  unsubscribe: {
+    title: 'Unsubscribe',
+    heading: 'Unsubscribe from “{type}”?',
+    explain: '{brand} will send you no more messages of this kind. Nothing changes about other messages.',
+    button: 'Unsubscribe',
+    done_heading: 'You are unsubscribed',
+    done: '{brand} will send you no more “{type}”. A message that is on its way already may still arrive.',
+    transactional_heading: 'These messages belong to what you asked for',
+    transactional: '“{type}” is sent because of something you ordered, use or asked for, so it cannot be stopped by itself.',
+  },
+  preferences: {
+    link: 'Choose what {brand} may send you',
+    title: 'What may we send you?',
+    explain: 'Choose the messages that you want from {brand}.',
+    channels: { email: 'By email', text: 'By text message', push: 'On your devices', in_app: 'In the app', webhook: 'To other systems' },
+    awaiting: 'Waiting for your confirmation',
+    save: 'Save',
+    none: 'There is nothing to choose from at the moment.',
+    always_heading: 'Sent in any case',
+    always: 'These belong to something you ordered, use or asked for:',
+    all_heading: 'Nothing at all',
+    all: '{brand} will send you nothing more by email and text message, not even about your orders or your account. You can come back here and subscribe again.',
+    all_button: 'Unsubscribe from everything',
+    saved: 'Your choice is saved.',
+    saved_confirm: 'Your choice is saved. Some of it takes your confirmation: look out for a message with a link.',
+    saved_all: 'You are unsubscribed from everything.',
+  },
+  confirm: {
+    title: 'Confirm',
+    heading: 'Do you want “{type}”?',
+    explain: 'Confirm that {brand} may send you messages of this kind. You can unsubscribe whenever you like.',
+    button: 'Yes, subscribe me',
+    done_heading: 'Thank you, you are subscribed',
+    done: 'From now on {brand} will send you “{type}”.',
+  },
+  expired: { heading: 'This link has expired', text: 'It was good for 30 days. Subscribe again to get a new one.' },
+  gone: { heading: 'Nothing more will be sent', text: 'We do not have your details any more, so no more messages will come to you.' },
+  invalid: { heading: 'This link does not work', text: 'Part of it may be missing. Open it again from the message that it came in.' },
+})

@@ -1,0 +1,48 @@
+import { words } from './words.ts'
+
+export const es = words({
+  unsubscribe: {
+    title: 'Darse de baja',
+    heading: '¿Quiere darse de baja de «{type}»?',
+    explain: '{brand} no le enviará más mensajes de este tipo. Los demás mensajes no cambian.',
+    button: 'Darme de baja',
+    done_heading: 'Se ha dado de baja',
+    done: '{brand} no le enviará más «{type}». Es posible que aún le llegue algún mensaje que ya estaba en camino.',
+    transactional_heading: 'Estos mensajes forman parte de lo que ha solicitado',
+    transactional: '«{type}» se envía por un pedido, una cuenta o una solicitud suya y no se puede detener por separado.',
+  },
+  preferences: {
+    link: 'Elegir qué puede enviarle {brand}',
+    title: '¿Qué podemos enviarle?',
+    explain: 'Elija los mensajes que desea recibir de {brand}.',
+    channels: {
+      email: 'Por correo electrónico',
+      text: 'Por SMS',
+      push: 'En sus dispositivos',
+      in_app: 'En la aplicación',
+      webhook: 'A otros sistemas',
+    },
+    awaiting: 'Pendiente de su confirmación',
+    save: 'Guardar',
+    none: 'De momento no hay nada que elegir.',
+    always_heading: 'Se envían en todo caso',
+    always: 'Forman parte de un pedido, una cuenta o una solicitud suya:',
+    all_heading: 'Nada en absoluto',
+    all: '{brand} no le enviará nada más por correo electrónico ni por SMS, ni siquiera sobre sus pedidos o su cuenta. Puede volver aquí y suscribirse de nuevo.',
+    all_button: 'Darme de baja de todo',
+    saved: 'Su elección se ha guardado.',
+    saved_confirm: 'Su elección se ha guardado. Una parte requiere su confirmación: le llegará un mensaje con un enlace.',
+    saved_all: 'Se ha dado de baja de todo.',
+  },
+  confirm: {
+    title: 'Confirmar',
+    heading: '¿Desea recibir «{type}»?',
+    explain: 'Confirme que {brand} puede enviarle mensajes de este tipo. Podrá darse de baja cuando quiera.',
+    button: 'Sí, suscribirme',
+    done_heading: 'Gracias, se ha suscrito',
+    done: 'A partir de ahora {brand} le enviará «{type}».',
+  },
+  expired: { heading: 'Este enlace ha caducado', text: 'Era válido durante 30 días. Suscríbase de nuevo para recibir otro.' },
+  gone: { heading: 'No se enviará nada más', text: 'Ya no tenemos sus datos, por lo que no recibirá más mensajes.' },
+  invalid: { heading: 'Este enlace no funciona', text: 'Puede que esté incompleto. Ábralo de nuevo desde el mensaje en el que venía.' },
+})

@@ -1,0 +1,42 @@
+import { words } from './words.ts'
+
+export const it = words({
+  unsubscribe: {
+    title: 'Annulla l’iscrizione',
+    heading: 'Annullare l’iscrizione a “{type}”?',
+    explain: '{brand} non le invierà più messaggi di questo tipo. Per gli altri messaggi non cambia nulla.',
+    button: 'Annulla l’iscrizione',
+    done_heading: 'L’iscrizione è annullata',
+    done: '{brand} non le invierà più “{type}”. Un messaggio già in viaggio potrebbe ancora arrivare.',
+    transactional_heading: 'Questi messaggi fanno parte di ciò che ha richiesto',
+    transactional: '“{type}” viene inviato per un ordine, un account o una sua richiesta e non può essere disattivato separatamente.',
+  },
+  preferences: {
+    link: 'Scelga che cosa può inviarle {brand}',
+    title: 'Che cosa possiamo inviarle?',
+    explain: 'Scelga i messaggi che desidera ricevere da {brand}.',
+    channels: { email: 'Per e-mail', text: 'Per SMS', push: 'Sui suoi dispositivi', in_app: 'Nell’app', webhook: 'Ad altri sistemi' },
+    awaiting: 'In attesa della sua conferma',
+    save: 'Salva',
+    none: 'Al momento non c’è nulla da scegliere.',
+    always_heading: 'Inviati in ogni caso',
+    always: 'Fanno parte di un ordine, di un account o di una sua richiesta:',
+    all_heading: 'Più nulla',
+    all: '{brand} non le invierà più nulla per e-mail e SMS, nemmeno sui suoi ordini o sul suo account. Potrà tornare qui e iscriversi di nuovo.',
+    all_button: 'Annulla tutte le iscrizioni',
+    saved: 'La sua scelta è salvata.',
+    saved_confirm: 'La sua scelta è salvata. Una parte richiede la sua conferma: aspetti un messaggio con un link.',
+    saved_all: 'Tutte le sue iscrizioni sono annullate.',
+  },
+  confirm: {
+    title: 'Conferma',
+    heading: 'Desidera ricevere “{type}”?',
+    explain: 'Confermi che {brand} può inviarle messaggi di questo tipo. Potrà annullare l’iscrizione quando vuole.',
+    button: 'Sì, mi iscrivo',
+    done_heading: 'Grazie, l’iscrizione è confermata',
+    done: 'D’ora in poi {brand} le invierà “{type}”.',
+  },
+  expired: { heading: 'Questo link è scaduto', text: 'Valeva 30 giorni. Si iscriva di nuovo per riceverne un altro.' },
+  gone: { heading: 'Non sarà inviato più nulla', text: 'Non abbiamo più i suoi dati, quindi non riceverà altri messaggi.' },
+  invalid: { heading: 'Questo link non funziona', text: 'Forse ne manca una parte. Lo apra di nuovo dal messaggio in cui si trovava.' },
+})

@@ -1,0 +1,40 @@
+import type { Channel } from '../../../../lib/shapes.ts'
+
+/** What the pages say in one language. `{brand}` is the sender, `{type}` the name of a subscription type. */
+export type Words = {
+  unsubscribe: {
+    title: string
+    heading: string
+    explain: string
+    button: string
+    done_heading: string
+    done: string
+    transactional_heading: string
+    transactional: string
+  }
+  preferences: {
+    link: string
+    title: string
+    explain: string
+    channels: Record<Channel, string>
+    /** Beside a type that waits for a confirmation. */
+    awaiting: string
+    save: string
+    none: string
+    always_heading: string
+    always: string
+    all_heading: string
+    all: string
+    all_button: string
+    saved: string
+    saved_confirm: string
+    saved_all: string
+  }
+  confirm: { title: string; heading: string; explain: string; button: string; done_heading: string; done: string }
+  expired: { heading: string; text: string }
+  gone: { heading: string; text: string }
+  invalid: { heading: string; text: string }
+}
+
+/** Declares a language. */
+export const words = (definition: Words): Words => definition

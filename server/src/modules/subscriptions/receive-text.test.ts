@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/ctx.ts'
+import { receiveText, suppress, suppressedAmong } from './index.ts'
+
+const PHONE = '+61412345678'
+const TYPES = '/api/client/subscriptions'
+const of = (user: string) => `/api/client/users/${user}/subscriptions`
+
+/** Two people with one number, one with another, and a second type of text messages. */
+async function household(w: World) {
+  await w.post('/api/client/users/batch', [
+    { external_id: 'ana', phone: PHONE },
+    { external_id: 'ben', phone: PHONE },
+    { external_id: 'cal', phone: '+61400000000' },
+  ])
+  const second = (await w.post(TYPES, { name: 'Alerts', channel: 'text', default_state: 0, is_public: false })).body.id
+  await w.patch(of('ana'), [{ subscription_id: second, state: 2 }])
+  return { second }
+}
+
+const textStates = async (w: World, user: string) =>
+  (await w.get(of(user))).body.results.filter(({ channel }: any) => channel === 'text').map(({ state }: { state: number }) => state)
+const isSuppressed = async (w: World) => (await suppressedAmong(w.ctx, 'text', [PHONE])).get(PHONE)
+
+describe('people who text', () => {
+  test('STOP get nothing more, everybody with the number, and START gives back what that took', async () => {
+    await using w = await world()
+    await household(w)
+    expect(await receiveText(w.ctx, PHONE, 'Stop!')).toBe(
+      'You are unsubscribed from Test and will get no more text messages. Reply START to subscribe again.',
+    )
+    expect(await Promise.all(['ana', 'ben', 'cal'].map((user) => textStates(w, user)))).toEqual([
+      [0, 0],
+      [0, 0],
+      [1, 0],
+    ])
+    expect(await isSuppressed(w)).toBe('unsubscribed_all')
+    const { results } = (await w.get('/api/client/users/ana/consents')).body
+    expect(results[0]).toMatchObject({ source: 'text_keyword', state: 0, previous_state: 2, proof: { keyword: 'stop' } })
+
+    expect(await receiveText(w.ctx, '0412 345 678', 'start')).toContain('again')
+    expect(await Promise.all(['ana', 'ben', 'cal'].map((user) => textStates(w, user)))).toEqual([
+      [1, 2],
+      [1, 0],
+      [1, 0],
+    ])
+    expect(await isSuppressed(w)).toBeUndefined()
+  })
+
+  test('START give back nothing that was given up otherwise since', async () => {
+    await using w = await world()
+    await household(w)
+    const [, text] = (await w.get(TYPES)).body.results
+    await receiveText(w.ctx, PHONE, 'STOP')
+    await w.patch(of('ana'), [{ subscription_id: text.id, state: 1 }])
+    await w.patch(of('ana'), [{ subscription_id: text.id, state: 0 }])
+    await receiveText(w.ctx, PHONE, 'START')
+    expect(await textStates(w, 'ana')).toEqual([0, 2])
+  })
+
+  test('START without having stopped are talking of something else', async () => {
+    await using w = await world()
+    await household(w)
+    expect(await receiveText(w.ctx, PHONE, 'Yes')).toBeNull()
+    expect(await textStates(w, 'ana')).toEqual([1, 2])
+  })
+
+  test('START do not lift what they did not bring about', async () => {
+    await using w = await world()
+    await household(w)
+    await receiveText(w.ctx, PHONE, 'STOP')
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'text', address: PHONE, reason: 'manual', source: {} }]))
+    expect(await receiveText(w.ctx, PHONE, 'START')).toContain('reply STOP')
+    expect(await isSuppressed(w)).toBe('manual')
+  })
+
+  test('STOP from a number that nobody has is kept for whoever gets it', async () => {
+    await using w = await world()
+    expect(await receiveText(w.ctx, PHONE, 'STOP')).not.toBeNull()
+    expect(await isSuppressed(w)).toBe('unsubscribed_all')
+    expect(await receiveText(w.ctx, PHONE, 'START')).not.toBeNull()
+    expect(await isSuppressed(w)).toBeUndefined()
+  })
+
+  test('are answered in the words of the project, and in its language', async () => {
+    await using w = await world()
+    await w.patch(
+      `/api/client/projects/${w.projectId}`,
+      { text_opt_out_message: 'Bye.', text_help_message: 'Call us.' },
+      { key: w.keys.organisation },
+    )
+    expect(await receiveText(w.ctx, PHONE, 'stop')).toBe('Bye.')
+    expect(await receiveText(w.ctx, PHONE, 'help')).toBe('Call us.')
+    const german = { ...w.ctx, project: { ...w.ctx.project, locale: 'de-DE' } }
+    await w.put('/api/client/page-theme', { brand_name: '$& Glocke' })
+    expect(await receiveText(german, PHONE, 'starten')).toBe('Sie erhalten wieder SMS von $& Glocke. Mit STOP melden Sie sich ab.')
+  })
+
+  test('anything else change nothing and get no reply', async () => {
+    await using w = await world()
+    await household(w)
+    expect(await receiveText(w.ctx, PHONE, 'Please stop by')).toBeNull()
+    expect(await isSuppressed(w)).toBeUndefined()
+  })
+})

@@ -1,0 +1,73 @@
+/** People who text STOP, START or HELP. */
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
+import { findProject } from '../projects/index.ts'
+import { mayReceive } from './consent.ts'
+import { textsGivenUp } from './ledger/queries.ts'
+import type { Evidence } from './ledger/schema.ts'
+import * as queries from './queries.ts'
+import { readKeyword, repliesIn } from './read-keyword.ts'
+import { writeStates } from './states.ts'
+import { liftUnsubscribed, suppress, suppressedAmong } from './suppressions/service.ts'
+import { getTheme } from './theme/theme.ts'
+
+/**
+ * Does what a text message asks for, and answers the reply; null when it is no keyword. A number is everybody who has it.
+ * STOP ends every type of the channel and suppresses the number. START undoes that, also where it was done on a page.
+ */
+export async function receiveText(ctx: ProjectCtx, from: string, text: string): Promise<string | null> {
+  const asked = readKeyword(text, ctx.project.locale)
+  if (!asked) return null
+  const phone = normalisePhone(from, phoneRegions({}, ctx.project)) ?? from
+  const evidence: Evidence = { source: 'text_keyword', proof: { keyword: asked.word } }
+  const project = await findProject(ctx, ctx.projectId)
+  const brand = (await getTheme(ctx)).brand_name ?? project.name
+  const replies = repliesIn(ctx.project.locale)
+  const says = (text: string) => text.replaceAll('{brand}', () => brand)
+  const help = project.text_help_message ?? says(replies.help)
+  switch (asked.what) {
+    case 'help':
+      return help
+    case 'stop':
+      await inTx(ctx, (ctx) => stop(ctx, phone, evidence))
+      return project.text_opt_out_message ?? says(replies.stopped)
+    case 'start': {
+      const became = await inTx(ctx, (ctx) => start(ctx, phone, evidence))
+      // Who had not said STOP is saying YES to something else.
+      if (became === 'nothing') return null
+      return became === 'started' ? says(replies.started) : help
+    }
+    default:
+      return asked.what satisfies never
+  }
+}
+
+const peopleWith = async (ctx: InTx, phone: string): Promise<UserId[]> =>
+  (await queries.holdByPhone(ctx, phone)).filter(({ is_there }) => is_there).map(({ id }) => id)
+
+async function stop(ctx: InTx, phone: string, evidence: Evidence): Promise<void> {
+  const people = await peopleWith(ctx, phone)
+  const types = await queries.typesOfChannel(ctx, 'text')
+  const changes = people.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id, state: 0 as const })))
+  await writeStates(ctx, changes, { ...evidence, proof: { ...evidence.proof, everything: true } })
+  await suppress(ctx, [{ channel: 'text', address: phone, reason: 'unsubscribed_all', source: { by: evidence.source, ...evidence.proof } }])
+}
+
+/** Did it take anything back, and are there messages to be had now? Not when the number is suppressed for another reason as well. */
+async function start(ctx: InTx, phone: string, evidence: Evidence): Promise<'nothing' | 'silent' | 'started'> {
+  const people = await peopleWith(ctx, phone)
+  const isLifted = await liftUnsubscribed(ctx, [{ channel: 'text', address: phone }])
+  const restored = await textsGivenUp(ctx, people)
+  await writeStates(ctx, restored, evidence)
+  if (!isLifted && restored.length === 0) return 'nothing'
+  const isSuppressed = (await suppressedAmong(ctx, 'text', [phone])).size > 0
+  return !isSuppressed && (people.length === 0 || (await hears(ctx, people))) ? 'started' : 'silent'
+}
+
+/** Does any of these people get any text messages? */
+async function hears(ctx: InTx, people: UserId[]): Promise<boolean> {
+  const types = await queries.typesOfChannel(ctx, 'text')
+  const pairs = people.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id })))
+  return (await queries.subscriptionStates(ctx, pairs)).some(mayReceive)
+}

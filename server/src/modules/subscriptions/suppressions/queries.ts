@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { type Sql, sql } from '../../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/paging.ts'
+import { OneOf } from '../../../lib/shapes.ts'
+import { type Addressed, SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './schema.ts'
+
+const KeyRow = Type.Object({ sealed_key: Type.String() })
+
+/** The key that the project's addresses are hashed with; undefined while it never suppressed any. */
+export const findKey = (ctx: ProjectCtx) =>
+  ctx.db.first(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
+
+/** Stores a key, unless there is one. */
+export const insertKey = (ctx: ProjectCtx, sealed: string) =>
+  ctx.db.run(
+    sql`insert into suppression_keys (project_id, sealed_key, created_at) values (${ctx.projectId}, ${sealed}, ${ctx.clock.now()})
+        on conflict (project_id) do nothing`,
+  )
+
+/** An address as the statement below takes it; null says that nothing but the hash may be kept. */
+export type Entry = { channel: Addressed; address_hash: string; address: string | null; reason: SuppressionReason; source: object }
+
+const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
+
+/** Suppresses addresses. One that is suppressed already keeps the weightier reason. Each address of a channel at most once. */
+export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
+  ctx.db.run(
+    sql`insert into suppressions as s (project_id, channel, address_hash, address, reason, source, created_at)
+        select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.source, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, source jsonb)
+        order by i.channel, i.address_hash
+        on conflict (project_id, channel, address_hash) do update
+        set address = excluded.address, reason = excluded.reason, source = excluded.source, created_at = excluded.created_at
+        where ${weight(sql`excluded.reason`)} > ${weight(sql`s.reason`)}`,
+  )
+
+const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type.String() })
+
+type Hashed = Pick<Entry, 'channel' | 'address_hash'>
+
+/**
+ * The suppressions of these hashes as `s`, each once. One look into the unique index for each, and nothing else: a planner that
+ * believes the table to be small would rather read all of the project.
+ */
+const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
+  (select distinct channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(channel text, address_hash text)) w
+  cross join lateral (
+    select f.id, f.channel, f.address, f.reason, f.source, f.created_at, f.address_hash
+    from suppressions f
+    where f.project_id = ${ctx.projectId} and f.channel = w.channel and f.address_hash = w.address_hash
+    offset 0
+  ) s`
+
+const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS) })
+
+/** Why hashes are suppressed. */
+export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) =>
+  ctx.db.all(Reason, sql`select s.address_hash, s.reason from ${found(ctx, wanted)}`)
+
+/** Suppressions by channel and hash. */
+export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
+  ctx.db.all(HashedRow, sql`select s.id, s.channel, s.address, s.reason, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`)
+
+/** Lifts what people brought about themselves, and nothing else. */
+export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
+  ctx.db.run(
+    sql`delete from suppressions
+        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'`,
+  )
+
+export const deleteSuppression = (ctx: ProjectCtx, id: number) =>
+  ctx.db.run(sql`delete from suppressions where project_id = ${ctx.projectId} and id = ${id}`)
+
+export const suppressionListing = listing({
+  resource: 'suppressions',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  searchedFields: 'address (the whole of it; also of those whose address is not kept)',
+})
+
+/** A page of suppressions; with hashes, those only. */
+export const listSuppressions = (ctx: ProjectCtx, page: PageRequest, hashes: string[] | null): Promise<PageOf<SuppressionRow>> =>
+  pageOf(
+    ctx.db,
+    SuppressionRow,
+    suppressionListing,
+    page,
+    {
+      select: sql`id, channel, address, reason, source, created_at`,
+      from: sql`suppressions`,
+      where: hashes
+        ? sql`project_id = ${ctx.projectId} and channel = any(array['email', 'text']) and address_hash = any(${hashes}::text[])`
+        : sql`project_id = ${ctx.projectId}`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )

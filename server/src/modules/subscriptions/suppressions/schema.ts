@@ -1,0 +1,42 @@
+import { type Static, Type } from 'typebox'
+import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+
+const ITEMS_MAX = 100
+
+/** The channels that reach an address, which may be suppressed. */
+export const ADDRESSED = ['email', 'text'] as const
+export type Addressed = (typeof ADDRESSED)[number]
+
+/** Why an address gets nothing, the weightier the later. A weightier reason takes the place of a lighter one, never the other way. */
+export const SUPPRESSION_REASONS = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint', 'erased'] as const
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
+
+const channel = OneOf(ADDRESSED)
+
+export const SuppressionInputs = Type.Array(
+  Exact({
+    channel,
+    address: Line(254, { description: 'An email address, or a phone number.' }),
+    reason: Type.Optional(
+      OneOf(['unsubscribed_all', 'manual', 'hard_bounce', 'complaint'], { description: 'Why; `manual` unless said otherwise.' }),
+    ),
+  }),
+  { minItems: 1, maxItems: ITEMS_MAX },
+)
+export type SuppressionInputs = Static<typeof SuppressionInputs>
+
+const columns = {
+  id: IdOf<number>(),
+  channel,
+  address: Nullable(Type.String({ description: 'As it was given; null when the person was erased.' })),
+  reason: OneOf(SUPPRESSION_REASONS),
+  source: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What it rests on.' }),
+}
+
+/** An address that gets nothing, as it is read. */
+export const Suppression = Exact({ ...columns, created_at: Timestamp })
+
+export const SuppressionRow = Type.Object({ ...columns, created_at: Instant })
+export type SuppressionRow = Static<typeof SuppressionRow>
+
+export const Suppressions = Exact({ results: Type.Array(Suppression, { description: 'In the order of the request, each address once.' }) })

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/ctx.ts'
+import { suppress, suppressErased, suppressedAmong } from '../index.ts'
+import type { SuppressionReason } from './schema.ts'
+
+const PATH = '/api/client/suppressions'
+
+const put = (w: World, reason: SuppressionReason, address = 'kim@example.com') =>
+  inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: address.includes('@') ? 'email' : 'text', address, reason, source: { by: 'test' } }]))
+const reasonOf = async (w: World, address: string, channel: 'email' | 'text' = 'email') =>
+  (await suppressedAmong(w.ctx, channel, [address])).get(address)
+
+describe('suppressed addresses', () => {
+  test('are found however they are written, under what was asked', async () => {
+    await using w = await world()
+    await put(w, 'hard_bounce', 'Kim@Example.COM')
+    await put(w, 'manual', '0412 345 678')
+    expect(await suppressedAmong(w.ctx, 'email', ['KIM@example.com', 'kim@example.com', 'lee@example.com'])).toEqual(
+      new Map([
+        ['KIM@example.com', 'hard_bounce'],
+        ['kim@example.com', 'hard_bounce'],
+      ]),
+    )
+    expect(await suppressedAmong(w.ctx, 'text', ['+61412345678', '+61412345679'])).toEqual(new Map([['+61412345678', 'manual']]))
+    expect(await suppressedAmong(w.ctx, 'push', ['kim@example.com'])).toEqual(new Map())
+    expect(await suppressedAmong((await w.other()).ctx, 'email', ['kim@example.com'])).toEqual(new Map())
+  })
+
+  test.each([
+    [['manual', 'complaint'], 'complaint'],
+    [['complaint', 'manual'], 'complaint'],
+    [['hard_bounce', 'unsubscribed_all'], 'hard_bounce'],
+    [['unsubscribed_all', 'hard_bounce'], 'hard_bounce'],
+    [['complaint', 'erased'], 'erased'],
+    [['erased', 'complaint'], 'erased'],
+  ] as [SuppressionReason[], SuppressionReason][])('of %j the weightier reason counts: %s', async (reasons, expected) => {
+    await using w = await world()
+    for (const reason of reasons) await put(w, reason)
+    expect(await reasonOf(w, 'kim@example.com')).toBe(expected)
+    const one = await w.other()
+    const entries = reasons.map((reason) => ({ channel: 'email' as const, address: 'kim@example.com', reason, source: {} }))
+    await inTx(one.ctx, (ctx) => suppress(ctx, entries))
+    expect((await suppressedAmong(one.ctx, 'email', ['kim@example.com'])).get('kim@example.com')).toBe(expected)
+  })
+
+  test('many at once, and from several sides, are one each', async () => {
+    await using w = await world()
+    await Promise.all(Array.from({ length: 8 }, (_, n) => put(w, 'manual', `u${n % 2}@example.com`)))
+    expect((await w.get(PATH)).body.results).toHaveLength(2)
+  })
+
+  test('of erased people nothing is kept but a hash', async () => {
+    await using w = await world()
+    await put(w, 'manual')
+    await inTx(w.ctx, (ctx) =>
+      suppressErased(ctx, [
+        { email: 'kim@example.com', phone: '+61412345678' },
+        { email: null, phone: null },
+      ]),
+    )
+    expect(await reasonOf(w, 'Kim@example.com')).toBe('erased')
+    expect(await reasonOf(w, '+61412345678', 'text')).toBe('erased')
+    const { results } = (await w.get(PATH)).body
+    expect(results.map(({ address, source }: Record<string, unknown>) => [address, source])).toEqual([
+      [null, {}],
+      [null, {}],
+    ])
+    const found = (await w.get(`${PATH}?q=KIM@example.com`)).body.results
+    expect(found).toMatchObject([{ channel: 'email', reason: 'erased' }])
+    expect((await w.delete(`${PATH}/${found[0].id}`)).status).toBe(204)
+    expect(await reasonOf(w, 'kim@example.com')).toBeUndefined()
+  })
+})
+
+describe('over the API', () => {
+  test('addresses are suppressed, found by the whole of them, and lifted', async () => {
+    await using w = await world()
+    const created = await w.post(
+      PATH,
+      [
+        { channel: 'text', address: '0412 345 678', reason: 'complaint' },
+        { channel: 'email', address: ' Kim@example.com ' },
+        { channel: 'email', address: 'kim@EXAMPLE.com' },
+      ],
+      { key: w.keys.editor },
+    )
+    expect(created.status).toBe(200)
+    const source = { key_id: expect.any(Number), request_id: expect.stringMatching(/^req_/) }
+    const row = (channel: string, address: string, reason: string) => ({
+      id: expect.any(Number),
+      channel,
+      address,
+      reason,
+      source,
+      created_at: w.clock.now().toISOString(),
+    })
+    expect(created.body.results).toEqual([row('text', '+61412345678', 'complaint'), row('email', 'kim@example.com', 'manual')])
+    const ids = async (query: string) => (await w.get(`${PATH}?${query}`, { key: w.keys.support })).body.results.map((one: any) => one.id)
+    const [text, email] = created.body.results.map(({ id }: { id: number }) => id)
+    expect((await ids('')).sort()).toEqual([text, email].sort())
+    expect(await ids('q=KIM%40example.com')).toEqual([email])
+    expect(await ids('q=kim')).toEqual([])
+    expect(await ids('q=%2B61%20412%20345%20678')).toEqual([text])
+    const first = (await w.get(`${PATH}?limit=1`)).body
+    expect((await w.get(`${PATH}?limit=1&cursor=${first.nextCursor}`)).body.results).toHaveLength(1)
+    expect((await w.delete(`${PATH}/${email}`)).status).toBe(204)
+    expect((await w.delete(`${PATH}/${email}`)).status).toBe(404)
+    expect(await ids('')).toEqual([text])
+  })
+
+  test.each([
+    [[], 400, 'parameter_invalid_empty', 'body'],
+    [[{ channel: 'push', address: 'x' }], 400, 'parameter_invalid_format', '[0].channel'],
+    [[{ channel: 'email', address: 'kim' }], 400, 'parameter_invalid_format', '[0].address'],
+    [[{ channel: 'text', address: 'kim@example.com' }], 400, 'parameter_invalid_format', '[0].address'],
+    [[{ channel: 'email', address: 'a@example.com', reason: 'erased' }], 400, 'parameter_invalid_format', '[0].reason'],
+    [[{ channel: 'email' }], 400, 'parameter_missing', '[0].address'],
+    [Array.from({ length: 101 }, () => ({ channel: 'email', address: 'a@example.com' })), 422, 'validation_failed', 'body'],
+  ])('%# is refused', async (body, status, code, param) => {
+    await using w = await world()
+    expect(await w.post(PATH, body)).toMatchObject({ status, body: { code, error: { param } } })
+    expect((await w.get(PATH)).body.results).toEqual([])
+  })
+
+  test('support reads, editors add, admins lift, and nobody those of others', async () => {
+    await using w = await world()
+    const body = [{ channel: 'email', address: 'kim@example.com' }]
+    expect((await w.post(PATH, body, { key: w.keys.support })).status).toBe(403)
+    const { id } = (await w.post(PATH, body)).body.results[0]
+    expect((await w.delete(`${PATH}/${id}`, { key: w.keys.publisher })).status).toBe(403)
+    const { keys } = await w.other()
+    expect((await w.get(PATH, { key: keys.secret })).body.results).toEqual([])
+    expect((await w.delete(`${PATH}/${id}`, { key: keys.secret })).status).toBe(404)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { openVendor } from '../../../../test/vendor.ts'
+import { type World, world } from '../../../../test/world.ts'
+import type { DomainId } from '../../../lib/ids.ts'
+import { verifyDomain } from '../domains/service.ts'
+import { createMirror } from './mirror.ts'
+import { deeplinkPages } from './pages.ts'
+
+const FILE = { applinks: { details: [{ appIDs: ['T.app'], components: [{ '/': '/c/*' }] }] } }
+const absent = () => Promise.reject(Object.assign(new Error('DNS'), { code: 'ENOTFOUND', syscall: 'query' }))
+const dns = { resolveCname: async () => ['carillon.test'], resolve4: absent, resolve6: absent, resolveTxt: absent }
+
+/** A project whose own domain stands for the app of `mirror`. Hosts are others in each test: what a host is, is kept for a while. */
+async function projectWith(w: World, host: string, mirror: string) {
+  const { body } = await w.post('/api/client/domains', { host })
+  await verifyDomain(w.ctx, body.id as DomainId, dns)
+  await w.patch(`/api/client/projects/${w.projectId}`, { deeplink_mirror_url: mirror }, { key: w.keys.organisation })
+}
+
+async function ask(w: World, vendor: Pick<World['ctx'], 'fetch'>, host: string, file = 'apple-app-site-association') {
+  const page = deeplinkPages.find(({ path }) => path === `/.well-known/${file}`)
+  const call = {
+    params: {},
+    query: new URLSearchParams(),
+    headers: { host },
+    body: Buffer.alloc(0),
+    url: '',
+    method: 'GET',
+    address: '',
+    requestId: '',
+  }
+  return page?.run({ ...w.ctx, fetch: vendor.fetch }, call)
+}
+
+describe('the files that say which app opens links', () => {
+  test('are those of the origin that the project names', async () => {
+    await using w = await world()
+    await using vendor = await openVendor()
+    await projectWith(w, 'one.shop.test', 'https://www.shop.test/start?x=1')
+    vendor.answer({ status: 200, body: FILE }, { status: 200, body: [FILE] })
+    expect(await ask(w, vendor, 'ONE.shop.test:443')).toEqual({
+      status: 200,
+      type: 'application/json',
+      body: JSON.stringify(FILE),
+      headers: { 'cache-control': 'public, max-age=300' },
+    })
+    expect(await ask(w, vendor, 'one.shop.test', 'assetlinks.json')).toMatchObject({ body: JSON.stringify([FILE]) })
+    expect(vendor.requests.map(({ method, url }) => [method, url])).toEqual([
+      ['GET', 'https://www.shop.test/.well-known/apple-app-site-association'],
+      ['GET', 'https://www.shop.test/.well-known/assetlinks.json'],
+    ])
+  })
+
+  test('are not there on hosts of nobody, of projects without an app, and of those who mirror themselves', async () => {
+    await using w = await world()
+    await using vendor = await openVendor()
+    await projectWith(w, 'two.shop.test', '')
+    expect(await ask(w, vendor, 'two.shop.test')).toMatchObject({ status: 404 })
+    expect(await ask(w, vendor, 'nobody.test')).toMatchObject({ status: 404 })
+    expect(await ask(w, vendor, '')).toMatchObject({ status: 404 })
+    await projectWith(w, 'three.shop.test', 'https://three.shop.test')
+    w.advance('6 seconds')
+    expect(await ask(w, vendor, 'three.shop.test')).toMatchObject({ status: 404 })
+    expect(vendor.requests).toEqual([])
+    expect((await w.get('/.well-known/assetlinks.json', { key: null })).status).toBe(404)
+  })
+})
+
+describe('a mirror', () => {
+  const url = 'https://www.shop.test/.well-known/assetlinks.json'
+
+  test('asks once in five minutes, however many ask it', async () => {
+    await using w = await world()
+    await using vendor = await openVendor()
+    const mirror = createMirror()
+    const ctx = { ...w.ctx, fetch: vendor.fetch }
+    vendor.answer({ status: 200, body: '{"a":1}' }, { status: 200, body: '{"a":2}' })
+    expect(await Promise.all([mirror.read(ctx, url), mirror.read(ctx, url)])).toEqual(['{"a":1}', '{"a":1}'])
+    w.advance('4 minutes')
+    expect(await mirror.read(ctx, url)).toBe('{"a":1}')
+    w.advance('1 minute')
+    expect(await mirror.read(ctx, url)).toBe('{"a":2}')
+    expect(vendor.requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['an error', { status: 500, body: '{}' }],
+    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test' } }],
+    ['a page', { status: 200, body: '<!doctype html>' }],
+    ['a word', { status: 200, body: '"x"' }],
+    ['more than anybody takes', { status: 200, body: JSON.stringify({ a: 'x'.repeat(140_000) }) }],
+    ['a dead line', 'refused' as const],
+    ['a line that is cut', 'cut' as const],
+  ])('keeps the last good copy when it gets %s', async (_, reply) => {
+    await using w = await world()
+    await using vendor = await openVendor()
+    const mirror = createMirror()
+    const ctx = { ...w.ctx, fetch: vendor.fetch }
+    vendor.answer(reply, { status: 200, body: '{"a":1}' }, reply)
+    expect(await mirror.read(ctx, url)).toBeNull()
+    w.advance('5 minutes')
+    expect(await mirror.read(ctx, url)).toBe('{"a":1}')
+    w.advance('5 minutes')
+    expect(await mirror.read(ctx, url)).toBe('{"a":1}')
+  })
+})

@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { DomainId } from '../../../lib/ids.ts'
+import type { DomainResolver } from './dns-check.ts'
+import { baseOf, verifyDomain } from './service.ts'
+
+/** What the DNS has, by name; what is not there is not found, and `null` is silence. */
+type Zone = Record<string, { cname?: string[]; a?: string[]; aaaa?: string[]; txt?: string[] } | null>
+
+function dnsOf(zone: Zone): DomainResolver {
+  const find = async <T>(name: string, of: (records: NonNullable<Zone[string]>) => T[] | undefined): Promise<T[]> => {
+    const records = zone[name]
+    const values = records ? of(records) : undefined
+    if (values) return values
+    throw Object.assign(new Error('DNS'), { code: records === null ? 'ETIMEOUT' : 'ENOTFOUND', syscall: 'query' })
+  }
+  return {
+    resolveCname: (name) => find(name, ({ cname }) => cname),
+    resolve4: (name) => find(name, ({ a }) => a),
+    resolve6: (name) => find(name, ({ aaaa }) => aaaa),
+    // A long text comes in pieces.
+    resolveTxt: (name) => find(name, ({ txt }) => txt?.map((text) => [text.slice(0, 8), text.slice(8)])),
+  }
+}
+
+let hosts = 0
+// The worlds of a file share a database, and hosts are of one project each.
+let host = ''
+beforeEach(() => {
+  host = `links-${++hosts}.shop.test`
+})
+const OURS = 'carillon.test'
+const cname = () => ({ [host]: { cname: [`${OURS}.`] } })
+
+const add = async (w: World, name = host, key = w.keys.secret, more: object = {}) =>
+  (await w.post('/api/client/domains', { host: name, ...more }, { key })).body as {
+    id: DomainId
+    dns: { type: string; name: string; value: string }[]
+  }
+const txtOf = ({ dns }: Awaited<ReturnType<typeof add>>) => dns.find(({ type }) => type === 'TXT')?.value ?? ''
+const verify = (ctx: ProjectCtx, { id }: { id: DomainId }, zone: Zone) => verifyDomain(ctx, id, dnsOf(zone))
+
+describe('a domain', () => {
+  test('is added with what to publish, and not used before it is verified', async () => {
+    await using w = await world()
+    const reply = await w.post('/api/client/domains', { host: ` ${host.toUpperCase()}. ` })
+    expect(reply.status).toBe(201)
+    expect(reply.headers.location).toBe(`/api/client/domains/${reply.body.id}`)
+    expect(reply.body).toMatchObject({
+      host: host,
+      is_verified: false,
+      is_default: false,
+      problem: null,
+      verified_at: null,
+      checked_at: null,
+    })
+    expect(reply.body.dns).toEqual([
+      { type: 'CNAME', name: host, value: OURS },
+      { type: 'TXT', name: `_carillon.${host}`, value: expect.stringMatching(/^carillon-verification=[\w-]{24}$/) },
+    ])
+    expect((await w.get(`/api/client/domains/${reply.body.id}`)).body).toEqual(reply.body)
+    expect((await w.get('/api/client/domains?q=shop')).body.results).toEqual([reply.body])
+    expect(await baseOf(w.ctx, reply.body.id)).toBe('http://carillon.test')
+  })
+
+  test.each([
+    [{ host: 'https://links.shop.test' }, 400, 'parameter_invalid_format'],
+    [{ host: 'links.shop.test/x' }, 400, 'parameter_invalid_format'],
+    [{ host: 'localhost' }, 400, 'parameter_invalid_format'],
+    [{ host: '127.0.0.1' }, 400, 'parameter_invalid_format'],
+    [{ host: '_links.shop.test' }, 422, 'validation_failed'],
+    [{ host: 'carillon.test' }, 422, 'validation_failed'],
+    [{ host: ' ' }, 400, 'parameter_invalid_empty'],
+    [{}, 400, 'parameter_missing'],
+    [{ host: 'links.shop.test', is_verified: true }, 400, 'parameter_unknown'],
+  ])('%o is refused', async (body, status, code) => {
+    await using w = await world()
+    const reply = await w.post('/api/client/domains', body)
+    expect([reply.status, reply.body.error.code]).toEqual([status, code])
+  })
+
+  test('is added to a project once, and to another project as well', async () => {
+    await using w = await world()
+    const other = await w.other()
+    await add(w)
+    expect((await w.post('/api/client/domains', { host: host.toUpperCase() })).status).toBe(409)
+    expect((await w.post('/api/client/domains', { host }, { key: other.keys.secret })).status).toBe(201)
+  })
+
+  test('may be in any script', async () => {
+    await using w = await world()
+    expect((await w.post('/api/client/domains', { host: 'klick.bücher.example' })).body.host).toBe('klick.xn--bcher-kva.example')
+  })
+
+  test('is not seen from another project', async () => {
+    await using w = await world()
+    const { id } = await add(w)
+    const other = await w.other()
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/verify'],
+    ] as const) {
+      const body = method === 'PATCH' ? { is_default: true } : undefined
+      expect((await w.request(method, `/api/client/domains/${id}${path}`, body, { key: other.keys.secret })).status).toBe(404)
+    }
+  })
+
+  test('is gone when it is deleted', async () => {
+    await using w = await world()
+    const domain = await add(w)
+    await verify(w.ctx, domain, cname())
+    expect(await baseOf(w.ctx, domain.id)).toBe(`https://${host}`)
+    expect((await w.delete(`/api/client/domains/${domain.id}`)).status).toBe(204)
+    expect((await w.delete(`/api/client/domains/${domain.id}`)).status).toBe(404)
+    expect(await baseOf(w.ctx, domain.id)).toBe('http://carillon.test')
+  })
+})
+
+describe('a check of the DNS', () => {
+  test.each<[string, (txt: string) => Zone, boolean]>([
+    ['a CNAME to us', () => cname(), true],
+    ['a CNAME to somebody else', () => ({ [host]: { cname: ['elsewhere.test'] } }), false],
+    ['our address', () => ({ [host]: { a: ['192.0.2.7'] }, [OURS]: { a: ['192.0.2.1', '192.0.2.7'] } }), true],
+    ['our address of the sixth version', () => ({ [host]: { aaaa: ['2001:db8::1'] }, [OURS]: { aaaa: ['2001:db8::1'] } }), true],
+    ['another address', () => ({ [host]: { a: ['192.0.2.8'] }, [OURS]: { a: ['192.0.2.7'] } }), false],
+    ['nothing', () => ({}), false],
+    ['the text beside other texts', (txt) => ({ [host]: { txt: ['v=spf1 -all', txt] } }), true],
+    ['the text under its own name', (txt) => ({ [`_carillon.${host}`]: { txt: [txt] } }), true],
+    ['another text', (txt) => ({ [host]: { txt: [`${txt}x`] } }), false],
+    ['silence', () => ({ [host]: null }), false],
+    ['silence but for the text', (txt) => ({ [host]: null, [`_carillon.${host}`]: { txt: [txt] } }), true],
+  ])('that finds %s', async (_, zone, isVerified) => {
+    await using w = await world()
+    const domain = await add(w)
+    const checked = await verify(w.ctx, domain, zone(txtOf(domain)))
+    expect(checked).toMatchObject({ is_verified: isVerified, checked_at: w.clock.now(), verified_at: isVerified ? w.clock.now() : null })
+    expect(checked.problem === null).toBe(isVerified)
+    expect(await baseOf(w.ctx, domain.id)).toBe(isVerified ? `https://${host}` : 'http://carillon.test')
+  })
+
+  test('takes a domain out of use that no longer leads here, but not when nobody answers', async () => {
+    await using w = await world()
+    const domain = await add(w)
+    await verify(w.ctx, domain, cname())
+    expect(await verify(w.ctx, domain, { [host]: null })).toMatchObject({
+      is_verified: true,
+      problem: expect.stringContaining('could not be asked'),
+    })
+    expect(await verify(w.ctx, domain, {})).toMatchObject({ is_verified: false, verified_at: null })
+    expect(await baseOf(w.ctx, domain.id)).toBe('http://carillon.test')
+  })
+
+  test('gives a host to the project that can publish the text, where several name it', async () => {
+    await using w = await world()
+    const other = await w.other()
+    const early = await add(w, host, other.keys.secret)
+    await verify(other.ctx, early, cname())
+    const owner = await add(w)
+    expect(await verify(w.ctx, owner, cname())).toMatchObject({ is_verified: false, problem: expect.stringContaining('Another project') })
+    // Who has it keeps it while nobody shows more.
+    expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: true })
+    expect(await verify(w.ctx, owner, { [host]: { txt: [txtOf(owner)] } })).toMatchObject({ is_verified: true, problem: null })
+    expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: false })
+    expect(await baseOf(w.ctx, owner.id)).toBe(`https://${host}`)
+  })
+})
+
+describe('the default domain', () => {
+  test('is used where no domain is named, or one that is not verified', async () => {
+    await using w = await world()
+    const usual = await add(w, host, w.keys.secret, { is_default: true })
+    const special = await add(w, 'special.shop.test')
+    await verify(w.ctx, usual, cname())
+    expect(await baseOf(w.ctx, null)).toBe(`https://${host}`)
+    expect(await baseOf(w.ctx, special.id)).toBe(`https://${host}`)
+    await verify(w.ctx, special, { 'special.shop.test': { cname: [OURS] } })
+    expect(await baseOf(w.ctx, special.id)).toBe('https://special.shop.test')
+    expect(await baseOf(w.ctx, null)).toBe(`https://${host}`)
+  })
+
+  test('is one', async () => {
+    await using w = await world()
+    const first = await add(w, host, w.keys.secret, { is_default: true })
+    const second = await add(w, 'special.shop.test', w.keys.secret, { is_default: true })
+    const defaults = async () =>
+      (await w.get('/api/client/domains')).body.results.filter((domain: any) => domain.is_default).map(({ id }: any) => id)
+    expect(await defaults()).toEqual([second.id])
+    await w.patch(`/api/client/domains/${first.id}`, { is_default: true })
+    expect(await defaults()).toEqual([first.id])
+    expect((await w.patch(`/api/client/domains/${first.id}`, { is_default: false })).body.is_default).toBe(false)
+    expect(await defaults()).toEqual([])
+  })
+})

@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/paging.ts'
+import type { DomainId, ProjectId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { DomainRow } from './schema.ts'
+
+const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, checked_at, verified_at, created_at, updated_at`
+
+export const domainListing = listing({
+  resource: 'domains',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    host: { column: sql`host`, type: 'text' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'asc',
+  search: [sql`host`],
+  searchedFields: 'host',
+})
+
+export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<DomainRow>> =>
+  pageOf(
+    ctx.db,
+    DomainRow,
+    domainListing,
+    page,
+    { select: columns, from: sql`domains`, where: sql`project_id = ${ctx.projectId}` },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/** A domain of this project, verified or not; undefined when there is none with this id. */
+export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
+  ctx.db.first(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countDomains = async (ctx: ProjectCtx): Promise<number> =>
+  (await ctx.db.first(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`))?.count ?? 0
+
+/** Undefined when the project has a domain of this host already. */
+export const insertDomain = (ctx: InTx, host: string, token: string) =>
+  ctx.db.first(
+    DomainRow,
+    sql`insert into domains (project_id, host, verification_token, created_at, updated_at)
+        values (${ctx.projectId}, ${host}, ${token}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (project_id, host) do nothing
+        returning ${columns}`,
+  )
+
+/** Takes the default from whichever other domain has it. */
+export const clearDefault = (ctx: InTx, id: DomainId) =>
+  ctx.db.run(
+    sql`update domains set is_default = false, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and is_default and id <> ${id}`,
+  )
+
+export const setDefault = (ctx: InTx, id: DomainId, isDefault: boolean) =>
+  ctx.db.first(
+    DomainRow,
+    sql`update domains
+        set is_default = ${isDefault}, updated_at = case when is_default = ${isDefault} then updated_at else ${ctx.clock.now()} end
+        where project_id = ${ctx.projectId} and id = ${id}
+        returning ${columns}`,
+  )
+
+export const deleteDomain = (ctx: ProjectCtx, id: DomainId) =>
+  ctx.db.run(sql`delete from domains where project_id = ${ctx.projectId} and id = ${id}`)
+
+const Claim = Type.Object({ id: IdOf<DomainId>(), project_id: IdOf<ProjectId>() })
+
+/** Holds everybody's domains of this host, so that one check at a time decides whose it is. */
+export const holdClaims = (ctx: InTx, host: string) =>
+  ctx.db.all(Claim, sql`select id, project_id from domains where host = ${host} order by id for update`)
+
+/** The host was shown to be another's. */
+export const withdraw = (ctx: InTx, ids: DomainId[], problem: string) =>
+  ctx.db.run(
+    sql`update domains set is_verified = false, verified_at = null, problem = ${problem}, updated_at = ${ctx.clock.now()}
+        where id = any(${ids}::bigint[]) and is_verified`,
+  )
+
+/** Writes down what a check found. */
+export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem: string | null) =>
+  ctx.db.first(
+    DomainRow,
+    sql`update domains
+        set is_verified = ${isVerified}, problem = ${problem}, checked_at = ${ctx.clock.now()},
+            verified_at = case when ${isVerified}::boolean then coalesce(verified_at, ${ctx.clock.now()}) end,
+            updated_at = case when is_verified = ${isVerified} and problem is not distinct from ${problem}
+                              then updated_at else ${ctx.clock.now()} end
+        where project_id = ${ctx.projectId} and id = ${id}
+        returning ${columns}`,
+  )
+
+const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_default: Type.Boolean() })
+
+/** The domains that links may lead to. */
+export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
+  ctx.db.all(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
+
+/** Which project a host leads to. */
+export const findVerifiedHost = (ctx: Ctx, host: string) =>
+  ctx.db.first(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)

@@ -1,0 +1,75 @@
+import { type Route, route } from '../../../infra/route.ts'
+import type { DomainId } from '../../../lib/ids.ts'
+import { pathId } from '../../../lib/path-params.ts'
+import type { DomainResolver } from './dns-check.ts'
+import { domainListing } from './queries.ts'
+import { Domain, DomainChanges, DomainInput, Domains } from './schema.ts'
+import { createDomain, deleteDomain, getDomain, listDomains, updateDomain, verifyDomain } from './service.ts'
+
+const params = { domainId: pathId<DomainId>() }
+
+/** `resolver` is asked anew for every check. */
+export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
+  route({
+    method: 'GET',
+    path: '/api/client/domains',
+    summary: 'List the custom domains of the project.',
+    access: { secret: 'support' },
+    list: domainListing,
+    reply: Domains,
+    run: (ctx, { page }) => listDomains(ctx, page),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/domains',
+    summary: 'Add a custom domain.',
+    description: 'It is used from the moment it is verified: publish one of the records in `dns`, then verify it.',
+    access: { secret: 'admin' },
+    body: DomainInput,
+    reply: Domain,
+    status: 201,
+    location: (domain) => `/api/client/domains/${domain.id}`,
+    run: (ctx, { body }) => createDomain(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/domains/{domainId}',
+    summary: 'Read a custom domain.',
+    access: { secret: 'support' },
+    params,
+    reply: Domain,
+    run: (ctx, { params }) => getDomain(ctx, params.domainId),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/client/domains/{domainId}',
+    summary: 'Make a custom domain the default of the project, or no longer.',
+    description: 'The default domain is used by campaigns that name none. Another that was the default no longer is.',
+    access: { secret: 'admin' },
+    params,
+    body: DomainChanges,
+    reply: Domain,
+    run: (ctx, { params, body }) => updateDomain(ctx, params.domainId, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/client/domains/{domainId}',
+    summary: 'Delete a custom domain.',
+    description: 'Links that were sent keep working as long as the host leads to this server.',
+    access: { secret: 'admin' },
+    params,
+    status: 204,
+    run: (ctx, { params }) => deleteDomain(ctx, params.domainId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/domains/{domainId}/verify',
+    summary: 'Check a custom domain in the DNS.',
+    description:
+      'The answer says whether it is verified, and what is amiss. A verified domain that no longer leads here is not used any more.',
+    access: { secret: 'admin' },
+    params,
+    reply: Domain,
+    run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver()),
+  }),
+]

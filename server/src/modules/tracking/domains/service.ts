@@ -1,0 +1,128 @@
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { mapPage, type PageRequest } from '../../../infra/paging.ts'
+import { remembered } from '../../../infra/remembered.ts'
+import { ApiError, fault, missing } from '../../../lib/errors.ts'
+import type { DomainId, ProjectId } from '../../../lib/ids.ts'
+import { dnsName, isDomainName } from '../../../lib/urls.ts'
+import { checkDns, type DnsFindings, type DomainResolver, txtNameOf, txtValueOf } from './dns-check.ts'
+import * as queries from './queries.ts'
+import type { Domain, DomainChanges, DomainInput, DomainRow } from './schema.ts'
+
+const DOMAINS_MAX = 100
+const TOKEN_BYTES = 18
+const REMEMBERED_MS = 5000
+const REMEMBERED_MAX = 1000
+
+const ourHost = (ctx: ProjectCtx | InTx) => new URL(ctx.baseUrl()).hostname
+
+export const listDomains = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listDomains(ctx, page), present(ctx))
+
+export async function getDomain(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
+  return present(ctx)(found(await queries.findDomain(ctx, id)))
+}
+
+/** Makes a domain, which is not used before it is verified. Throws 409 when the project has it, 422 when it cannot be one. */
+export async function createDomain(ctx: ProjectCtx, { host, is_default = false }: DomainInput): Promise<Domain> {
+  const name = dnsName(host) ?? ''
+  if (!isDomainName(name)) {
+    throw fault('validation_failed', 'host', 'The value of `host` must be a name on the public internet, such as `links.example.com`.')
+  }
+  if (name === ourHost(ctx)) {
+    throw fault('validation_failed', 'host', 'The value of `host` is the name of this server, which links lead to anyway. Use another.')
+  }
+  if ((await queries.countDomains(ctx)) >= DOMAINS_MAX) {
+    throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
+  }
+  const row = await inTx(ctx, async (ctx) => {
+    const row = await queries.insertDomain(ctx, name, ctx.secrets.random(TOKEN_BYTES).toString('base64url'))
+    if (!row) throw new ApiError('resource_already_exists', 'The project has a domain with this `host` already.', { param: 'host' })
+    return is_default ? makeDefault(ctx, row.id, true) : row
+  })
+  usable.forget()
+  return present(ctx)(row)
+}
+
+export async function updateDomain(ctx: ProjectCtx, id: DomainId, { is_default }: DomainChanges): Promise<Domain> {
+  if (is_default === undefined) return getDomain(ctx, id)
+  const row = await inTx(ctx, (ctx) => makeDefault(ctx, id, is_default))
+  usable.forget()
+  return present(ctx)(row)
+}
+
+async function makeDefault(ctx: InTx, id: DomainId, isDefault: boolean): Promise<DomainRow> {
+  if (isDefault) await queries.clearDefault(ctx, id)
+  return found(await queries.setDefault(ctx, id, isDefault))
+}
+
+/** Links that were sent with it keep working as long as the host leads here. */
+export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void> {
+  if ((await queries.deleteDomain(ctx, id)) === 0) throw missing('domain')
+  usable.forget()
+}
+
+/** Asks the DNS whether the domain may be used, and writes down what it says. */
+export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: DomainResolver): Promise<Domain> {
+  const { host, verification_token: token } = found(await queries.findDomain(ctx, id))
+  const findings = await checkDns(host, ourHost(ctx), token, resolver)
+  const row = await inTx(ctx, async (ctx) => {
+    const claims = await queries.holdClaims(ctx, host)
+    const domain = found(await queries.findDomain(ctx, id))
+    const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
+    const verdict = judge(domain, findings, others.length > 0, ourHost(ctx))
+    if (verdict.isVerified && !domain.is_verified)
+      await queries.withdraw(
+        ctx,
+        others.map(({ id }) => id),
+        TAKEN,
+      )
+    return found(await queries.saveCheck(ctx, id, verdict.isVerified, verdict.problem))
+  })
+  usable.forget()
+  return present(ctx)(row)
+}
+
+const TAKEN = 'Another project has shown that the host is its own.'
+const CONTESTED =
+  'Another project of this server names this host as well. Publish the TXT record to show that it is yours, then verify it again.'
+const SILENT = 'The DNS could not be asked. Try again in a few minutes.'
+
+/**
+ * Whoever can publish a TXT record has the host. A host that merely leads here is anybody's who asks first, and so it takes the
+ * record where several ask. A DNS that does not answer changes nothing.
+ */
+function judge({ host, is_verified }: DomainRow, { leadsHere, isOwned }: DnsFindings, isContested: boolean, ours: string) {
+  if (isOwned === 'yes') return { isVerified: true, problem: null }
+  if (leadsHere === 'yes') {
+    return is_verified || !isContested ? { isVerified: true, problem: null } : { isVerified: false, problem: CONTESTED }
+  }
+  if (leadsHere === 'unknown' || isOwned === 'unknown') return { isVerified: is_verified, problem: SILENT }
+  const problem = `\`${host}\` does not lead to this server. Publish a CNAME record from it to \`${ours}\`, or the TXT record.`
+  return { isVerified: false, problem }
+}
+
+const usable = remembered(REMEMBERED_MAX, REMEMBERED_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
+
+/**
+ * Where links lead, without a slash at the end: the domain of this id when it is verified, else the default domain of the project,
+ * else this server under its own name.
+ */
+export async function baseOf(ctx: ProjectCtx, id: DomainId | null): Promise<string> {
+  const domains = await usable.get(ctx, ctx.projectId)
+  const domain = domains.find((domain) => domain.id === id) ?? domains.find(({ is_default }) => is_default)
+  return domain ? `https://${domain.host}` : ctx.baseUrl()
+}
+
+function found(row: DomainRow | undefined): DomainRow {
+  if (!row) throw missing('domain')
+  return row
+}
+
+const present =
+  (ctx: ProjectCtx | InTx) =>
+  ({ verification_token, ...row }: DomainRow): Domain => ({
+    ...row,
+    dns: [
+      { type: 'CNAME', name: row.host, value: ourHost(ctx) },
+      { type: 'TXT', name: txtNameOf(row.host), value: txtValueOf(verification_token) },
+    ],
+  })

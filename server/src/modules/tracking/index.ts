@@ -1,0 +1,16 @@
+/**
+ * Who opened a message and followed its links, and the hosts that links lead to. Owns `links`, `link_clicks`, `campaign_opens`
+ * and `domains`. Links are found in templates before Liquid runs, and get a signed address when a message is made.
+ * Promises: nobody is led where the sender did not mean to lead them, a redirect waits for nothing, and what machines do is not
+ * taken for people.
+ */
+export { findDomain } from './domains/queries.ts'
+export { baseOf } from './domains/service.ts'
+export { rememberLinks } from './links/links.ts'
+export { eraseClicks, mergeClicks } from './links/queries.ts'
+export { markLinks, wrapLinks } from './marks/own-marks.ts'
+export { addPixel } from './marks/pixel.ts'
+export { trackingPages } from './pages.ts'
+export { trackingRoutes } from './routes.ts'
+export { createRecorder, type Recorder } from './seen/recorder.ts'
+export { type Tracker, trackerOf } from './tracker.ts'

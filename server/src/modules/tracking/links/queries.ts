@@ -1,0 +1,114 @@
+import { Type } from 'typebox'
+import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { CampaignId, LinkId, UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { CountedLinkRow, OpensRow } from '../schema.ts'
+
+const LinkRow = Type.Object({ id: IdOf<LinkId>(), position: Type.Integer() })
+
+/** Those of these links that are known: the place in the array is the position of the link. */
+export const findLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
+  ctx.db.all(
+    LinkRow,
+    sql`select l.id, l.position
+        from unnest(${urls}::text[]) with ordinality as i(url, number)
+        join links l on l.project_id = ${ctx.projectId} and l.campaign_id = ${campaignId}
+         and l.position = i.number - 1 and md5(l.url) = md5(i.url)`,
+  )
+
+/** Writes links down. One that another process wrote in between is in the answer too, hence the update that changes nothing. */
+export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
+  ctx.db.all(
+    LinkRow,
+    sql`insert into links (project_id, campaign_id, position, url, created_at)
+        select ${ctx.projectId}, ${campaignId}, i.number - 1, i.url, ${ctx.clock.now()}
+        from unnest(${urls}::text[]) with ordinality as i(url, number)
+        order by i.number
+        on conflict (project_id, campaign_id, position, md5(url)) do update set url = excluded.url
+        returning id, position`,
+  )
+
+/** Which links of a campaign there are and what came of each, in the order of the templates. */
+export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>
+  ctx.db.all(
+    CountedLinkRow,
+    sql`select l.id, l.url, l.position, c.clicks, c.people, c.machine_clicks
+        from links l
+        cross join lateral (
+          select coalesce(sum(clicks), 0)::bigint as clicks, count(*) filter (where clicks > 0) as people,
+                 coalesce(sum(machine_clicks), 0)::bigint as machine_clicks
+          from link_clicks where project_id = ${ctx.projectId} and link_id = l.id
+        ) c
+        where l.project_id = ${ctx.projectId} and l.campaign_id = ${campaignId}
+        order by l.position, l.id
+        limit ${limit}`,
+  )
+
+export const findOpens = (ctx: ProjectCtx, campaignId: CampaignId) =>
+  ctx.db.first(
+    OpensRow,
+    sql`select opens as total, proxied_opens as proxied, machine_opens as machine
+        from campaign_opens where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
+  )
+
+/** Columns of a batch: one entry a visit. */
+export type Visits = {
+  campaignIds: CampaignId[]
+  userIds: UserId[]
+  /** Null for an open. */
+  linkIds: (LinkId | null)[]
+  areMachines: boolean[]
+  areProxied: boolean[]
+}
+
+/** Adds a batch to what was counted. Clicks on links that there are not are left out. */
+export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areMachines, areProxied }: Visits) =>
+  ctx.db.run(
+    sql`with seen as (
+          select campaign_id, user_id, link_id, is_machine, is_proxied
+          from unnest(${campaignIds}::bigint[], ${userIds}::bigint[], ${linkIds}::bigint[], ${areMachines}::boolean[], ${areProxied}::boolean[])
+               as i(campaign_id, user_id, link_id, is_machine, is_proxied)
+        ), clicked as (
+          insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks)
+          select ${ctx.projectId}, l.id, s.user_id, count(*) filter (where not s.is_machine), count(*) filter (where s.is_machine)
+          from links l join seen s on s.link_id = l.id
+          where l.project_id = ${ctx.projectId} and l.id = any(${linkIds}::bigint[])
+          group by l.id, s.user_id
+          order by l.id, s.user_id
+          on conflict (project_id, link_id, user_id) do update
+          set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks
+        )
+        insert into campaign_opens as o (project_id, campaign_id, opens, proxied_opens, machine_opens)
+        select ${ctx.projectId}, campaign_id, count(*) filter (where not is_machine), count(*) filter (where is_proxied),
+               count(*) filter (where is_machine)
+        from seen
+        where link_id is null
+        group by campaign_id
+        order by campaign_id
+        on conflict (project_id, campaign_id) do update
+        set opens = o.opens + excluded.opens, proxied_opens = o.proxied_opens + excluded.proxied_opens,
+            machine_opens = o.machine_opens + excluded.machine_opens`,
+  )
+
+/** Moves what people followed to the survivors of their merges. */
+export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
+  ctx.db.run(
+    sql`with moved as (
+          delete from link_clicks c
+          using unnest(${pairs.map((pair) => pair.from_id)}::bigint[], ${pairs.map((pair) => pair.into_id)}::bigint[]) as m(from_id, into_id)
+          where c.project_id = ${ctx.projectId} and c.user_id = m.from_id and c.user_id = any(${pairs.map((pair) => pair.from_id)}::bigint[])
+          returning c.link_id, m.into_id, c.clicks, c.machine_clicks
+        )
+        insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks)
+        select ${ctx.projectId}, link_id, into_id, sum(clicks), sum(machine_clicks)
+        from moved
+        group by link_id, into_id
+        order by link_id, into_id
+        on conflict (project_id, link_id, user_id) do update
+        set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks`,
+  )
+
+/** Removes what these people followed. */
+export const eraseClicks = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.run(sql`delete from link_clicks where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)

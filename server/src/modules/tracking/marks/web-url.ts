@@ -1,0 +1,24 @@
+import { decodeAttribute } from './entities.ts'
+
+// A scheme is letters, and what is none of its letters ends the search for one.
+const OTHER_THAN_WEB = /^(?:[#?]|\/(?!\/)|(?!https?:)[a-z][a-z0-9+.-]*:)/i
+
+/** The web address that an attribute's source is to a browser, whole; null when it is something else, or cannot be known. */
+export function webUrlIn(source: string): string | null {
+  const decoded = decodeAttribute(source)
+  if (decoded === null) return null
+  const text = trimmed(decoded).replace(/[\t\n\r]/g, '')
+  const url = text.startsWith('//') ? `https:${text}` : text
+  return /^https?:/i.test(url) && URL.canParse(url) ? url : null
+}
+
+/** Is what begins so surely no web address, whatever follows? */
+export const isSurelyOther = (source: string): boolean => OTHER_THAN_WEB.test(trimmed(decodeAttribute(source) ?? ''))
+
+/** Without the spaces and controls around it, which browsers pass over. */
+function trimmed(text: string): string {
+  let [from, to] = [0, text.length]
+  while (from < to && text.charCodeAt(from) <= 0x20) from++
+  while (from < to && text.charCodeAt(to - 1) <= 0x20) to--
+  return text.slice(from, to)
+}

@@ -1,0 +1,336 @@
+import type { InjectOptions } from 'fastify'
+import { describe, expect, test } from 'vitest'
+import { type Tenant, type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/ctx.ts'
+import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
+import { findSurvivors } from '../users/index.ts'
+import { rememberLinks } from './links/links.ts'
+import { eraseClicks, mergeClicks } from './links/queries.ts'
+import { trackingPages } from './pages.ts'
+import type { Seen } from './schema.ts'
+import { createRecorder, type RecorderParts } from './seen/recorder.ts'
+import { trackerOf } from './tracker.ts'
+
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0'
+const SHOP = ['https://shop.test/a', 'https://shop.test/b', 'https://shop.test/c']
+
+/** A campaign with links, and people who get messages of it. */
+async function campaignWith(w: World, urls: string[] = SHOP) {
+  const { body: subscription } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })
+  const { body: campaign } = await w.post('/api/client/campaigns', {
+    type: 'trigger',
+    name: 'Spring',
+    subscription_id: subscription.id,
+    event_name: 'x',
+  })
+  await w.users('ana', 'ben', 'cleo')
+  const ids: Record<string, UserId> = {}
+  for (const name of ['ana', 'ben', 'cleo']) ids[name] = (await w.get(`/api/client/users/${name}`)).body.id
+  const campaignId = campaign.id as CampaignId
+  const links = await rememberLinks(w.ctx, campaignId, urls)
+  /** What a browser asks for when this person follows a link, or opens the message without one. */
+  const look = async (name: string, link?: number, { agent = BROWSER, method = 'GET' } = {}) => {
+    const userId = ids[name] as UserId
+    const tracker = trackerOf(w.ctx, { projectId: w.projectId, campaignId, userId, messageId: (1000 + userId) as MessageId })
+    const address = link === undefined ? tracker.pixel : tracker.click(links[link] as LinkId, urls[link] as string)
+    // Nobody is so quick as to click in the second in which the message is made.
+    w.advance('5 seconds')
+    return w.app.inject({ method, url: address.replace('http://carillon.test', ''), headers: { 'user-agent': agent } } as InjectOptions)
+  }
+  const counted = async () => {
+    w.advance('5 seconds')
+    await w.drain()
+    const { body } = await w.get(`/api/client/campaigns/${campaignId}/links`)
+    return body as { results: { id: number; url: string; clicks: number; people: number; machine_clicks: number }[]; opens: object }
+  }
+  return { campaignId, links, ids, look, counted }
+}
+
+describe('a link of a message', () => {
+  test('leads where it led, and nobody keeps the answer', async () => {
+    await using w = await world()
+    const { look } = await campaignWith(w)
+    const { statusCode, headers, body } = await look('ana', 0)
+    expect({ statusCode, body }).toEqual({ statusCode: 302, body: '' })
+    expect(headers).toMatchObject({ location: 'https://shop.test/a', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  })
+
+  test('counts how often it is followed, and by how many', async () => {
+    await using w = await world()
+    const { look, counted, links } = await campaignWith(w)
+    for (const [name, link] of [
+      ['ana', 0],
+      ['ana', 0],
+      ['ben', 0],
+      ['ben', 2],
+    ] as const)
+      await look(name, link)
+    expect((await counted()).results).toEqual([
+      { id: links[0], url: SHOP[0], position: 0, clicks: 3, people: 2, machine_clicks: 0 },
+      { id: links[1], url: SHOP[1], position: 1, clicks: 0, people: 0, machine_clicks: 0 },
+      { id: links[2], url: SHOP[2], position: 2, clicks: 1, people: 1, machine_clicks: 0 },
+    ])
+  })
+
+  test('does not count who asks for the head alone', async () => {
+    await using w = await world()
+    const { look, counted } = await campaignWith(w)
+    expect((await look('ana', 0, { method: 'HEAD' })).statusCode).toBe(302)
+    expect((await counted()).results[0]?.clicks).toBe(0)
+  })
+
+  test('counts machines apart, whether they give their name or follow everything at once', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, look, counted } = await campaignWith(w)
+    await look('ana', 0, { agent: 'Barracuda Sentinel (EE)' })
+    await look('ana', 0)
+    const tracker = trackerOf(w.ctx, { projectId: w.projectId, campaignId, userId: ids.ben as UserId, messageId: 7 as MessageId })
+    w.advance('5 seconds')
+    for (const [at, url] of SHOP.entries()) {
+      const path = tracker.click(links[at] as LinkId, url).replace('http://carillon.test', '')
+      await w.app.inject({ url: path, headers: { 'user-agent': BROWSER } })
+    }
+    expect((await counted()).results).toMatchObject([
+      { clicks: 1, people: 1, machine_clicks: 2 },
+      { clicks: 0, people: 0, machine_clicks: 1 },
+      { clicks: 0, people: 0, machine_clicks: 1 },
+    ])
+  })
+
+  test('that was changed leads nowhere and says so to a person', async () => {
+    await using w = await world()
+    const { links, campaignId } = await campaignWith(w)
+    const recipient = { projectId: w.projectId, campaignId, userId: 1 as UserId, messageId: 1 as MessageId }
+    const address = trackerOf(w.ctx, recipient).click(links[0] as LinkId, 'https://shop.test/a')
+    const { pathname, search } = new URL(address.replace('shop.test', 'evil.test'))
+    const reply = await w.get(pathname + search, { key: null })
+    expect(reply.status).toBe(404)
+    expect(reply.headers.location).toBeUndefined()
+    expect(reply.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(reply.text).toContain('<html lang="en-AU">')
+    expect(reply.text).not.toContain('evil')
+    expect(await w.get('/c/x', { key: null })).toMatchObject({ status: 404, text: reply.text })
+    expect(await w.get('/o/x.gif', { key: null })).toMatchObject({ status: 404, text: reply.text })
+  })
+
+  test('cannot bring a line of its own into the answer', async () => {
+    await using w = await world()
+    const recipient = { projectId: w.projectId, campaignId: 1 as CampaignId, userId: 1 as UserId, messageId: 1 as MessageId }
+    const address = trackerOf(w.ctx, recipient).click(1, 'https://shop.test/ü?a=\r\nset-cookie: a=b')
+    const { pathname, search } = new URL(address)
+    const { status, headers } = await w.get(pathname + search, { key: null })
+    expect(status).toBe(302)
+    expect(headers['set-cookie']).toBeUndefined()
+    expect(headers.location).toBe('https://shop.test/%C3%BC?a=set-cookie:%20a=b')
+  })
+})
+
+describe('the picture of a message', () => {
+  test('is one dot that nobody keeps', async () => {
+    await using w = await world()
+    const { look } = await campaignWith(w)
+    const { statusCode, headers, rawPayload } = await look('ana')
+    expect(statusCode).toBe(200)
+    expect(headers).toMatchObject({ 'content-type': 'image/gif', 'cache-control': 'no-store' })
+    expect(rawPayload).toHaveLength(43)
+    expect(rawPayload.subarray(0, 6).toString()).toBe('GIF89a')
+    expect(rawPayload.at(-1)).toBe(0x3b)
+  })
+
+  test('tells people, proxies and machines apart', async () => {
+    await using w = await world()
+    const { look, counted } = await campaignWith(w)
+    await look('ana')
+    await look('ben', undefined, { agent: 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)' })
+    await look('cleo', undefined, { agent: 'Mozilla/5.0' })
+    expect((await counted()).opens).toEqual({ total: 2, proxied: 1, machine: 1 })
+  })
+})
+
+describe('what was seen', () => {
+  const seenBy = (user_id: UserId, campaign_id: CampaignId, link: LinkId, at: Date): Seen => ({
+    kind: 'click',
+    user_id,
+    campaign_id,
+    message_id: (1000 + user_id) as MessageId,
+    link,
+    url: 'https://shop.test/a',
+    at,
+    isMachine: false,
+    isProxied: false,
+    reason: null,
+  })
+  const parts = (whenSeen: RecorderParts['whenSeen'] = async () => undefined): RecorderParts => ({ survivorsOf: findSurvivors, whenSeen })
+
+  test('is told in the transaction that counts it, and counted when that holds', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, counted } = await campaignWith(w)
+    const told: Seen[][] = []
+    let isBroken = true
+    await using recorder = createRecorder(
+      w.ctx,
+      parts(async (_, seen) => {
+        if (isBroken) throw new Error('not now')
+        told.push(seen)
+      }),
+    )
+    const seen = seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
+    recorder.put(w.projectId, seen)
+    await recorder.flush()
+    w.advance('3 seconds')
+    await recorder.flush()
+    expect((await counted()).results[0]?.clicks).toBe(0)
+    isBroken = false
+    await recorder.flush()
+    expect(told).toEqual([[seen]])
+    expect((await counted()).results[0]?.clicks).toBe(1)
+  })
+
+  test('is written when the server stops', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, counted } = await campaignWith(w)
+    {
+      await using recorder = createRecorder(w.ctx, parts())
+      recorder.put(w.projectId, seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
+    }
+    expect((await counted()).results[0]?.clicks).toBe(1)
+  })
+
+  test('comes in batches of 500', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, counted } = await campaignWith(w)
+    const sizes: number[] = []
+    {
+      await using recorder = createRecorder(
+        w.ctx,
+        parts(async (_, seen) => {
+          sizes.push(seen.length)
+        }),
+      )
+      for (let at = 0; at < 1200; at++) {
+        const seen = seenBy(ids[at % 2 ? 'ana' : 'ben'] as UserId, campaignId, links[0] as LinkId, w.clock.now())
+        recorder.put(w.projectId, { ...seen, message_id: at as MessageId })
+      }
+    }
+    expect(sizes).toEqual([500, 500, 200])
+    expect((await counted()).results[0]).toMatchObject({ clicks: 1200, people: 2 })
+  })
+
+  test('of one project does not wait for what fails in another', async () => {
+    await using w = await world()
+    const other = await w.other()
+    const { campaignId, ids, links, counted } = await campaignWith(w)
+    await using recorder = createRecorder(
+      w.ctx,
+      parts(async (ctx) => {
+        if (ctx.projectId === other.projectId) throw new Error('broken')
+      }),
+    )
+    const theirs = await userOf(w, other)
+    recorder.put(other.projectId, { ...seenBy(theirs, 1 as CampaignId, 1 as LinkId, w.clock.now()), kind: 'open' })
+    recorder.put(w.projectId, { ...seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()), kind: 'open', link: null })
+    await recorder.flush()
+    expect((await counted()).opens).toMatchObject({ total: 1 })
+  })
+
+  test('is lost without a database, but nobody is led astray', async () => {
+    await using w = await world()
+    const { ids, campaignId } = await campaignWith(w)
+    const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
+    const ctx = { ...w.ctx, db: { all: down, first: down, run: down, copy: down, transaction: down } }
+    const recorder = createRecorder(ctx, parts())
+    const [page] = trackingPages(recorder)
+    const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })
+    const { pathname, searchParams } = new URL(tracker.click(1, 'https://shop.test/a'))
+    const call = { params: { token: pathname.slice(3) }, query: searchParams, headers: { 'user-agent': BROWSER }, body: Buffer.alloc(0) }
+    const reply = await page?.run(ctx, { ...call, url: '', method: 'GET', address: '127.0.0.1', requestId: 'r' })
+    expect(reply).toMatchObject({ status: 302, headers: { location: 'https://shop.test/a' } })
+    await recorder[Symbol.asyncDispose]()
+  })
+
+  test('of a person who was merged is the survivor’s, before and after the merge', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, look, counted } = await campaignWith(w)
+    await look('ana', 0)
+    await look('ben', 0)
+    await look('ben', 1)
+    expect((await counted()).results[0]).toMatchObject({ clicks: 2, people: 2 })
+    const merge = { from_id: ids.ben as UserId, into_id: ids.ana as UserId }
+    await inTx(w.ctx, (ctx) => mergeClicks(ctx, [merge]))
+    await using recorder = createRecorder(w.ctx, {
+      ...parts(),
+      survivorsOf: async (_, __, ids) => ids.map((id) => ({ id, survivor_id: id === merge.from_id ? merge.into_id : id })),
+    })
+    recorder.put(w.projectId, seenBy(ids.ben as UserId, campaignId, links[1] as LinkId, w.clock.now()))
+    w.advance('3 seconds')
+    await recorder.flush()
+    expect((await counted()).results).toMatchObject([{ clicks: 2, people: 1 }, { clicks: 2, people: 1 }, { clicks: 0 }])
+  })
+
+  test('of a person who is erased is gone, and stays gone', async () => {
+    await using w = await world()
+    const { ids, look, counted } = await campaignWith(w)
+    await look('ana', 0)
+    await look('ben', 0)
+    await counted()
+    await inTx(w.ctx, (ctx) => eraseClicks(ctx, [ids.ana as UserId]))
+    expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
+    await w.delete('/api/client/users/ana')
+    await look('ana', 0)
+    expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
+  })
+})
+
+async function userOf(w: World, tenant: Tenant): Promise<UserId> {
+  await w.post('/api/client/users/batch', [{ external_id: 'theirs', email: 'theirs@example.com' }], { key: tenant.keys.secret })
+  return (await w.get('/api/client/users/theirs', { key: tenant.keys.secret })).body.id
+}
+
+describe('the links of a template', () => {
+  test('keep their ids, however many ask at once', async () => {
+    await using w = await world()
+    const ask = () => rememberLinks(w.ctx, 1 as CampaignId, [...SHOP, SHOP[0] as string])
+    const answers = await Promise.all(Array.from({ length: 8 }, ask))
+    for (const ids of answers) expect(ids).toEqual(answers[0])
+    expect(new Set(answers[0]).size).toBe(4)
+    expect(await ask()).toEqual(answers[0])
+  })
+
+  test('are others in another campaign, at another place, with another address', async () => {
+    await using w = await world()
+    const [a, b] = SHOP as [string, string]
+    const first = await rememberLinks(w.ctx, 1 as CampaignId, [a, b])
+    expect((await rememberLinks(w.ctx, 1 as CampaignId, [b, a])).filter((id) => first.includes(id))).toEqual([])
+    expect((await rememberLinks(w.ctx, 2 as CampaignId, [a, b])).filter((id) => first.includes(id))).toEqual([])
+    expect(await rememberLinks(w.ctx, 1 as CampaignId, [a])).toEqual([first[0]])
+    expect(await rememberLinks(w.ctx, 1 as CampaignId, [])).toEqual([])
+  })
+
+  test('are not remembered when the transaction that wrote them is undone', async () => {
+    await using w = await world()
+    const urls = [...SHOP]
+    await expect(
+      inTx(w.ctx, async (ctx) => {
+        await rememberLinks(ctx, 1 as CampaignId, urls)
+        throw new Error('undone')
+      }),
+    ).rejects.toThrow('undone')
+    const ids = await rememberLinks(w.ctx, 1 as CampaignId, urls)
+    expect(await rememberLinks(w.ctx, 1 as CampaignId, [...urls])).toEqual(ids)
+  })
+
+  test('may be as long as a template lets them be', async () => {
+    await using w = await world()
+    const [id] = await rememberLinks(w.ctx, 1 as CampaignId, [`https://shop.test/${'x'.repeat(20_000)}`])
+    expect(id).toBeGreaterThan(0)
+  })
+
+  test('are shown to their own project only', async () => {
+    await using w = await world()
+    const { campaignId } = await campaignWith(w)
+    const other = await w.other()
+    expect((await w.get(`/api/client/campaigns/${campaignId}/links`, { key: other.keys.secret })).status).toBe(404)
+    expect((await w.get('/api/client/campaigns/999999/links')).status).toBe(404)
+    expect((await w.get(`/api/client/campaigns/${campaignId}/links`, { key: w.keys.support })).status).toBe(200)
+  })
+})
