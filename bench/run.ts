@@ -1,13 +1,16 @@
 /** `npm run bench [name …]`: runs benchmarks and keeps what they measured. */
 import { execFileSync } from 'node:child_process'
+import { audience } from './audience.ts'
+import { blast } from './blast.ts'
 import { coldStart } from './cold-start.ts'
 import { ingest } from './ingest.ts'
 import { list } from './list.ts'
 import { segments } from './segments.ts'
 import { saveResults } from './support.ts'
+import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 
-const benches = { ingest, users, list, segments, 'cold-start': coldStart }
+const benches = { ingest, users, list, segments, audience, blast, trigger, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

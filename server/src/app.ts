@@ -11,7 +11,7 @@ import { loadOrCreateAuthority } from './infra/dev-authority.ts'
 import { addDocs } from './infra/http/docs.ts'
 import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
-import { startJobs } from './infra/jobs.ts'
+import { type Jobs, startJobs } from './infra/jobs.ts'
 import { keepEmbeddedPostgres } from './infra/keep-embedded-postgres.ts'
 import { createLog, type Log } from './infra/log.ts'
 import { createMetrics } from './infra/metrics.ts'
@@ -19,12 +19,14 @@ import { migrate } from './infra/migrate.ts'
 import { openApiDocument } from './infra/openapi.ts'
 import { createSafeFetch } from './infra/safe-fetch.ts'
 import { createSecrets } from './infra/secrets.ts'
+import { createSmtpRelays } from './infra/smtp-relays.ts'
 import { createAppender } from './infra/stream.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
 import { VERSION } from './lib/versions.ts'
 import { preparePartitions } from './modules/events/index.ts'
-import { allRoutes } from './routes.ts'
+import { createListening, type Listening } from './modules/inbox/index.ts'
+import { allPages, allRoutes, openRecorder } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
 
 export type Role = 'all' | 'api' | 'worker'
@@ -49,14 +51,16 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const ctx = await open(config, clock, log, url, opening)
+  const standing: Standing = { address: config.BASE_URL ?? addressOf(config.HOST, config.PORT), jobs: null, listening: createListening() }
+  const ctx = await open(config, clock, log, url, standing, opening)
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const path = join(config.DATA_DIR, 'credentials.json')
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
   const credentials = first && { ...first, path }
   await preparePartitions(ctx)
   const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs()))
-  const listening = role === 'worker' ? null : await listen(ctx, () => jobs?.wake('people'), opening)
+  standing.jobs = jobs
+  const listening = role === 'worker' ? null : await listen(ctx, standing, opening)
   const closing = opening.move()
   return {
     ...(listening && { url: listening }),
@@ -66,6 +70,9 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   }
 }
 
+/** What is known only once the parts are running. */
+type Standing = { address: string; jobs: Jobs | null; listening: Listening }
+
 /** The database of the configuration, migrated, for one command. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
   const config = await withDevelopmentSecrets(given)
@@ -73,7 +80,8 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const ctx = await open(config, systemClock, log, url, opening)
+  const standing: Standing = { address: config.BASE_URL ?? addressOf(config.HOST, config.PORT), jobs: null, listening: createListening() }
+  const ctx = await open(config, systemClock, log, url, standing, opening)
   const closing = opening.move()
   return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
@@ -83,11 +91,28 @@ async function database(config: Config, log: Log, opening: AsyncDisposableStack)
   return opening.use(await keepEmbeddedPostgres({ dataDir: resolve(config.DATA_DIR), log }, systemClock)).url
 }
 
-async function open(config: Config, clock: Clock, log: Log, url: string, opening: AsyncDisposableStack): Promise<Ctx & { db: Database }> {
+async function open(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  url: string,
+  standing: Standing,
+  opening: AsyncDisposableStack,
+): Promise<Ctx & { db: Database }> {
   const metrics = createMetrics(VERSION)
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
-  const base = { config, clock, log, metrics, fetch, secrets: createSecrets(config.SECRETS_KEY) }
+  const base = {
+    config,
+    clock,
+    log,
+    metrics,
+    fetch,
+    secrets: createSecrets(config.SECRETS_KEY),
+    smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
+    baseUrl: () => standing.address,
+    wake: (name: string) => (name === 'inbox' ? standing.listening.wake() : standing.jobs?.wake(name)),
+  }
   const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
   return { ...base, db }
 }
@@ -102,12 +127,12 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
 
-async function listen(ctx: Ctx & { db: Database }, appended: () => void, opening: AsyncDisposableStack): Promise<string> {
-  const { config } = ctx
-  let baseUrl = config.BASE_URL ?? ''
-  const routes = allRoutes(createAppender(ctx.db, appended))
-  const app = createHttpServer({ ctx, routes, authenticator, baseUrl: () => baseUrl })
-  addDocs(app, { document: () => openApiDocument({ routes, version: VERSION, baseUrl }), baseUrl: () => baseUrl })
+async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: AsyncDisposableStack): Promise<string> {
+  const { config, baseUrl } = ctx
+  const recorder = opening.use(openRecorder(ctx))
+  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake('people')), listening: standing.listening })
+  const app = createHttpServer({ ctx, routes, pages: allPages({ recorder }), authenticator, baseUrl })
+  addDocs(app, { document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl })
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
   await app.listen({ host: config.HOST, port: config.PORT })
   opening.defer(async () => {
@@ -115,8 +140,13 @@ async function listen(ctx: Ctx & { db: Database }, appended: () => void, opening
     await app.close()
   })
   const { port } = app.server.address() as AddressInfo
-  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
-  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
-  baseUrl ||= url
+  const url = addressOf(config.HOST, port)
+  if (config.BASE_URL === undefined) standing.address = url
   return url
+}
+
+/** How this machine reaches what listens there. */
+function addressOf(host: string, port: number): string {
+  const named = host.includes(':') ? `[${host}]` : host
+  return `http://${named === '0.0.0.0' ? '127.0.0.1' : named}:${port}`
 }

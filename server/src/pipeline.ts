@@ -7,7 +7,7 @@ import { applyNext, type LogWork } from './infra/apply-log.ts'
 import { asSystem, type Ctx, type InTx, inTx } from './infra/ctx.ts'
 import { type ParkedItem, projectsWaiting } from './infra/stream.ts'
 import type { UserId } from './lib/ids.ts'
-import { runningTriggers, triggered } from './modules/campaigns/index.ts'
+import { intentsOf } from './modules/campaigns/index.ts'
 import {
   type Arrived,
   eraseEvents,
@@ -32,7 +32,8 @@ import {
   type Registry,
   reevaluate,
 } from './modules/segments/index.ts'
-import { eraseSubscriptions, mergeSubscriptions } from './modules/subscriptions/index.ts'
+import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
+import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
   eraseUser,
   findErasable,
@@ -81,6 +82,8 @@ export async function whenPeopleAct(ctx: Ctx): Promise<number> {
   let done = 0
   await preparePartitions(ctx)
   for (const { project_id } of await projectsWaiting(ctx)) done += await applyNext(ctx, project_id, work)
+  // Somebody may be waiting for a message that this caused.
+  if (done > 0) ctx.wake('messages.send')
   return done
 }
 
@@ -179,8 +182,7 @@ async function recordMoves(ctx: InTx, moves: Move[], lane: number): Promise<Fact
 async function react(ctx: InTx, facts: Fact[]): Promise<void> {
   const news = facts.filter(({ triggers }) => triggers)
   if (news.length === 0) return
-  const triggers = await runningTriggers(ctx, [...new Set(news.map(({ event }) => event.name))])
-  const intents = triggered(news, triggers)
+  const intents = await intentsOf(ctx, news)
   if (intents.length > 0) await enqueue(ctx, intents)
 }
 
@@ -205,6 +207,7 @@ const LAPSE_LANE = -3
 async function whenMerged(ctx: InTx, pairs: Merge[]): Promise<void> {
   await mergeSubscriptions(ctx, pairs)
   await mergeMessages(ctx, pairs)
+  await mergeClicks(ctx, pairs)
 }
 
 /** They are different now, by a request of its own: what follows is for those who apply the log. */
@@ -221,11 +224,14 @@ export async function whenForgotten(ctx: Ctx): Promise<number> {
   for (const { id, project_id } of people) {
     await inTx(asSystem(ctx, project_id, await findProject(ctx, project_id)), async (ctx) => {
       await lockLists(ctx)
-      const ids = (await eraseUser(ctx, id)).map(({ id }) => id)
+      const erased = await eraseUser(ctx, id)
+      const ids = erased.map(({ id }) => id)
       if (ids.length === 0) return
       await erasePeople(ctx, LAPSE_LANE, ids)
       await eraseMessages(ctx, ids)
+      await eraseClicks(ctx, ids)
       await eraseSubscriptions(ctx, ids)
+      await suppressErased(ctx, erased)
       await eraseEvents(ctx, ids)
     })
   }

@@ -1,31 +1,74 @@
 /** Every endpoint, one line a module. */
+import type { Ctx } from './infra/ctx.ts'
+import type { Page } from './infra/page.ts'
 import type { Route } from './infra/route.ts'
 import type { Appender } from './infra/stream.ts'
-import { campaignRoutes, campaignsOfList, findCampaigns } from './modules/campaigns/index.ts'
+import { campaignRoutes, campaignsOfList, findCampaigns, requireCampaign } from './modules/campaigns/index.ts'
+import { findProvider, hasProvider, providerPages, providerRoutes } from './modules/channels/index.ts'
 import { acceptUpserts, eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
+import { inboxRoutes, type Listening } from './modules/inbox/index.ts'
 import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
-import { cancelCampaign, deliveryOf, messageRoutes } from './modules/messages/index.ts'
+import { createReporting, messagePages, messageRoutes, whenSeen } from './modules/messages/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { rebuildListsMentioning, segmentRoutes } from './modules/segments/index.ts'
-import { createDefaultSubscriptions, subscriptionRoutes } from './modules/subscriptions/index.ts'
+import { consentPages, createDefaultSubscriptions, subscriptionRoutes } from './modules/subscriptions/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
-import { userRoutes } from './modules/users/index.ts'
+import { createRecorder, findDomain, type Recorder, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
+import { findSurvivors, userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
 import { whenPeopleChange } from './pipeline.ts'
+import { sources } from './sources.ts'
 
-export const allRoutes = (appender: Appender): Route[] => [
-  ...projectRoutes(createDefaultSubscriptions),
+/** What endpoints of one process share. */
+export type Shared = { appender: Appender; listening: Listening; recorder: Recorder }
+
+export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
+  ...projectRoutes(createDefaultSubscriptions, hasProvider),
   ...keyRoutes,
   ...userRoutes(whenPeopleChange, (ctx, items, body, requestId) => acceptUpserts(ctx, appender, items, body, requestId)),
   ...eventRoutes(appender),
   ...subscriptionRoutes((ctx, id) => rebuildListsMentioning(ctx, `subscription:${id}`)),
   ...segmentRoutes(async (ctx, id) => (await campaignsOfList(ctx, id)).map(({ name }) => name), findCampaigns),
   ...importRoutes,
-  ...campaignRoutes(cancelCampaign, deliveryOf),
+  ...campaignRoutes({ findProvider, findDomain }),
   ...journeyRoutes,
   ...messageRoutes,
+  ...providerRoutes,
+  ...trackingRoutes({ requireCampaign }),
+  ...inboxRoutes(listening, (ctx, seen) =>
+    whenSeen(
+      ctx,
+      seen.map(({ message_id, what, at }) => ({ messageId: message_id, what, at })),
+    ),
+  ),
   ...webhookRoutes,
   ...toolRoutes,
 ]
+
+/** Every endpoint that asks for no key. */
+export const allPages = ({ recorder }: Pick<Shared, 'recorder'>): Page[] => [
+  ...trackingPages(recorder),
+  ...consentPages,
+  ...messagePages(sources),
+  ...providerPages(createReporting(sources)),
+]
+
+/** What people do with messages, once it is seen. What machines do counts for nothing here. */
+export const openRecorder = (ctx: Ctx): Recorder =>
+  createRecorder(ctx, {
+    survivorsOf: findSurvivors,
+    whenSeen: (ctx, seen) =>
+      whenSeen(
+        ctx,
+        seen
+          .filter(({ isMachine }) => !isMachine)
+          .map(({ message_id, kind, at, url }) => ({
+            messageId: message_id,
+            what: kind === 'open' ? 'opened' : 'clicked',
+            at,
+            ...(url !== null && { url }),
+          })),
+      ),
+  })

@@ -17,16 +17,19 @@ import { createMetrics } from '../src/infra/metrics.ts'
 import type { Route } from '../src/infra/route.ts'
 import { createSafeFetch } from '../src/infra/safe-fetch.ts'
 import { createSecrets } from '../src/infra/secrets.ts'
+import { createSmtpRelays } from '../src/infra/smtp-relays.ts'
 import { createAppender } from '../src/infra/stream.ts'
 import { egressPolicy } from '../src/lib/egress.ts'
 import type { OrganisationId, ProjectId } from '../src/lib/ids.ts'
 import { matches } from '../src/lib/validate.ts'
 import { LATEST_VERSION } from '../src/lib/versions.ts'
 import { preparePartitions } from '../src/modules/events/index.ts'
+import { createListening } from '../src/modules/inbox/index.ts'
 import { generateKey, saveKey } from '../src/modules/keys/index.ts'
 import { insertOrganisation, makeProject } from '../src/modules/projects/index.ts'
 import { createDefaultSubscriptions } from '../src/modules/subscriptions/index.ts'
-import { allRoutes } from '../src/routes.ts'
+import type { Recorder } from '../src/modules/tracking/index.ts'
+import { allPages, allRoutes, openRecorder } from '../src/routes.ts'
 import { allJobs } from '../src/workers.ts'
 import { withDatabase } from './database.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -61,8 +64,8 @@ export type World = Tenant &
     /** Posts a form to a utility endpoint. */
     form(path: string, fields: Record<string, string> | string, options?: RequestOptions): Promise<Reply>
     advance(by: string | number): void
-    /** Runs every job until none finds anything to do. */
-    drain(): Promise<void>
+    /** Runs every job, or those of these names, until none finds anything to do. */
+    drain(...names: string[]): Promise<void>
     /** Saves users by external id, with addresses made from their names. */
     users(...names: string[]): Promise<void>
     /** A user token for the header X-Service-User-Token. */
@@ -117,11 +120,16 @@ export async function world({ env = {}, log }: WorldOptions = {}): Promise<World
     db,
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
+    smtp: closing.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca: [cert] })),
+    baseUrl: () => 'http://carillon.test',
+    wake: () => undefined,
   }
   await preparePartitions(ctx)
+  const recorder = closing.use(openRecorder(ctx))
   const app = createHttpServer({
     ctx,
-    routes: allRoutes(createAppender(db, () => undefined)),
+    routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createListening() }),
+    pages: allPages({ recorder }),
     authenticator,
     baseUrl: () => 'http://carillon.test',
     onReply: checkReply,
@@ -137,7 +145,7 @@ export async function world({ env = {}, log }: WorldOptions = {}): Promise<World
     app,
     databaseUrl,
     advance: clock.advance,
-    drain: () => drain(ctx),
+    drain: (...names) => drain(ctx, recorder, names),
     other: () => tenant(ctx),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
@@ -150,6 +158,7 @@ const testConfig = (env: Record<string, string>): Config =>
     RATE_READ: '0',
     RATE_WRITE: '0',
     RATE_USER: '0',
+    RATE_PAGE: '0',
     RATE_ALL_PER_MIN: '0',
     RATE_EXT: '0',
     RATE_EGRESS_PER_MIN: '0',
@@ -257,11 +266,12 @@ function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableSt
 
 const ROUNDS_MAX = 10_000
 
-async function drain(ctx: Ctx): Promise<void> {
+async function drain(ctx: Ctx, recorder: Recorder, names: string[]): Promise<void> {
   const { signal } = new AbortController()
-  const jobs = allJobs()
+  const jobs = allJobs().filter(({ name }) => names.length === 0 || names.includes(name))
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let done = 0
+    await recorder.flush()
     for (const job of jobs) done += await job.run(ctx, signal)
     if (done === 0) return
   }

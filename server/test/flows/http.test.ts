@@ -471,7 +471,7 @@ describe('browsers (D-HTTP-7)', () => {
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': methods,
-      'access-control-allow-headers': 'authorization, content-type, x-service-user-token, idempotency-key, service-version',
+      'access-control-allow-headers': 'authorization, content-type, x-service-user-token, idempotency-key, service-version, last-event-id',
       'access-control-max-age': '7200',
       vary: 'Origin, Accept-Encoding',
     })

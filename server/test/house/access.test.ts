@@ -2,10 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/route.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
-import { allRoutes } from '../../src/routes.ts'
+import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
-
-const routes = allRoutes({ append: async () => undefined })
 
 const ROLES = ['support', 'smtpproxy', 'editor', 'publisher', 'admin'] as const
 const ORGANISATION_ROLES = ['member', 'admin', 'owner'] as const

@@ -15,14 +15,15 @@ import { type Cursor, encodeCursor } from '../../src/lib/cursor.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
 import { whenPeopleAct } from '../../src/pipeline.ts'
-import { allRoutes } from '../../src/routes.ts'
+import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
 
 const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
 const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 10_000)
 const AT_ONCE = 8
 
-const routes = allRoutes({ append: async () => undefined })
+/** A stream that was admitted has no end to wait for; the tests of the inbox listen to it. */
+const ending = routes.filter(({ path }) => !path.endsWith('/stream'))
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -400,7 +401,7 @@ function strayHeaders(dice: Dice): Record<string, string | string[]> {
 type Keys = Record<'project' | 'organisation' | 'user', Record<string, string>>
 
 function shotOf(dice: Dice, keys: Keys): Shot {
-  const route = dice.pick(routes)
+  const route = dice.pick(ending)
   const schema = (route.form ?? route.body) as (TSchema & Json) | undefined
   const access = 'secret' in route.access ? keys.project : 'organisation' in route.access ? keys.organisation : keys.user
   const method = dice.chance(0.95)

@@ -6,17 +6,24 @@ const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts
 
 /** A folder of kinds, the file that registers them, and the files in it that are no kind. */
 const REGISTRIES: [folder: string, registry: string, others: string[]][] = [
-  ['campaigns/templates', 'index.ts', ['template.ts', 'choose.ts', 'content.ts']],
+  ['campaigns/templates/kinds', 'index.ts', ['template.ts']],
+  ['campaigns/templates/lints', 'index.ts', ['lint.ts', 'find.ts', 'reading.ts']],
   ['channels/providers', 'index.ts', []],
+  ['channels/providers/recorded', 'index.ts', []],
   ['journeys/steps', 'index.ts', ['step.ts']],
   ['segments/conditions', 'index.ts', CONDITION_PARTS],
   ['segments/operators', 'index.ts', ['operator.ts', 'duration.ts', 'span.ts']],
   ['signals/types', 'index.ts', ['members.ts']],
+  ['subscriptions/keywords', 'index.ts', ['keyword.ts']],
+  ['subscriptions/pages/words', 'index.ts', ['words.ts']],
+  ['tracking/machines', 'index.ts', ['machine.ts']],
 ]
 
 test.each(REGISTRIES)('every kind in %s is registered under its own name', (folder, registry, others) => {
   const path = `server/src/modules/${folder}`
-  const files = filesUnder(path).map((file) => file.slice(path.length + 1))
+  const files = filesUnder(path)
+    .map((file) => file.slice(path.length + 1))
+    .filter((file) => !file.includes('/'))
   const kinds = files.filter((file) => !file.endsWith('.test.ts') && ![registry, ...others].includes(file))
   const { text } = read(`${path}/${registry}`)
   expect([...text.matchAll(/^export .* from '\.\/(.+)'$/gm)].map(([, file]) => file).sort()).toEqual(kinds)
@@ -27,7 +34,7 @@ test.each(REGISTRIES)('every kind in %s is registered under its own name', (fold
 
 test('every folder of kinds is known here', () => {
   const folders = filesUnder('server/src/modules').flatMap(
-    (path) => /^server\/src\/modules\/(\w+\/[\w-]+)\/index\.ts$/.exec(path)?.[1] ?? [],
+    (path) => /^server\/src\/modules\/((?:[\w-]+\/)+[\w-]+)\/index\.ts$/.exec(path)?.[1] ?? [],
   )
   expect(folders).toEqual(REGISTRIES.map(([folder]) => folder).sort())
 })

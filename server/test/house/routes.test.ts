@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allRoutes } from '../../src/routes.ts'
+import { routes } from '../all-routes.ts'
 
 /** What the specification states. */
 const SPECIFIED = `
@@ -91,10 +91,48 @@ events GET /api/client/schema/events
 attributes GET /api/client/schema/attributes
 sandbox GET /api/client/sandbox/messages
 sandbox GET /api/client/sandbox/messages/{messageId}
-sandbox DELETE /api/client/sandbox/messages`
+sandbox DELETE /api/client/sandbox/messages
+campaigns GET /api/client/campaigns/{campaignId}/delivery
+campaigns GET /api/client/campaigns/{campaignId}/lint
+campaigns POST /api/client/campaigns/{campaignId}/pause
+campaigns POST /api/client/campaigns/{campaignId}/preflights
+campaigns GET /api/client/campaigns/{campaignId}/preflights/{preflightId}
+campaigns POST /api/client/campaigns/{campaignId}/preview
+campaigns GET /api/client/campaigns/{campaignId}/recipients
+campaigns GET /api/client/campaigns/{campaignId}/recipients/{userId}/explain
+campaigns POST /api/client/campaigns/{campaignId}/resume
+campaigns POST /api/client/campaigns/{campaignId}/test
+campaigns POST /api/client/campaigns/{campaignId}/trigger
+consent GET /api/client/page-theme
+consent PUT /api/client/page-theme
+consent GET /api/client/suppressions
+consent POST /api/client/suppressions
+consent DELETE /api/client/suppressions/{suppressionId}
+consent GET /api/client/users/{userId}/consents
+inbox GET /api/client/users/me/messages
+inbox POST /api/client/users/me/messages/read-all
+inbox GET /api/client/users/me/messages/stream
+inbox GET /api/client/users/me/messages/unread-count
+inbox PATCH /api/client/users/me/messages/{messageId}
+inbox GET /api/client/users/{userId}/messages
+providers GET /api/client/providers
+providers POST /api/client/providers
+providers GET /api/client/providers/meta
+providers DELETE /api/client/providers/{providerId}
+providers GET /api/client/providers/{providerId}
+providers PATCH /api/client/providers/{providerId}
+providers POST /api/client/providers/{providerId}/test
+sending GET /api/client/sending-policy
+sending PUT /api/client/sending-policy
+tracking GET /api/client/campaigns/{campaignId}/links
+tracking GET /api/client/domains
+tracking POST /api/client/domains
+tracking DELETE /api/client/domains/{domainId}
+tracking GET /api/client/domains/{domainId}
+tracking PATCH /api/client/domains/{domainId}
+tracking POST /api/client/domains/{domainId}/verify`
 
 const lines = (text: string) => text.trim().split('\n')
-const routes = allRoutes({ append: async () => {} })
 const registered = routes.map(({ method, path }) => `${method} ${path}`)
 
 describe('routes', () => {

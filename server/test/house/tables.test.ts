@@ -4,6 +4,8 @@ import { templatesOf } from './statements.ts'
 
 const RULES = 'a rule is applied to people and what they did in one statement, however many they are'
 
+const MERGES = 'what was kept of people that turned out to be one depends on who became whom, and when'
+
 /** Statements that read a table of another module, and why they may. */
 const MAY: Record<string, string> = {
   'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
@@ -17,11 +19,15 @@ const MAY: Record<string, string> = {
   'segments.findChunk': RULES,
   'segments.readTimes': RULES,
   'segments.subscription': RULES,
+  'segments.firstMerged': MERGES,
+  'segments.takeFormerTimes': MERGES,
   'segments.findByName': 'a hundred people are named by their ids at once',
   'segments.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
   'segments.isMember': 'a page of members is full although some of them are being erased',
   'segments.searchedBy': 'members are searched by what everybody is searched by, within the page',
   'segments.searchedInPassing': 'members are searched by what everybody is searched by, within the page',
+  'subscriptions.holdByPhone': 'whoever writes STOP means everybody with that number, who must not be merged away meanwhile',
+  'subscriptions.holdPeople': 'whose consent changes must not be merged away meanwhile',
   'segments.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',
 }
 
@@ -44,6 +50,7 @@ const INFRA = [
   'parked_items',
   'processing_lanes',
   'processing_windows',
+  'rate_buckets',
   'schema_migrations',
   'usage_counters',
 ]

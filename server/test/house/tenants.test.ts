@@ -2,10 +2,8 @@
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/route.ts'
-import { allRoutes } from '../../src/routes.ts'
+import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
-
-const routes = allRoutes({ append: async () => undefined })
 
 /** In every text of the foreign tenant, so that a leak is seen wherever it comes out. */
 const MARK = 'theirs-only'
@@ -31,6 +29,10 @@ type Ids = Record<
   | 'messageId'
   | 'listId'
   | 'importId'
+  | 'providerId'
+  | 'domainId'
+  | 'suppressionId'
+  | 'preflightId'
   | 'key'
   | 'locale',
   string
@@ -67,6 +69,12 @@ async function furnish(w: World, tenant: Tenant, name: string, hook: string): Pr
   await as('POST', `/lists/${list.id}/users`, { external_ids: [name, external_id] })
   const inner = await as('POST', '/lists', { name, type: 'static' })
   await as('POST', '/lists', { name, type: 'dynamic', rule: { any: [{ list: inner.id }, { attribute: 'data.note', is: name }] } })
+  const provider = await as('POST', '/providers', { name, kind: 'sandbox', channel: 'text', settings: {} })
+  const domain = await as('POST', '/domains', { host: `${name}.example.com` })
+  const suppressed = await as('POST', '/suppressions', [{ channel: 'email', address: `${name}@elsewhere.example.com` }])
+  const blast = await as('POST', '/campaigns', { type: 'blast', name, subscription_id: subscription.id, list_ids: [list.id] })
+  await as('PUT', `/campaigns/${blast.id}/templates/en`, { body: `Hello from ${name}` })
+  const preflight = await as('POST', `/campaigns/${blast.id}/preflights`)
   const imported = await importInto(w, tenant, list.id, name)
   const journey = await as('POST', '/journeys', { name, description: name, tags: [name] })
   await as('PUT', `/journeys/${journey.id}/steps`, { start: { type: 'entrance', name, x: 0, y: 0 } })
@@ -89,6 +97,10 @@ async function furnish(w: World, tenant: Tenant, name: string, hook: string): Pr
     messageId: messages[0].id,
     listId: list.id,
     importId: imported,
+    providerId: provider.id,
+    domainId: domain.id,
+    suppressionId: suppressed.results[0].id,
+    preflightId: preflight.id,
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
   return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en' }
@@ -172,6 +184,11 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
     'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
     'POST /api/client/webhooks/{endpointId}/test': {},
+    'PATCH /api/client/providers/{providerId}': { name: 'Taken over' },
+    'PATCH /api/client/domains/{domainId}': { is_default: true },
+    'POST /api/client/campaigns/{campaignId}/preview': {},
+    'POST /api/client/campaigns/{campaignId}/test': { to: ['+61412345678'] },
+    'POST /api/client/campaigns/{campaignId}/trigger': { external_id: SHARED.external_id },
   }
   return bodies[`${route.method} ${route.path}`]
 }
@@ -179,7 +196,8 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
 /** Reads first, what removes last and from the leaves, so that each request of ours finds what it names. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const withParams = routes
-  .filter(({ params }) => params !== undefined)
+  // What users ask for with a token of their own is theirs by the token: the tests of the inbox say so.
+  .filter(({ params, access }) => params !== undefined && ('secret' in access || 'organisation' in access))
   .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length)
 
 const filled = (path: string, ids: Record<string, string>) =>
@@ -190,6 +208,9 @@ const call = ({ w, ours }: Stage, route: Route, path: string) =>
     ...(route.stream && { raw: 'external_id\nsomebody\n', headers: { 'content-type': route.stream.type } }),
     key: 'organisation' in route.access && !('secret' in route.access) ? w.keys.organisation : w.keys.secret,
   })
+
+/** They take a blast that is under way, or one that was looked over; our campaign is a trigger. */
+const NOT_FOR_TRIGGERS = /\/(?:pause|resume|preflights|preflights\/\{preflightId\})$/
 
 /** Names that a caller gives, and so may give like anybody else: they name no row of another tenant. */
 const OWN_NAMES = ['locale', 'key']
@@ -220,7 +241,7 @@ describe('paths that name rows of another tenant', () => {
 
     // One that still waits can be cancelled.
     staged.ours.importId = await importInto(w, w, staged.ours.listId, 'ours')
-    for (const route of withParams) {
+    for (const route of withParams.filter(({ path }) => !NOT_FOR_TRIGGERS.test(path))) {
       const { status } = await call(staged, route, filled(route.path, staged.ours))
       expect([route.method, route.path, status < 300]).toEqual([route.method, route.path, true])
     }

@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/db.ts'
-import { findCampaigns, runningTriggers, templatesOf } from './index.ts'
-import { archiveCampaign, updateCampaign } from './service.ts'
+import { findCampaigns } from './index.ts'
+import { runningTriggers } from './queries.ts'
+import { templatesOf } from './templates/queries.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
 const pathOf = (campaign: { id: number }) => `${CAMPAIGNS}/${campaign.id}`
@@ -61,6 +62,9 @@ describe('create and read', () => {
       exclusion_list_ids: [],
       tags: [],
       send_in_user_timezone: false,
+      expires_after_hours: 72,
+      holdout_percent: 0,
+      variants: [],
       delivery: { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 },
       created_at: w.clock.now().toISOString(),
       updated_at: w.clock.now().toISOString(),
@@ -80,8 +84,19 @@ describe('create and read', () => {
     expect(blast).toMatchObject({ list_ids: [list], exclusion_list_ids: [other], tags: ['b', 'a'], send_at: '2026-11-30T23:00:00.000Z' })
     const local = await make(w, { send_in_user_timezone: true, send_at: '2026-12-01T09:00' })
     expect(local).toMatchObject({ send_in_user_timezone: true, send_at: '2026-12-01T09:00:00.000' })
-    const trigger = await make(w, { type: 'trigger', event_name: ' order placed', channel: 'email' })
-    expect(trigger).toMatchObject({ type: 'trigger', event_name: ' order placed' })
+    const event_rule = { where: [{ attribute: 'data.total', greater_than: 50 }], user: { attribute: 'data.plan', is: 'pro' } }
+    const trigger = await make(w, { type: 'trigger', event_name: ' order placed', channel: 'email', event_rule })
+    expect(trigger).toMatchObject({ type: 'trigger', event_name: ' order placed', event_rule })
+    const variants = [
+      { name: 'Short', weight: 1 },
+      { name: 'Long', weight: 3 },
+    ]
+    const winner = { metric: 'clicks', test_percent: 20, after_minutes: 60 }
+    const rate = { limit: 100, interval_seconds: 60 }
+    const split = { variants, winner, rate, holdout_percent: 10, expires_after_hours: 5 }
+    const made = await make(w, split)
+    expect(made).toMatchObject(split)
+    expect((await w.patch(pathOf(made), { winner: null, rate: null, variants: [] })).body).not.toHaveProperty('winner')
   })
 
   test('the channel is that of the subscription type', async () => {
@@ -102,12 +117,60 @@ describe('create and read', () => {
       [{ provider_id: 1 }, ['provider_id']],
       [{ custom_domain_id: 1 }, ['custom_domain_id']],
       [{ event_name: 'bought' }, ['event_name']],
+      [{ event_rule: { user: { attribute: 'email', is_set: true } } }, ['event_rule']],
+      [{ type: 'trigger', event_rule: { user: { all: [{ list: archived }, { list: own }] } } }, ['event_rule.user.all[0].list']],
+      [{ type: 'trigger', event_rule: { user: { subscription: 999_999, is: 'subscribed' } } }, ['event_rule.user.subscription']],
+      [{ type: 'trigger', event_rule: { user: { campaign: 999_999, did: 'opened' } } }, ['event_rule.user.campaign']],
     ]
     for (const [body, params] of cases) {
       const reply = await w.post(CAMPAIGNS, { type: 'blast', name: 'x', subscription_id, ...body })
       expect(reply).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
       expect(reply.body.error.errors.map(({ param }: { param: string }) => param)).toEqual(params)
     }
+  })
+
+  const two = [
+    { name: 'A', weight: 1 },
+    { name: 'B', weight: 1 },
+  ]
+  const winner = { metric: 'opens', test_percent: 10, after_minutes: 60 }
+
+  test.each([
+    [{ variants: two.slice(1) }, 'variants'],
+    [{ variants: [two[0], two[0]] }, 'variants'],
+    [{ winner }, 'winner'],
+    [{ variants: two, winner, send_in_user_timezone: true }, 'winner'],
+    [{ type: 'trigger', variants: two }, 'variants'],
+    [{ type: 'trigger', holdout_percent: 5 }, 'holdout_percent'],
+    [{ holdout_percent: 91 }, 'holdout_percent'],
+    [{ expires_after_hours: 0 }, 'expires_after_hours'],
+    [{ expires_after_hours: 721 }, 'expires_after_hours'],
+    [{ rate: { limit: 0, interval_seconds: 1 } }, 'rate.limit'],
+    [{ variants: Array.from({ length: 27 }, (_, name) => ({ name: `v${name}`, weight: 1 })) }, 'variants'],
+    [{ variants: [two[0], { name: 'B', weight: 0 }] }, 'variants[1].weight'],
+  ])('%j does not go together', async (wrong, param) => {
+    await using w = await world()
+    const body = { type: 'blast', name: 'x', subscription_id: await subscription(w), ...wrong }
+    expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param } } })
+  })
+
+  test.each([
+    [{}, 'parameter_missing', 'event_rule'],
+    [{ where: [] }, 'parameter_invalid_empty', 'event_rule.where'],
+    [{ where: [{ attribute: 'email', is: 'x' }] }, 'parameter_invalid_format', 'event_rule.where[0].attribute'],
+    [{ where: [{ attribute: 'data.at', within_last: '5d' }] }, 'validation_failed', 'event_rule.where[0]'],
+    [{ user: { attribute: 'data.plan' } }, 'parameter_missing', 'event_rule.user'],
+    [{ event: 'x' }, 'parameter_unknown', 'event_rule.event'],
+  ])('%j is no rule of a trigger', async (event_rule, code, param) => {
+    await using w = await world()
+    const body = { type: 'trigger', name: 'x', subscription_id: await subscription(w), event_rule }
+    expect((await w.post(CAMPAIGNS, body)).body).toMatchObject({ code, error: { param } })
+  })
+
+  test('nobody learns who opens a text message, so none can win by it', async () => {
+    await using w = await world()
+    const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'text'), variants: two, winner }
+    expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { error: { param: 'winner' } } })
   })
 
   test.each([
@@ -307,18 +370,6 @@ describe('states', () => {
   })
 })
 
-test('unsent messages are stopped once, by an abort or by deleting what is under way', async () => {
-  await using w = await world()
-  const stopped: number[] = []
-  const whenAborted = async (_: unknown, id: number) => void stopped.push(id)
-  const [aborted, running, draft] = [await readyTrigger(w), await readyTrigger(w), await make(w)]
-  for (const { id } of [aborted, running]) await updateCampaign(w.ctx, id, { state: 'running' }, whenAborted)
-  await updateCampaign(w.ctx, aborted.id, { state: 'aborted' }, whenAborted)
-  await updateCampaign(w.ctx, aborted.id, { state: 'aborted' }, whenAborted)
-  for (const { id } of [aborted, running, draft]) await archiveCampaign(w.ctx, id, whenAborted)
-  expect(stopped).toEqual([aborted.id, running.id])
-})
-
 describe('copies', () => {
   test('a copy is a draft with the same settings and templates, and no date', async () => {
     await using w = await world()
@@ -348,6 +399,8 @@ describe('templates', () => {
       id: expect.any(Number),
       campaign_id: campaign.id,
       locale: 'en-AU',
+      variant: 'A',
+      findings: expect.any(Array),
       data: { ...html, preheader: 'News' },
       created_at: at,
       updated_at: at,

@@ -2,14 +2,16 @@ import { Type } from 'typebox'
 import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
-import type { CampaignId, ListId, SubscriptionId } from '../../lib/ids.ts'
-import { CHANNELS, IdOf, OneOf } from '../../lib/shapes.ts'
-import { type CampaignFields, CampaignRow, TemplateRow } from './schema.ts'
+import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
+import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { dueAt } from './fields.ts'
+import { type CampaignFields, CampaignRow, type Chore } from './schema.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
-const columns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
+export const campaignColumns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
   to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, tags, send_in_user_timezone, send_at,
-  custom_domain_id, created_at, updated_at`
+  custom_domain_id, rate, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, started_at,
+  finished_at, created_at, updated_at`
 
 export const campaignListing = listing({
   resource: 'campaigns',
@@ -35,21 +37,21 @@ export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
     CampaignRow,
     campaignListing,
     page,
-    { select: columns, from: sql`campaigns`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
+    { select: campaignColumns, from: sql`campaigns`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
     ctx.config.LIST_ALL_MAX,
   )
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
   ctx.db.first(
     CampaignRow,
-    sql`select ${columns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+    sql`select ${campaignColumns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 
 /** The live ones among these campaigns, in no order. */
 export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.all(
     CampaignRow,
-    sql`select ${columns} from campaigns
+    sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
 
@@ -57,55 +59,106 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
 export const lockCampaign = (ctx: InTx, id: CampaignId) =>
   ctx.db.first(
     CampaignRow,
-    sql`select ${columns} from campaigns
+    sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         for update`,
   )
+
+const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 
 export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<CampaignRow, 'type' | 'channel'>, fields: CampaignFields) =>
   ctx.db.first(
     CampaignRow,
     sql`insert into campaigns (project_id, type, channel, name, subscription_id, provider_id, state, event_name, list_ids, exclusion_list_ids,
-                               tags, send_in_user_timezone, send_at, custom_domain_id, created_at, updated_at)
+                               tags, send_in_user_timezone, send_at, due_at, custom_domain_id, rate, expires_after_hours, holdout_percent,
+                               variants, winner, event_rule, created_at, updated_at)
         values (${ctx.projectId}, ${type}, ${channel}, ${fields.name}, ${fields.subscription_id}, ${fields.provider_id}, ${fields.state},
                 ${fields.event_name}, ${fields.list_ids}::bigint[], ${fields.exclusion_list_ids}::bigint[], ${fields.tags}::text[],
-                ${fields.send_in_user_timezone}, ${fields.send_at}, ${fields.custom_domain_id}, ${ctx.clock.now()}, ${ctx.clock.now()})
-        returning ${columns}`,
+                ${fields.send_in_user_timezone}, ${fields.send_at}, ${dueAt(fields)}, ${fields.custom_domain_id}, ${json(fields.rate)}::jsonb,
+                ${fields.expires_after_hours}, ${fields.holdout_percent}, ${json(fields.variants)}::jsonb, ${json(fields.winner)}::jsonb,
+                ${json(fields.event_rule)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${campaignColumns}`,
   )
 
-/** Writes a campaign that this transaction holds. */
-export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields) =>
+/** Writes a campaign that this transaction holds. What stops is not paused any more; a chore takes the place of the one before. */
+export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, chore: Chore | null) =>
   ctx.db.first(
     CampaignRow,
     sql`update campaigns
         set name = ${fields.name}, subscription_id = ${fields.subscription_id}, provider_id = ${fields.provider_id}, state = ${fields.state},
             event_name = ${fields.event_name}, list_ids = ${fields.list_ids}::bigint[],
             exclusion_list_ids = ${fields.exclusion_list_ids}::bigint[], tags = ${fields.tags}::text[],
-            send_in_user_timezone = ${fields.send_in_user_timezone}, send_at = ${fields.send_at},
-            custom_domain_id = ${fields.custom_domain_id}, updated_at = ${ctx.clock.now()}
+            send_in_user_timezone = ${fields.send_in_user_timezone}, send_at = ${fields.send_at}, due_at = ${dueAt(fields)},
+            custom_domain_id = ${fields.custom_domain_id}, rate = ${json(fields.rate)}::jsonb,
+            expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
+            variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
+            chore = coalesce(${chore}, chore), paused_at = case when ${fields.state} in ('loading', 'running') then paused_at end,
+            updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
-        returning ${columns}`,
+        returning ${campaignColumns}`,
+  )
+
+/** Pauses a campaign that this transaction holds, or lets it go on. */
+export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, chore: Chore) =>
+  ctx.db.first(
+    CampaignRow,
+    sql`update campaigns set paused_at = ${pausedAt}, chore = ${chore}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
+        returning ${campaignColumns}`,
   )
 
 /** Takes a campaign out of every read; one that is under way ends as aborted. */
-export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state']) =>
+export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], chore: Chore | null) =>
   ctx.db.run(
-    sql`update campaigns set archived_at = ${ctx.clock.now()}, state = ${state}, updated_at = ${ctx.clock.now()}
+    sql`update campaigns
+        set archived_at = ${ctx.clock.now()}, state = ${state}, chore = coalesce(${chore}, chore), updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+const SendingRow = Type.Object({
+  id: IdOf<CampaignId>(),
+  name: Type.String(),
+  state: CampaignRow.properties.state,
+  is_paused: Type.Boolean(),
+  subscription_id: IdOf<SubscriptionId>(),
+  provider_id: Nullable(IdOf<ProviderId>()),
+  custom_domain_id: Nullable(IdOf<DomainId>()),
+  winner_variant: Nullable(Type.Integer()),
+  waits_for_winner: Type.Boolean(),
+  rate: Nullable(Type.Object({ limit: Type.Integer(), interval_ms: Type.Integer() })),
+})
+
+/**
+ * What their messages depend on, of those campaigns that are there. Held for sharing, nobody stops or pauses them before the
+ * transaction ends.
+ */
+export const sendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
+  ctx.db.all(
+    SendingRow,
+    sql`select id, name, state, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id, winner_variant,
+               winner is not null and winner_variant is null as waits_for_winner,
+               case when rate is not null
+                    then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
+        from campaigns
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null
+        order by id
+        ${hold === 'share' ? sql`for share` : sql``}`,
   )
 
 const TriggerRow = Type.Object({
   id: IdOf<CampaignId>(),
   event_name: Type.String(),
+  event_rule: CampaignRow.properties.event_rule,
   channel: OneOf(CHANNELS),
   subscription_id: IdOf<SubscriptionId>(),
+  expires_after_hours: Type.Integer(),
 })
 
 /** The running trigger campaigns that fire on any of these events. */
 export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
   ctx.db.all(
     TriggerRow,
-    sql`select id, event_name, channel, subscription_id from campaigns
+    sql`select id, event_name, event_rule, channel, subscription_id, expires_after_hours from campaigns
         where project_id = ${ctx.projectId} and event_name = any(${eventNames}::text[])
           and type = 'trigger' and state = 'running' and archived_at is null
         order by id`,
@@ -123,46 +176,13 @@ export const campaignsOfList = (ctx: ProjectCtx, listId: ListId) =>
         order by id limit 10`,
   )
 
-const templateColumns = sql`id, campaign_id, locale, data, created_at, updated_at`
+const VariantRow = Type.Object({ variant: Type.Integer() })
 
-/** The templates of these campaigns, oldest first. */
-export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
-  ctx.db.all(
-    TemplateRow,
-    sql`select ${templateColumns} from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = any(${campaignIds}::bigint[])
-        order by id`,
+/** The variants of a campaign that a template stands for; the first one, when it has no variants. */
+export const variantsWritten = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
+  const rows = await ctx.db.all(
+    VariantRow,
+    sql`select distinct variant from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${id}`,
   )
-
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countTemplates = async (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
-  (
-    await ctx.db.first(
-      Count,
-      sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
-    )
-  )?.count ?? 0
-
-/** Creates or replaces the template of a locale; `updated_at` moves only when it says something else. */
-export const saveTemplate = (ctx: InTx, campaignId: CampaignId, locale: string, data: Record<string, unknown>) =>
-  ctx.db.first(
-    TemplateRow,
-    sql`insert into campaign_templates as t (project_id, campaign_id, locale, data, created_at, updated_at)
-        values (${ctx.projectId}, ${campaignId}, ${locale}, ${JSON.stringify(data)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()})
-        on conflict (campaign_id, locale) do update
-        set data = excluded.data, updated_at = case when t.data = excluded.data then t.updated_at else excluded.updated_at end
-        returning ${templateColumns}`,
-  )
-
-export const deleteTemplate = (ctx: InTx, campaignId: CampaignId, locale: string) =>
-  ctx.db.run(sql`delete from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale}`)
-
-export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
-  ctx.db.run(
-    sql`insert into campaign_templates (project_id, campaign_id, locale, data, created_at, updated_at)
-        select ${ctx.projectId}, ${into}, locale, data, ${ctx.clock.now()}, ${ctx.clock.now()}
-        from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = ${from}
-        order by id`,
-  )
+  return new Set(rows.map(({ variant }) => variant))
+}

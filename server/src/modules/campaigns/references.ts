@@ -1,11 +1,18 @@
 import type { ProjectCtx } from '../../infra/ctx.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
-import type { SubscriptionId } from '../../lib/ids.ts'
+import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { findListIds } from '../segments/index.ts'
-import { findSubscription } from '../subscriptions/index.ts'
-import type { CampaignChanges } from './schema.ts'
-import type { CampaignType } from './states.ts'
+import { findListIds, references } from '../segments/index.ts'
+import { findSubscription, knownSubscriptions } from '../subscriptions/index.ts'
+import { eventRuleFaults } from './event-rule/event-rule.ts'
+import { findCampaigns } from './queries.ts'
+import type { CampaignChanges, CampaignRow } from './schema.ts'
+
+/** What a campaign names and other modules keep. Undefined is what does not exist in this project. */
+export type LookUps = {
+  findProvider(ctx: ProjectCtx, id: ProviderId): Promise<{ channel: string } | undefined>
+  findDomain(ctx: ProjectCtx, id: DomainId): Promise<object | undefined>
+}
 
 /** The channel of a subscription type. Throws 422 when there is no such type. */
 export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Channel> {
@@ -15,20 +22,29 @@ export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Ch
   return subscription.channel
 }
 
-/** What a write names that does not exist, or does not fit the type of the campaign. */
-export async function referenceFaults(ctx: ProjectCtx, type: CampaignType, changes: CampaignChanges): Promise<Fault[]> {
-  return [...ownFaults(type, changes), ...(await listFaults(ctx, changes))]
-}
+const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-function ownFaults(type: CampaignType, { event_name, provider_id, custom_domain_id }: CampaignChanges): Fault[] {
+/** What a write names that does not exist, or does not fit the campaign. */
+export async function referenceFaults(
+  ctx: ProjectCtx,
+  { type, channel }: Pick<CampaignRow, 'type' | 'channel'>,
+  changes: CampaignChanges,
+  lookUps: LookUps,
+): Promise<Fault[]> {
+  const { event_name, event_rule, provider_id, custom_domain_id } = changes
   const faults: Fault[] = []
-  const broken = (param: string, message: string) => faults.push({ code: 'validation_failed', param, message })
   if (typeof event_name === 'string' && type === 'blast')
-    broken('event_name', 'Only campaigns of the type `trigger` fire on an event. Leave `event_name` out.')
-  // Every project sends through the sandbox, which has no id, and has no domain of its own.
-  if (typeof provider_id === 'number') broken('provider_id', 'The value of `provider_id` is not a provider of this project.')
-  if (typeof custom_domain_id === 'number') broken('custom_domain_id', 'The value of `custom_domain_id` is not a domain of this project.')
-  return faults
+    faults.push(broken('event_name', 'Only campaigns of the type `trigger` fire on an event. Leave `event_name` out.'))
+  if (event_rule != null) faults.push(...(await ruleFaults(ctx, type, event_rule)))
+  if (typeof provider_id === 'number') {
+    const provider = await lookUps.findProvider(ctx, provider_id)
+    if (!provider) faults.push(broken('provider_id', 'The value of `provider_id` is not a provider of this project.'))
+    else if (provider.channel !== channel)
+      faults.push(broken('provider_id', `The value of \`provider_id\` must be a provider for the channel \`${channel}\`.`))
+  }
+  if (typeof custom_domain_id === 'number' && !(await lookUps.findDomain(ctx, custom_domain_id)))
+    faults.push(broken('custom_domain_id', 'The value of `custom_domain_id` is not a domain of this project.'))
+  return [...faults, ...(await listFaults(ctx, changes))]
 }
 
 async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fault[]> {
@@ -44,5 +60,31 @@ async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fa
   )
   return named
     .filter(({ id }) => !known.has(id))
-    .map(({ param }) => ({ code: 'validation_failed', param, message: `The value of \`${param}\` is not a list of this project.` }))
+    .map(({ param }) => broken(param, `The value of \`${param}\` is not a list of this project.`))
 }
+
+async function ruleFaults(ctx: ProjectCtx, type: CampaignRow['type'], rule: NonNullable<CampaignChanges['event_rule']>): Promise<Fault[]> {
+  if (type === 'blast') return [broken('event_rule', 'Only campaigns of the type `trigger` fire on an event. Leave `event_rule` out.')]
+  const faults = eventRuleFaults(rule)
+  return faults.length > 0 || rule.user === undefined ? faults : mentionFaults(ctx, references(rule.user))
+}
+
+const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
+
+async function mentionFaults(ctx: ProjectCtx, mentioned: ReturnType<typeof references>): Promise<Fault[]> {
+  const idsOf = (wanted: keyof typeof THINGS) => mentioned.filter(({ kind }) => kind === wanted).map(({ id }) => id)
+  const [lists, subscriptions, campaigns] = [idsOf('list'), idsOf('subscription'), idsOf('campaign')]
+  const known = {
+    list: new Set(lists.length > 0 ? await findListIds(ctx, lists) : []),
+    subscription: idSet(subscriptions.length > 0 ? await knownSubscriptions(ctx, subscriptions as SubscriptionId[], false) : []),
+    campaign: idSet(campaigns.length > 0 ? await findCampaigns(ctx, campaigns as CampaignId[]) : []),
+  }
+  return mentioned
+    .filter(({ kind, id }) => !known[kind].has(id))
+    .map(({ kind, param }) => {
+      const at = `event_rule.user.${param}`
+      return broken(at, `The value of \`${at}\` is not ${THINGS[kind]} of this project.`)
+    })
+}
+
+const idSet = (rows: { id: number }[]): Set<number> => new Set(rows.map(({ id }) => id))

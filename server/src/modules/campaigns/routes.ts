@@ -1,46 +1,41 @@
-import { Type } from 'typebox'
 import { route } from '../../infra/route.ts'
-import { fault } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { isLocale, normaliseLocale } from '../../lib/locales.ts'
 import { pathId } from '../../lib/path-params.ts'
-import { Exact, Page } from '../../lib/shapes.ts'
-import { listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
+import { Page } from '../../lib/shapes.ts'
+import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct.ts'
+import { pauseCampaign, resumeCampaign } from './pausing.ts'
+import { preflightRoutes } from './preflight/routes.ts'
 import { campaignListing } from './queries.ts'
-import { Campaign, CampaignChanges, CampaignInput, Template } from './schema.ts'
+import { recipientRoutes } from './recipients/routes.ts'
+import type { LookUps } from './references.ts'
+import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
 import {
   archiveCampaign,
   createCampaign,
-  type DeliveryOf,
   duplicateCampaign,
   getCampaign,
   listCampaigns,
   presentCampaign,
   presentCampaigns,
+  presentWritten,
   updateCampaign,
-  type WhenAborted,
 } from './service.ts'
+import { templateRoutes } from './template-routes.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
-const LOCALE_LENGTH_MAX = 255
-const locale = {
-  schema: Type.String({ minLength: 1, maxLength: LOCALE_LENGTH_MAX, description: 'BCP-47 tag.' }),
-  read(text: string, name: string): string {
-    if (text.length <= LOCALE_LENGTH_MAX && isLocale(text)) return normaliseLocale(text)
-    throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must be a language tag such as \`en-AU\`.`)
-  },
-}
-
-const Content = Type.Unsafe<Record<string, unknown>>({
-  type: 'object',
-  description: 'The members depend on the channel of the campaign; every string is Liquid.',
-})
-
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
-/** `whenAborted` stops unsent messages; `deliveryOf` counts what became of the others. */
-export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf) => [
+/** `lookUps` find what campaigns name and modules above this one keep. */
+export const campaignRoutes = (lookUps: LookUps) => [
+  ...ofCampaigns(lookUps),
+  ...ofProgress,
+  ...templateRoutes,
+  ...recipientRoutes,
+  ...preflightRoutes,
+]
+
+const ofCampaigns = (lookUps: LookUps) => [
   route({
     method: 'GET',
     path: '/api/client/campaigns',
@@ -48,7 +43,7 @@ export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf)
     access: { secret: 'support' },
     list: campaignListing,
     reply: Page(Campaign),
-    run: async (ctx, { page }) => presentCampaigns(ctx, await listCampaigns(ctx, page), deliveryOf),
+    run: async (ctx, { page }) => presentCampaigns(ctx, await listCampaigns(ctx, page)),
   }),
   route({
     method: 'POST',
@@ -60,7 +55,7 @@ export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf)
     reply: Campaign,
     status: 201,
     location,
-    run: async (ctx, { body }) => presentCampaign(ctx, await createCampaign(ctx, body), deliveryOf),
+    run: async (ctx, { body }) => presentCampaign(ctx, await createCampaign(ctx, body, lookUps)),
   }),
   route({
     method: 'GET',
@@ -69,19 +64,19 @@ export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf)
     access: { secret: 'support' },
     params,
     reply: Campaign,
-    run: async (ctx, { params }) => presentCampaign(ctx, await getCampaign(ctx, params.campaignId), deliveryOf),
+    run: async (ctx, { params }) => presentCampaign(ctx, await getCampaign(ctx, params.campaignId)),
   }),
   route({
     method: 'PATCH',
     path: '/api/client/campaigns/{campaignId}',
     summary: 'Change a campaign or its state; only the members given change.',
     description:
-      'Write `state` to schedule a blast (`scheduled`, or `draft` to take it back), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A `state`, and any change to what is no draft, takes the role `publisher`.',
+      'Write `state` to schedule a blast (`scheduled`, or `draft` to take it back), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` calls a blast back that is going out: it is `aborting` until nothing is left on its way, and then `scheduled`; who got it does not get it again. A `state`, and any change to what is no draft, takes the role `publisher`.',
     access: { secret: 'editor' },
     params,
     body: CampaignChanges,
     reply: Campaign,
-    run: async (ctx, { params, body }) => presentCampaign(ctx, await updateCampaign(ctx, params.campaignId, body, whenAborted), deliveryOf),
+    run: async (ctx, { params, body }) => presentWritten(ctx, await updateCampaign(ctx, params.campaignId, body, lookUps)),
   }),
   route({
     method: 'DELETE',
@@ -91,7 +86,7 @@ export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf)
     access: { secret: 'editor' },
     params,
     status: 204,
-    run: (ctx, { params }) => archiveCampaign(ctx, params.campaignId, whenAborted),
+    run: (ctx, { params }) => archiveCampaign(ctx, params.campaignId),
   }),
   route({
     method: 'POST',
@@ -103,34 +98,41 @@ export const campaignRoutes = (whenAborted: WhenAborted, deliveryOf: DeliveryOf)
     reply: Campaign,
     status: 201,
     location,
-    run: async (ctx, { params }) => presentCampaign(ctx, await duplicateCampaign(ctx, params.campaignId), deliveryOf),
+    run: async (ctx, { params }) => presentCampaign(ctx, await duplicateCampaign(ctx, params.campaignId)),
   }),
+]
+
+const ofProgress = [
   route({
-    method: 'GET',
-    path: '/api/client/campaigns/{campaignId}/templates',
-    summary: 'List the templates of a campaign, one for each locale.',
-    access: { secret: 'support' },
+    method: 'POST',
+    path: '/api/client/campaigns/{campaignId}/pause',
+    summary: 'Hold a campaign that is `loading` or `running`.',
+    description: 'When the reply is there, nothing more is handed to a provider until it is resumed. Pausing twice does no harm.',
+    access: { secret: 'publisher' },
     params,
-    reply: Exact({ results: Type.Array(Template) }),
-    run: async (ctx, { params }) => ({ results: await listTemplates(ctx, params.campaignId) }),
+    reply: Campaign,
+    run: async (ctx, { params }) => presentCampaign(ctx, await pauseCampaign(ctx, params.campaignId)),
   }),
   route({
-    method: 'PUT',
-    path: '/api/client/campaigns/{campaignId}/templates/{locale}',
-    summary: 'Create or replace the template of a locale.',
-    access: { secret: 'editor' },
-    params: { ...params, locale },
-    body: Content,
-    reply: Template,
-    run: (ctx, { params, body }) => putTemplate(ctx, params.campaignId, params.locale, body),
+    method: 'POST',
+    path: '/api/client/campaigns/{campaignId}/resume',
+    summary: 'Let a campaign go on that was paused.',
+    description: 'What has become due meanwhile goes at once, unless it is past its deadline.',
+    access: { secret: 'publisher' },
+    params,
+    reply: Campaign,
+    run: async (ctx, { params }) => presentCampaign(ctx, await resumeCampaign(ctx, params.campaignId)),
   }),
   route({
-    method: 'DELETE',
-    path: '/api/client/campaigns/{campaignId}/templates/{locale}',
-    summary: 'Remove the template of a locale.',
-    access: { secret: 'editor' },
-    params: { ...params, locale },
-    status: 204,
-    run: (ctx, { params }) => removeTemplate(ctx, params.campaignId, params.locale),
+    method: 'POST',
+    path: '/api/client/campaigns/{campaignId}/trigger',
+    summary: 'Send a running trigger campaign to a user, without an event.',
+    description: 'Its `event_rule` is not asked. Subscriptions and suppressions hold as always.',
+    access: { secret: 'publisher' },
+    params,
+    body: DirectTrigger,
+    reply: DirectlyTriggered,
+    status: 202,
+    run: (ctx, { params, body }) => triggerCampaign(ctx, params.campaignId, body),
   }),
 ]

@@ -2,22 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
 import { requirePublisher } from '../../infra/rights.ts'
-import { fault, faultsError, missing, refuse } from '../../lib/errors.ts'
+import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { applied, copyOf, draftOf, fieldsOf } from './fields.ts'
+import { inFlight, type Tally, talliesOf } from '../messages/index.ts'
+import { applied, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import * as queries from './queries.ts'
-import { channelOf, referenceFaults } from './references.ts'
+import { channelOf, type LookUps, referenceFaults } from './references.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
-import { isLive, stateFault } from './states.ts'
-
-/** What became of the messages of campaigns; one that has none may be left out. */
-export type DeliveryOf = (ctx: ProjectCtx, ids: CampaignId[]) => Promise<Map<CampaignId, Delivery>>
-
-/** Stops the messages of a campaign that are not sent yet; runs in the transaction that aborts it. */
-export type WhenAborted = (ctx: InTx, id: CampaignId) => Promise<void>
+import { splitFaults } from './split.ts'
+import { type CampaignState, isLive, stateFault } from './states.ts'
+import { copyTemplates } from './templates/queries.ts'
+import { variantName } from './templates/variants.ts'
 
 /** Makes a draft. Throws 422 for what it names and does not exist. */
-export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Promise<CampaignRow> {
+export async function createCampaign(ctx: ProjectCtx, input: CampaignInput, lookUps: LookUps): Promise<CampaignRow> {
   const channel = await channelOf(ctx, input.subscription_id)
   if (input.channel !== undefined && input.channel !== channel) {
     throw fault(
@@ -27,8 +25,9 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
     )
   }
   const { type, name: _, channel: __, subscription_id: ___, ...changes } = input
-  refuse(await referenceFaults(ctx, type, changes))
-  return created(await queries.insertCampaign(ctx, { type, channel }, draftOf(input)))
+  const fields = draftOf(input)
+  refuse([...(await referenceFaults(ctx, { type, channel }, changes, lookUps)), ...splitFaults({ type, channel }, fields)])
+  return created(await queries.insertCampaign(ctx, { type, channel }, fields))
 }
 
 function created(row: CampaignRow | undefined): CampaignRow {
@@ -45,34 +44,61 @@ export async function getCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
   return row
 }
 
-/** A campaign that this caller may change, held until the transaction ends. Throws 404, 403. */
-export async function holdCampaign(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
+/** A campaign, held until the transaction ends. Throws 404. */
+export async function lockExisting(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
   const row = await queries.lockCampaign(ctx, id)
   if (!row) throw missing('campaign')
+  return row
+}
+
+/** A campaign that this caller may change, held until the transaction ends. Throws 404, 403. */
+export async function holdCampaign(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
+  const row = await lockExisting(ctx, id)
   if (row.state !== 'draft') requirePublisher(ctx)
   return row
 }
 
-/** Changes the members given, the state among them. Throws 403, 404, 422. */
-export async function updateCampaign(
-  ctx: ProjectCtx,
-  id: CampaignId,
-  changes: CampaignChanges,
-  whenAborted: WhenAborted,
-): Promise<CampaignRow> {
+/** A campaign after a write, and how many of its messages were on their way to a provider when it was aborted. */
+export type Written = { row: CampaignRow; in_flight?: number }
+
+/**
+ * Changes the members given, the state among them. Once this returns nothing more is handed over for a campaign that was stopped;
+ * what was not sent is taken back by a job. Throws 403, 404, 422.
+ */
+export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges, lookUps: LookUps): Promise<Written> {
   if (changes.state !== undefined) requirePublisher(ctx)
-  return inTx(ctx, async (ctx) => {
+  const written = await inTx(ctx, async (ctx): Promise<Written> => {
     const before = await holdCampaign(ctx, id)
     await checkSubscription(ctx, before, changes)
-    refuse(await referenceFaults(ctx, before.type, changes))
-    const after = applied(fieldsOf(before), changes)
-    if (isDeepStrictEqual(fieldsOf(before), after)) return before
-    await checkState(ctx, before, after)
-    const saved = created(await queries.saveCampaign(ctx, id, after))
-    if (after.state === 'aborted' && before.state !== 'aborted') await whenAborted(ctx, id)
-    return saved
+    refuse(await referenceFaults(ctx, before, changes, lookUps))
+    const after = applied(before.type, fieldsOf(before), changes)
+    const row = isDeepStrictEqual(fieldsOf(before), after) ? before : await save(ctx, before, after)
+    return { row, ...(changes.state === 'aborted' && { in_flight: await inFlight(ctx, id) }) }
   })
+  for (const job of ['campaigns.begin', 'campaigns.chores']) ctx.wake(job)
+  return written
 }
+
+async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
+  refuse([...lateFaults(before, after), ...splitFaults(before, after)])
+  await checkState(ctx, before, after)
+  return created(await queries.saveCampaign(ctx, before.id, after, choreOf(before.state, after.state)))
+}
+
+const STOPPED: CampaignState[] = ['aborting', 'aborted']
+
+/** What a change of the state leaves to be done to the messages. */
+const choreOf = (before: CampaignState, after: CampaignState) => (after !== before && STOPPED.includes(after) ? 'take_back' : null)
+
+const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
+  lateChanges(before, after).map((param) => ({
+    code: 'validation_failed',
+    param,
+    message:
+      before.state === 'finished'
+        ? `The campaign is \`finished\`, and \`${param}\` cannot change any more. Duplicate it.`
+        : `The campaign is going out, and \`${param}\` cannot change any more. Give it a new \`send_at\` as well, or abort and duplicate it.`,
+  }))
 
 async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscription_id }: CampaignChanges): Promise<void> {
   if (subscription_id === undefined || (await channelOf(ctx, subscription_id)) === channel) return
@@ -84,18 +110,20 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 }
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
-  const hasTemplate = (await queries.countTemplates(ctx, before.id)) > 0
+  const written = await queries.variantsWritten(ctx, before.id)
+  const hasTemplate = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])
 }
 
 /** Takes a campaign out of every read; one that is under way is aborted first. Throws 403, 404. */
-export function archiveCampaign(ctx: ProjectCtx, id: CampaignId, whenAborted: WhenAborted): Promise<void> {
-  return inTx(ctx, async (ctx) => {
+export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<void> {
+  await inTx(ctx, async (ctx) => {
     const { state } = await holdCampaign(ctx, id)
-    if (isLive(state)) await whenAborted(ctx, id)
-    await queries.archiveCampaign(ctx, id, isLive(state) ? 'aborted' : state)
+    const isStopped = isLive(state)
+    await queries.archiveCampaign(ctx, id, isStopped ? 'aborted' : state, isStopped ? 'take_back' : null)
   })
+  ctx.wake('campaigns.chores')
 }
 
 /** Makes a draft with the same settings and templates. Throws 404. */
@@ -103,36 +131,34 @@ export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
   return inTx(ctx, async (ctx) => {
     const original = await getCampaign(ctx, id)
     const copy = created(await queries.insertCampaign(ctx, original, copyOf(fieldsOf(original))))
-    await queries.copyTemplates(ctx, original.id, copy.id)
+    await copyTemplates(ctx, original.id, copy.id)
     return copy
   })
 }
 
+/** A campaign as it is read: what is not set is left out, what became of its messages is added. */
+export const presentCampaign = async (ctx: ProjectCtx, row: CampaignRow): Promise<Campaign> =>
+  present(row, (await talliesOf(ctx, [row.id])).get(row.id))
+
+/** The same, with what only the reply to a write says. */
+export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: Written): Promise<Campaign> => ({
+  ...(await presentCampaign(ctx, row)),
+  ...more,
+})
+
+export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow>): Promise<PageOf<Campaign>> {
+  const ids = page.results.map(({ id }) => id)
+  const tallies = ids.length > 0 ? await talliesOf(ctx, ids) : new Map<CampaignId, Tally>()
+  return mapPage(page, (row) => present(row, tallies.get(row.id)))
+}
+
 const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 }
 
-/** A campaign as it is read: what is not set is left out, what became of its messages is added. */
-export async function presentCampaign(ctx: ProjectCtx, row: CampaignRow, deliveryOf: DeliveryOf): Promise<Campaign> {
-  return present(row, await deliveryOf(ctx, [row.id]))
-}
+const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })
 
-export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow>, deliveryOf: DeliveryOf): Promise<PageOf<Campaign>> {
-  const deliveries = await deliveryOf(
-    ctx,
-    page.results.map(({ id }) => id),
-  )
-  return mapPage(page, (row) => present(row, deliveries))
-}
-
-function present(
-  { provider_id, event_name, send_at, custom_domain_id, ...row }: CampaignRow,
-  deliveries: Map<CampaignId, Delivery>,
-): Campaign {
-  return {
-    ...row,
-    ...(provider_id !== null && { provider_id }),
-    ...(event_name !== null && { event_name }),
-    ...(send_at !== null && { send_at }),
-    ...(custom_domain_id !== null && { custom_domain_id }),
-    delivery: deliveries.get(row.id) ?? NOTHING_SENT,
-  }
-}
+/** What may be null is what may be unset. */
+const present = ({ winner_variant, ...row }: CampaignRow, tally: Tally | undefined): Campaign => ({
+  ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
+  ...(winner_variant !== null && { winner_variant: variantName(winner_variant) }),
+  delivery: tally ? deliveryOf(tally) : NOTHING_SENT,
+})

@@ -6,6 +6,8 @@ import {
   type CampaignType,
   isLive,
   type Prospect,
+  pauseFault,
+  stateAfter,
   stateFault,
   WRITABLE_STATES,
 } from './states.ts'
@@ -37,6 +39,25 @@ test.each(moves)('a %s campaign from %s to %s, by the table of D-CAMP-3', (type,
   else expect(fault).toMatchObject({ code: 'validation_failed', param: type === 'trigger' && to === 'scheduled' ? 'type' : 'state' })
 })
 
+test.each(CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.map((from) => [type, from] as const)))(
+  'a new time makes of a %s campaign that is %s what the table says',
+  (type, from) => {
+    const isCalledBack = type === 'blast' && (from === 'loading' || from === 'running')
+    const to = stateAfter(type, from, { hasNewTime: true })
+    expect(to).toBe(isCalledBack ? 'aborting' : from)
+    if (isCalledBack) expect(stateFault(from, ready(type, to))).toBeNull()
+    expect(stateAfter(type, from, { hasNewTime: false })).toBe(from)
+    for (const state of WRITABLE_STATES.filter((state) => state !== from))
+      expect(stateAfter(type, from, { state, hasNewTime: true })).toBe(state)
+  },
+)
+
+test.each(CAMPAIGN_STATES)('a campaign that is %s can be paused and resumed only while it sends', (state) => {
+  const fault = pauseFault(state)
+  if (state === 'loading' || state === 'running') expect(fault).toBeNull()
+  else expect(fault).toMatchObject({ code: 'validation_failed', param: 'state' })
+})
+
 test.each(
   CAMPAIGN_TYPES.flatMap((type) =>
     CAMPAIGN_STATES.filter((state) => state !== 'scheduled' || type === 'blast').map((state) => [type, state] as const),
@@ -46,13 +67,16 @@ test.each(
 describe('what a state needs, on the way into it and while in it', () => {
   test.each<[CampaignType, CampaignState, Partial<Prospect>, string]>([
     ['blast', 'scheduled', { send_at: null }, 'send_at'],
+    ['blast', 'aborting', { send_at: null }, 'send_at'],
+    ['blast', 'aborting', { list_ids: [] }, 'list_ids'],
     ['blast', 'scheduled', { list_ids: [] }, 'list_ids'],
     ['blast', 'scheduled', { hasTemplate: false }, 'state'],
     ['blast', 'scheduled', { send_at: null, list_ids: [], hasTemplate: false }, 'send_at'],
     ['trigger', 'running', { event_name: null }, 'event_name'],
     ['trigger', 'running', { hasTemplate: false }, 'state'],
   ])('a %s campaign that is %s with %o lacks %s', (type, state, lacking, param) => {
-    for (const from of ['draft', state] as const) expect(stateFault(from, { ...ready(type, state), ...lacking })).toMatchObject({ param })
+    const before = state === 'aborting' ? 'running' : 'draft'
+    for (const from of [before, state] as const) expect(stateFault(from, { ...ready(type, state), ...lacking })).toMatchObject({ param })
   })
 
   test.each(['blast', 'trigger'] as const)('a %s draft needs nothing', (type) => {

@@ -11,12 +11,13 @@ export type CampaignState = (typeof CAMPAIGN_STATES)[number]
 export const WRITABLE_STATES = ['draft', 'scheduled', 'running', 'finished', 'aborted'] as const
 type WritableState = (typeof WRITABLE_STATES)[number]
 
-const MOVES: Record<CampaignType, Record<CampaignState, readonly WritableState[]>> = {
+/** `aborting` is what a new time makes of a blast that is going out: what was not sent is taken back, and it is scheduled anew. */
+const MOVES: Record<CampaignType, Record<CampaignState, readonly (WritableState | 'aborting')[]>> = {
   blast: {
     draft: ['scheduled', 'aborted'],
     scheduled: ['draft', 'aborted'],
-    loading: ['aborted'],
-    running: ['aborted'],
+    loading: ['aborting', 'aborted'],
+    running: ['aborting', 'aborted'],
     finished: ['aborted'],
     aborting: ['aborted'],
     aborted: [],
@@ -34,6 +35,16 @@ const MOVES: Record<CampaignType, Record<CampaignState, readonly WritableState[]
 
 /** Is it under way, or about to be? Then deleting it aborts it first. */
 export const isLive = (state: CampaignState): boolean => ['scheduled', 'loading', 'running', 'aborting'].includes(state)
+
+/** Does it send? Then it can be paused. */
+const isSending = (state: CampaignState): boolean => state === 'loading' || state === 'running'
+
+/** The state after a write: the one that was written, or what a new `send_at` makes of it. */
+export const stateAfter = (
+  type: CampaignType,
+  from: CampaignState,
+  { state = from, hasNewTime }: { state?: CampaignState | undefined; hasNewTime: boolean },
+): CampaignState => (type === 'blast' && hasNewTime && isSending(from) && state === from ? 'aborting' : state)
 
 /** A campaign as it would be after a write. */
 export type Prospect = {
@@ -55,10 +66,16 @@ export function stateFault(from: CampaignState, to: Prospect): Fault | null {
   if (to.state !== from && !(MOVES[to.type][from] as readonly string[]).includes(to.state)) {
     return broken('state', `A ${to.type} campaign cannot go from \`${from}\` to \`${to.state}\`.`)
   }
-  if (to.type === 'blast' && to.state === 'scheduled') return scheduleFault(to)
+  if (to.type === 'blast' && (to.state === 'scheduled' || to.state === 'aborting')) return scheduleFault(to)
   if (to.type === 'trigger' && to.state === 'running') return runFault(to)
   return null
 }
+
+/** Why a campaign cannot be paused or resumed, or null. */
+export const pauseFault = (state: CampaignState): Fault | null =>
+  isSending(state)
+    ? null
+    : broken('state', `Only campaigns that are \`loading\` or \`running\` can be paused or resumed. This one is \`${state}\`.`)
 
 function scheduleFault({ send_at, list_ids, hasTemplate }: Prospect): Fault | null {
   if (send_at === null) return broken('send_at', 'A scheduled campaign needs `send_at`.')
@@ -72,6 +89,9 @@ function runFault({ event_name, hasTemplate }: Prospect): Fault | null {
 }
 
 const templateFault = (verb: string) =>
-  broken('state', `The campaign needs a template before it can ${verb}. Put one at \`/campaigns/{id}/templates/{locale}\` first.`)
+  broken(
+    'state',
+    `The campaign needs a template before it can ${verb}. Put one at \`/campaigns/{id}/templates/{locale}\` first, one for each variant if it has some.`,
+  )
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })

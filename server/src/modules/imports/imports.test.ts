@@ -239,7 +239,7 @@ describe('consent', () => {
       const { results } = (await w.get(`/api/client/users/${name}/subscriptions`)).body
       expect([name, results.find(({ subscription_id }: any) => subscription_id === type.id).state]).toEqual([name, state])
     }
-    const sources = await ask(w, 'select source from user_subscriptions where subscription_id = $1 order by state', [type.id])
+    const sources = await ask(w, 'select wording as source from consent_entries where subscription_id = $1 order by state, id', [type.id])
     expect(sources.map(({ source }) => source)).toEqual([null, 'Trade fair', 'Trade fair', null])
   })
 

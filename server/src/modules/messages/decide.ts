@@ -1,32 +1,20 @@
-/** May we send, what became of it, and what outsiders hear of it. Pure. */
-import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
+/** May we send, and what became of it. Pure. */
+import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { type Outcome, type Unreachable, unreachable } from '../channels/index.ts'
-import type { SubscriptionState } from '../subscriptions/index.ts'
+import { type Contact, type Outcome, unreachable } from '../channels/index.ts'
+import { type Consent, mayReceive, type SuppressionReason } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
-import type { MessageState } from './schema.ts'
-
-/** Why a message is in its state; counted, so that a word once shipped is never changed. */
-export type Reason =
-  | 'user_gone'
-  | 'not_subscribed'
-  | 'campaign_stopped'
-  | 'no_template'
-  | 'render_failed'
-  | 'provider_rejected'
-  | 'provider_deferred'
-  | 'attempts_exhausted'
-  | 'sender_lost'
-  | 'duplicate'
-  | Unreachable
+import type { MessageState, Reason } from './schema.ts'
 
 /** How a message leaves its sender. `detail` is for people; `dueAt` is the next attempt. */
 export type Ending = {
-  state: Extract<MessageState, 'sent' | 'delivered' | 'deferred' | 'failed' | 'skipped' | 'aborted'>
+  state: Extract<MessageState, 'sent' | 'delivered' | 'deferred' | 'failed' | 'bounced' | 'skipped' | 'aborted' | 'unknown'>
   reason: Reason | null
   detail: string | null
   dueAt: Date | null
   code?: string | undefined
+  /** Nothing was tried: the attempt does not count. */
+  untried?: true
 }
 
 /** An ending for good; nothing more than a reason is known. */
@@ -37,59 +25,122 @@ export const ending = (state: Ending['state'], reason: Reason | null = null, det
   dueAt: null,
 })
 
+/** Not now, and for no fault of the message: it waits until then. */
+export const waiting = (reason: Reason, dueAt: Date): Ending => ({ state: 'deferred', reason, detail: null, dueAt, untried: true })
+
 /** A campaign as far as its messages depend on it. */
-export type SendingCampaign = { id: CampaignId; name: string; state: string; subscription_id: SubscriptionId }
+export type SendingCampaign = {
+  id: CampaignId
+  name: string
+  state: string
+  is_paused: boolean
+  subscription_id: SubscriptionId
+  provider_id: ProviderId | null
+  custom_domain_id: DomainId | null
+  /** What those get who waited for a winner among the variants; null while there is none. */
+  winner_variant: number | null
+  waits_for_winner: boolean
+  /** No more than so many in so much time. */
+  rate: { limit: number; interval_ms: number } | null
+}
+
+/** What stands in the way of reaching a person, or null; asked when an audience is made, and again when a message is sent. */
+export function obstacleTo(
+  channel: Channel,
+  { person, consent, suppression }: { person: Contact; consent: Consent | undefined; suppression: SuppressionReason | undefined },
+): Reason | null {
+  if (!consent) return 'not_subscribed'
+  if (!mayReceive(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
+  return unreachable(channel, person) ?? (suppression === undefined ? null : 'suppressed')
+}
 
 /** What is known of a message about to be sent; undefined is what does not exist (any more). */
 export type Circumstances<T> = {
   channel: Channel
   /** Including the one about to begin. */
   attempts: number
+  expiresAt: Date | null
+  now: Date
   campaign: SendingCampaign | undefined
   person: UserRow | undefined
-  subscription: SubscriptionState | undefined
+  consent: Consent | undefined
+  suppression: SuppressionReason | undefined
   template: T | undefined
+  /** Which variant falls to the person; null when the campaign has none. */
+  variant: number | null
+  /** Does the person, who was merged with the one it was for, have a message of their own for the same cause? */
+  isDuplicate: boolean
+  /** Does the message wait for a winner among variants? */
+  isUndecided: boolean
+  /** When quiet hours or a cap let it go, and which; null when they do now. Asked last, because being let go counts. */
+  notBefore(): HeldBack | null
 }
 
+/** Until when the project's policy holds a message back. */
+export type HeldBack = { reason: 'quiet_hours' | 'frequency_cap'; at: Date }
+
 const ATTEMPTS_MAX = 8
+const HELD_UP_MS = 30_000
 
 /** Messages of a blast may go while its audience is still being loaded. */
 const SENDING_STATES = ['running', 'loading']
 
+/** Is a campaign one whose messages go out right now? */
+export const isSending = (campaign: Pick<SendingCampaign, 'state' | 'is_paused'>): boolean =>
+  SENDING_STATES.includes(campaign.state) && !campaign.is_paused
+
+export type Cleared<T> = { campaign: SendingCampaign; person: UserRow; template: T; consent: Consent; variant: number | null }
+
 /** May we? Either everything it takes, or how the message ends instead; the first reason found is the one that is told. */
-export function mayWe<T>({
-  channel,
-  attempts,
-  campaign,
-  person,
-  subscription,
-  template,
-}: Circumstances<T>): { campaign: SendingCampaign; person: UserRow; template: T } | Ending {
-  if (!campaign || !SENDING_STATES.includes(campaign.state)) return ending('aborted', 'campaign_stopped')
+export function mayWe<T>(circumstances: Circumstances<T>): Cleared<T> | Ending {
+  const { channel, attempts, expiresAt, now, campaign, person, consent, suppression, template } = circumstances
+  if (!campaign) return ending('aborted', 'campaign_stopped')
+  if (!isSending(campaign)) return stopped(campaign, now)
   if (!person) return ending('skipped', 'user_gone')
-  if (!subscription) return ending('skipped', 'not_subscribed')
-  const obstacle = unreachable(channel, person)
+  if (circumstances.isDuplicate) return ending('skipped', 'duplicate')
+  if (expiresAt !== null && now > expiresAt) return ending('skipped', 'deadline_passed')
+  const obstacle = obstacleTo(channel, { person, consent, suppression })
   if (obstacle) return ending('skipped', obstacle)
+  if (circumstances.isUndecided) return waiting('waiting_for_winner', new Date(now.getTime() + HELD_UP_MS))
   if (!template) return ending('failed', 'no_template')
   // Its senders went away again and again: perhaps it was the message that made them.
   if (attempts > ATTEMPTS_MAX) return ending('failed', 'attempts_exhausted')
-  return { campaign, person, template }
+  const heldBack = circumstances.notBefore()
+  if (heldBack) return late(heldBack, expiresAt)
+  return { campaign, person, template, consent: consent as Consent, variant: circumstances.variant }
+}
+
+/** What a campaign that does not send does to a message: one that is paused, or planned anew, comes back to it. */
+export function stopped({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): Ending {
+  const comesBack = is_paused || state === 'aborting' || state === 'scheduled'
+  if (!comesBack) return ending('aborted', 'campaign_stopped')
+  return { state: 'deferred', reason: null, detail: null, dueAt: new Date(now.getTime() + HELD_UP_MS), untried: true }
+}
+
+/** Waits for its time, unless that is past its deadline. */
+function late({ reason, at }: HeldBack, expiresAt: Date | null): Ending {
+  if (expiresAt === null || at <= expiresAt) return waiting(reason, at)
+  const kept = reason === 'quiet_hours' ? 'quiet hours' : 'a frequency cap'
+  return ending('skipped', 'deadline_passed', `It was held back by ${kept} until after its deadline.`)
 }
 
 /** How a message ends by what the provider said at its attempt number `attempts`. */
-export function endingOf(outcome: Outcome, attempts: number, now: Date): Ending {
+export function endingOf(outcome: Outcome, attempts: number, now: Date, expiresAt: Date | null = null): Ending {
   switch (outcome.is) {
     case 'accepted':
       return ending(outcome.delivered ? 'delivered' : 'sent')
     case 'rejected':
-      return { ...ending('failed', 'provider_rejected', outcome.reason), code: outcome.code }
-    case 'deferred':
-      if (attempts >= ATTEMPTS_MAX) return { ...ending('failed', 'attempts_exhausted', outcome.reason), code: outcome.code }
-      return {
-        ...ending('deferred', 'provider_deferred', outcome.reason),
-        code: outcome.code,
-        dueAt: nextAttempt(attempts, now, outcome.retryAt),
-      }
+      return outcome.bounced
+        ? { ...ending('bounced', 'hard_bounce', outcome.reason), code: outcome.code }
+        : { ...ending('failed', 'provider_rejected', outcome.reason), code: outcome.code }
+    case 'uncertain':
+      return ending('unknown', 'uncertain', outcome.reason)
+    case 'deferred': {
+      const dueAt = nextAttempt(attempts, now, outcome.retryAt)
+      const isOver = attempts >= ATTEMPTS_MAX || (expiresAt !== null && dueAt > expiresAt)
+      const what = isOver ? ending('failed', 'attempts_exhausted', outcome.reason) : ending('deferred', 'provider_deferred', outcome.reason)
+      return { ...what, code: outcome.code, dueAt: isOver ? null : dueAt }
+    }
     default:
       return outcome satisfies never
   }

@@ -1,10 +1,31 @@
 /**
- * Everything that goes out. Owns `messages` and `sandbox_messages`. An intent becomes a row under a unique key before any
- * provider is called; a sender claims it with a lease, decides, renders, hands over, and settles it together with the news.
- * Promises: nobody gets one cause twice; a message whose sender dies is sent once or honestly unknown; every message ends
- * in a state with its reason; nothing goes to who is not subscribed, or for a campaign that was stopped.
+ * Everything that goes out. Owns `messages`, `message_handovers`, `message_tallies`, `sandbox_messages` and `sending_policies`. An intent becomes
+ * a row under a unique key before any provider is called; a sender claims it with a lease, decides, renders, writes down what is about to leave,
+ * hands over, and settles it together with the news. Promises: nobody gets one cause twice; a message whose sender dies is sent once or honestly
+ * unknown; every message ends in a state with its reason, and is counted in it at every instant; nothing goes to who is not subscribed or is
+ * suppressed, or for a campaign that was stopped.
  */
+export { obstacleTo } from './decide.ts'
 export { messageJobs } from './jobs.ts'
-export { queueDepth as messageDepth } from './queries.ts'
+export {
+  abortMessages,
+  type Chunk,
+  holdMessages,
+  inFlight,
+  newMessageId,
+  type Planned,
+  planMessages,
+  releaseMessages,
+  type Walk,
+} from './ledger/queries.ts'
+export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients/queries.ts'
+export { createReporting } from './reports/reports.ts'
+export { whenSeen } from './reports/seen.ts'
 export { messageRoutes } from './routes.ts'
-export { cancelCampaign, deliveryOf, enqueue, eraseMessages, mergeMessages } from './service.ts'
+export { MESSAGE_STATES, type MessageState, type Reason } from './schema.ts'
+export { queueDepth as messageDepth } from './sending/queries.ts'
+export { scopeOf } from './sending/render.ts'
+export type { SendingTemplate, Sources } from './sending/sources.ts'
+export { enqueue, eraseMessages, mergeMessages } from './service.ts'
+export { type Tally, talliesOf } from './tallies/tallies.ts'
+export { viewPages as messagePages } from './view/pages.ts'

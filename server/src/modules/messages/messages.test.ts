@@ -5,14 +5,17 @@ import { inTx } from '../../infra/ctx.ts'
 import { sql } from '../../infra/db.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { chooseTemplate, findCampaigns, renderContent, templatesOf } from '../campaigns/index.ts'
-import { ending, endingOf } from './decide.ts'
+import { sources } from '../../sources.ts'
+import { type Ending, ending, endingOf } from './decide.ts'
 import { enqueue, mergeMessages, messageJobs } from './index.ts'
-import type { Intent } from './schema.ts'
-import { claim, sendDue, settle } from './sender.ts'
+import { type ClaimedMessage, type Intent, TRANSACTIONAL } from './schema.ts'
+import { createPace } from './sending/pace.ts'
+import { insertHandover, queuesDue } from './sending/queries.ts'
+import { claim, createSender, sendDue, sendQueue } from './sending/sender.ts'
+import { settle } from './sending/settle.ts'
 
 const INBOX = '/api/client/sandbox/messages'
-const sources = { campaignsOf: findCampaigns, templatesOf, chooseTemplate, renderContent }
+const EXPIRES = new Date('2027-01-01T00:00:00.000Z')
 
 const TEMPLATES: Record<Channel, Record<string, unknown>> = {
   email: {
@@ -77,9 +80,17 @@ async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, ca
     channel: 'email',
     cause,
     event: { name: 'order', data: { item: 'Tea' }, created_at: w.clock.now().toISOString() },
+    expires_at: EXPIRES,
   }
   await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
 }
+
+/** Claims what is due of the project's mails, as a sender does that then dies. */
+const claimMails = (w: World, limit = 100) => claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit }])
+
+/** Settles a message as a sender that handed nothing over. */
+const settled = (w: World, message: ClaimedMessage, end: Ending) =>
+  settle(w.ctx, [{ message, person: undefined, consent: undefined, ending: end, attempt: null }])
 
 describe('an event that a trigger campaign waits for', () => {
   test.each<[Channel, unknown, unknown]>([
@@ -124,7 +135,7 @@ describe('an event that a trigger campaign waits for', () => {
     const whole = await w.get(`${INBOX}/${message.id}`)
     expect(whole.body).toEqual({ ...message, external_id: 'ana', content })
     expect(whole.text).not.toContain('secret-device-token')
-    expect(await ledger(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null, event: null }])
+    expect(await ledger(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null }])
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toEqual({ sent: 1, total: 1, opens: 0, clicks: 0, bounced: 0 })
   })
 
@@ -158,7 +169,7 @@ describe('nobody gets one cause twice', () => {
     const userId = await ana(w)
     const id = await campaign(w)
     await enqueueOrder(w, id, userId)
-    const intent: Intent = { user_id: userId, campaign_id: id, channel: 'email', cause: 'order-1', event: null }
+    const intent: Intent = { user_id: userId, campaign_id: id, channel: 'email', cause: 'order-1', event: null, expires_at: EXPIRES }
     await inTx(w.ctx, (ctx) => enqueue(ctx, [intent, intent]))
     await w.drain()
     await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
@@ -173,11 +184,19 @@ describe('nobody gets one cause twice', () => {
     const id = await campaign(w)
     const intents = Array.from(
       { length: 450 },
-      (_, index): Intent => ({ user_id: userId, campaign_id: id, channel: 'email', cause: `order-${index}`, event: null }),
+      (_, index): Intent => ({
+        user_id: userId,
+        campaign_id: id,
+        channel: 'email',
+        cause: `order-${index}`,
+        event: null,
+        expires_at: EXPIRES,
+      }),
     )
     await inTx(w.ctx, (ctx) => enqueue(ctx, intents))
     const send = async () => {
-      while ((await sendDue(w.ctx, sources)) > 0);
+      const sender = createSender(sources, TRANSACTIONAL)
+      while ((await sendDue(w.ctx, sender)) > 0);
     }
     await Promise.all([send(), send(), send()])
     expect((await w.get(`${INBOX}?limit=-1`)).body.results).toHaveLength(450)
@@ -188,7 +207,7 @@ describe('nobody gets one cause twice', () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
-    expect(await claim(w.ctx, [w.projectId])).toHaveLength(1)
+    expect(await claimMails(w)).toHaveLength(1)
     await w.drain()
     expect(await inbox(w)).toEqual([])
     w.advance('6 minutes')
@@ -201,12 +220,11 @@ describe('nobody gets one cause twice', () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
-    const [message] = await claim(w.ctx, [w.projectId])
+    const [message] = await claimMails(w)
     w.advance('6 minutes')
     await w.drain()
     if (!message) throw new Error('Nothing was claimed.')
-    const capture = { channel: 'email' as const, recipient: 'late', summary: 'late', content: {} }
-    await settle(w.ctx, [{ message, person: undefined, ending: ending('failed', 'render_failed'), capture, news: [] }])
+    await settled(w, message, ending('failed', 'render_failed'))
     expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
     expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com' }])
   })
@@ -215,12 +233,15 @@ describe('nobody gets one cause twice', () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
-    await claim(w.ctx, [w.projectId])
-    await w.db.run(sql`update messages set provider = 'outside' where project_id = ${w.projectId}`)
+    await enqueueOrder(w, await campaign(w), userId, 'order-2')
+    const [first] = (await claimMails(w)).sort((a, b) => a.id - b.id)
+    if (!first) throw new Error('Nothing was claimed.')
+    const handover = { lease_token: first.lease_token, message_ids: [first.id], provider: 'smtp', provider_id: null }
+    await inTx(w.ctx, (ctx) => insertHandover(ctx, handover))
     w.advance('6 minutes')
     await w.drain()
-    expect(await ledger(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost', event: null }])
-    expect(await inbox(w)).toEqual([])
+    expect(await ledger(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }, { state: 'delivered' }])
+    expect(await inbox(w)).toHaveLength(1)
   })
 
   test('people who turned out to be one get one cause once, and keep what they got', async () => {
@@ -310,6 +331,7 @@ describe('every message that is not sent says why', () => {
     const id = await campaign(w)
     await enqueueOrder(w, id, userId, 'waits')
     expect((await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).status).toBe(200)
+    await w.drain()
     expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     await enqueueOrder(w, id, userId, 'was on its way')
     await w.drain()
@@ -318,26 +340,41 @@ describe('every message that is not sent says why', () => {
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toMatchObject({ sent: 0, total: 2 })
   })
 
-  test('an abort takes messages back from a sender that has not settled them', async () => {
+  test('what a sender has claimed when its campaign is aborted is not handed over', async () => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w)
     await enqueueOrder(w, id, userId)
-    const [message] = await claim(w.ctx, [w.projectId])
+    const claimedAt = w.clock.now()
+    const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
-    if (!message) throw new Error('Nothing was claimed.')
-    await settle(w.ctx, [{ message, person: undefined, ending: ending('delivered'), capture: undefined, news: [] }])
-    expect(await ledger(w)).toMatchObject([{ state: 'aborted' }])
+    await sendQueue(w.ctx, createSender(sources, TRANSACTIONAL), messages, claimedAt)
+    expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
+    expect(await inbox(w)).toEqual([])
+  })
+
+  test('a sender that was stopped for longer than its lease hands over nothing that others have taken', async () => {
+    await using w = await world()
+    const userId = await ana(w)
+    await enqueueOrder(w, await campaign(w), userId)
+    const claimedAt = w.clock.now()
+    const messages = await claimMails(w)
+    w.advance('10 minutes')
+    await w.drain()
+    expect(await inbox(w)).toHaveLength(1)
+    await sendQueue(w.ctx, createSender(sources, TRANSACTIONAL), messages, claimedAt)
+    expect(await inbox(w)).toHaveLength(1)
+    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
   })
 
   test('a deferred message is due again later, with what it needs', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
-    const [message] = await claim(w.ctx, [w.projectId])
+    const [message] = await claimMails(w)
     if (!message) throw new Error('Nothing was claimed.')
     const end = endingOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
-    await settle(w.ctx, [{ message, person: undefined, ending: end, capture: undefined, news: [] }])
+    await settled(w, message, end)
     await w.drain()
     expect(await ledger(w)).toMatchObject([{ state: 'deferred', reason: 'provider_deferred', detail: 'Busy.' }])
     w.advance('30 seconds')
@@ -374,7 +411,8 @@ test('a batch is shared between projects, so that a long queue holds nobody up',
     )
   await rows(w.projectId, 500)
   await rows(other.projectId, 3)
-  const claimed = Map.groupBy(await claim(w.ctx, [w.projectId, other.projectId]), ({ project_id }) => project_id)
+  const queues = await queuesDue(w.ctx, TRANSACTIONAL, 10)
+  const claimed = Map.groupBy(await claim(w.ctx, TRANSACTIONAL, createPace().sharesOf(w.ctx, queues, 200)), ({ project_id }) => project_id)
   expect([claimed.get(w.projectId)?.length, claimed.get(other.projectId)?.length]).toEqual([100, 3])
   w.advance('6 minutes')
   await w.drain()

@@ -12,14 +12,17 @@ const message: ClaimedMessage = {
   user_id: 2 as UserId,
   campaign_id: 7 as CampaignId,
   channel: 'email',
+  cause: 'campaign:7',
+  variant: null,
   event: null,
   attempts: 2,
   due_at: startedAt,
+  expires_at: null,
   lease_token: 'token',
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }
-const rendered = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }
-const attempt = { rendered, startedAt, elapsedMs: 12.4 }
+const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }
+const attempt = { outgoing, startedAt, elapsedMs: 12.4 }
 const about = {
   message_id: 5,
   campaign_id: 7,
@@ -35,6 +38,9 @@ test.each<[string, Ending, boolean, string[]]>([
   ['sent', ending('sent'), true, ['attempt-start', 'attempt-end']],
   ['failed', ending('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'attempt-end', 'failed', 'completed']],
   ['deferred', ending('deferred', 'provider_deferred', 'Busy.'), true, ['attempt-start', 'attempt-end', 'failed']],
+  ['bounced', ending('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'attempt-end', 'dsn-perm-fail', 'completed']],
+  ['unknown', ending('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
+  ['deferred before any attempt', ending('deferred', 'quiet_hours'), false, []],
   ['failed before any attempt', ending('failed', 'render_failed'), false, ['failed', 'completed']],
   ['skipped', ending('skipped', 'not_subscribed'), false, ['completed']],
   ['aborted', ending('aborted', 'campaign_stopped'), false, []],

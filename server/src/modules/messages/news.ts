@@ -1,13 +1,12 @@
 /** What outsiders hear of a message that its sender is done with (D-WH-5). Pure. */
 
-import type { Rendered } from '../channels/index.ts'
 import { type Happened, signals } from '../signals/index.ts'
 import type { UserRow } from '../users/index.ts'
 import type { Ending } from './decide.ts'
 import type { ClaimedMessage } from './schema.ts'
 
 /** One try to hand a message over. */
-export type Attempt = { rendered: Rendered; startedAt: Date; elapsedMs: number }
+type Attempt = { outgoing: { recipient: string; content: Record<string, unknown> }; startedAt: Date; elapsedMs: number }
 
 const REASON_LENGTH_MAX = 1000
 
@@ -26,9 +25,11 @@ export function newsOf(
   const failed = () =>
     signals.deliveryFailed.of({
       ...about,
-      reason: (ending.detail ?? ending.reason ?? '').slice(0, REASON_LENGTH_MAX),
+      reason: wordsOf(ending),
       ...(ending.code !== undefined && { provider_code: ending.code }),
     })
+  const bounced = () =>
+    signals.deliveryDsnPermFail.of({ ...about, diagnostic: wordsOf(ending), attempts: message.attempts, suppressed: true })
   const tried = attempt ? newsOfAttempt(about, ending, attempt) : []
   switch (ending.state) {
     case 'delivered':
@@ -40,10 +41,13 @@ export function newsOf(
     case 'failed':
       return [...tried, failed(), completed(0, 1)]
     case 'deferred':
-      return [...tried, failed()]
+      return attempt ? [...tried, failed()] : []
+    case 'bounced':
+      return [...tried, bounced(), completed(0, 1)]
     case 'skipped':
       return [completed(0, 0)]
     case 'sent':
+    case 'unknown':
       return tried
     case 'aborted':
       return []
@@ -52,11 +56,15 @@ export function newsOf(
   }
 }
 
+const wordsOf = ({ detail, reason }: Ending): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
+
 const RESULTS = {
   sent: undefined,
   delivered: 'delivered',
   deferred: 'deferred',
   failed: 'failed',
+  bounced: 'failed',
+  unknown: undefined,
   skipped: undefined,
   aborted: undefined,
 } as const
@@ -71,14 +79,14 @@ function newsOfAttempt(about: ReturnType<typeof aboutMessage>, { state }: Ending
 }
 
 function aboutMessage({ id, campaign_id, channel, attempts }: ClaimedMessage, person: UserRow | undefined, attempt: Attempt | null) {
-  const { from } = attempt?.rendered.content ?? {}
+  const { from } = attempt?.outgoing.content ?? {}
   return {
     message_id: id,
     campaign_id,
     channel,
     ...(person && { user: { id: person.id, external_id: person.external_id } }),
     ...(typeof from === 'string' && { from }),
-    ...(attempt && { to: attempt.rendered.recipient, attempt: attempts }),
-    ...(attempt && channel === 'email' && { recipient_domain: attempt.rendered.recipient.split('@').at(-1) ?? '' }),
+    ...(attempt && { to: attempt.outgoing.recipient, attempt: attempts }),
+    ...(attempt && channel === 'email' && { recipient_domain: attempt.outgoing.recipient.split('@').at(-1) ?? '' }),
   }
 }

@@ -1,26 +1,73 @@
 import { type Static, Type } from 'typebox'
-import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
-import { CHANNELS, type Channel, Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
-import { MESSAGE_CONTENTS } from '../channels/index.ts'
+import type { CampaignId, ConsentId, MessageId, ProjectId, ProviderId, UserId } from '../../lib/ids.ts'
+import { CHANNELS, type Channel, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
+import type { Unreachable } from '../channels/index.ts'
 
 /** What happened to the person, as templates see it. */
 export type TriggeringEvent = { name: string; data: Record<string, unknown>; created_at: string }
 
 /** That a person is to get a campaign's message, and why; nobody gets one cause twice. */
-export type Intent = { user_id: UserId; campaign_id: CampaignId; channel: Channel; cause: string; event: TriggeringEvent | null }
+export type Intent = {
+  user_id: UserId
+  campaign_id: CampaignId
+  channel: Channel
+  cause: string
+  event: TriggeringEvent | null
+  /** When it makes no sense any more. */
+  expires_at: Date
+}
 
-export type MessageState =
-  | 'queued'
-  | 'claimed'
-  | 'sent'
-  | 'delivered'
-  | 'deferred'
-  | 'failed'
-  | 'bounced'
-  | 'complained'
-  | 'skipped'
-  | 'aborted'
-  | 'unknown'
+export const MESSAGE_STATES = [
+  'queued',
+  'claimed',
+  'sent',
+  'delivered',
+  'deferred',
+  'failed',
+  'bounced',
+  'complained',
+  'skipped',
+  'aborted',
+  'unknown',
+] as const
+export type MessageState = (typeof MESSAGE_STATES)[number]
+
+/** States that something will follow. A campaign is finished when none of its messages is in one of them. */
+export const PENDING_STATES: readonly MessageState[] = ['queued', 'claimed', 'deferred']
+/** States of what a provider took. */
+export const SENT_STATES: readonly MessageState[] = ['sent', 'delivered', 'bounced', 'complained']
+
+/** Why a message is in its state; counted, so that a word once shipped is never changed. */
+export type Reason =
+  | 'user_gone'
+  | 'not_subscribed'
+  | 'not_confirmed'
+  | 'suppressed'
+  | 'excluded'
+  | 'holdout'
+  | 'campaign_stopped'
+  | 'rescheduled'
+  | 'no_template'
+  | 'render_failed'
+  | 'provider_rejected'
+  | 'provider_deferred'
+  | 'attempts_exhausted'
+  | 'sender_lost'
+  | 'uncertain'
+  | 'duplicate'
+  | 'deadline_passed'
+  | 'quiet_hours'
+  | 'frequency_cap'
+  | 'rate_limited'
+  | 'waiting_for_winner'
+  | 'hard_bounce'
+  | 'complaint'
+  | Unreachable
+
+/** In which lane a message waits: what somebody waits for comes before what goes to many. */
+export type Lane = 0 | 1
+export const TRANSACTIONAL: Lane = 0
+export const BULK: Lane = 1
 
 const channel = OneOf(CHANNELS)
 
@@ -31,42 +78,32 @@ export const ClaimedMessage = Type.Object({
   user_id: IdOf<UserId>(),
   campaign_id: IdOf<CampaignId>(),
   channel,
+  cause: Type.String(),
+  variant: Nullable(Type.Integer()),
   event: Nullable(Type.Unsafe<TriggeringEvent>({ type: 'object' })),
   attempts: Type.Integer(),
   due_at: Instant,
+  expires_at: Nullable(Instant),
   lease_token: Type.String(),
   created_at: Instant,
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 
-/** What became of a campaign's messages. */
-export type Delivery = { sent: number; total: number; opens: number; clicks: number; bounced: number }
-
-const captured = {
-  id: IdOf<MessageId>({ description: 'Id of the message; the `message_id` of webhook events.' }),
-  channel,
-  campaign_id: IdOf<CampaignId>(),
-  user_id: IdOf<UserId>(),
-  recipient: Type.String({ description: 'Address, number or endpoint; for push and in-app the user.' }),
-  summary: Type.String({ description: 'One line: the subject, the title, or how the body begins.' }),
+/** A message as its sender leaves it. */
+export type SettledMessage = {
+  id: MessageId
+  lease_token: string
+  state: MessageState
+  reason: Reason | null
+  detail: string | null
+  due_at: Date | null
+  variant: number | null
+  recipient: string | null
+  provider: string | null
+  provider_id: ProviderId | null
+  provider_message_id: string | null
+  consent_id: ConsentId | null
+  counts_to_caps: boolean
+  /** Was nothing tried, so that the attempt does not count? */
+  untried: boolean
 }
-
-export const CapturedRow = Type.Object({ ...captured, created_at: Instant })
-export type CapturedRow = Static<typeof CapturedRow>
-
-export const CapturedWholeRow = Type.Object({
-  ...CapturedRow.properties,
-  content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
-})
-
-/** A captured message in the sandbox inbox. */
-export const SandboxMessage = Exact({ ...captured, created_at: Timestamp })
-
-/** The same with everything it says. */
-export const SandboxMessageWhole = Exact({
-  ...captured,
-  external_id: Nullable(Type.String({ description: 'External id of the user.' })),
-  content: Type.Unsafe<Record<string, unknown>>({ anyOf: MESSAGE_CONTENTS, description: 'What it says, by channel.' }),
-  created_at: Timestamp,
-})
-export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>

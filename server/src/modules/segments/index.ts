@@ -5,6 +5,7 @@
  * an archived list, or one of another project, is no list to anybody.
  */
 export { createBuilder, removeRetired } from './building/build.ts'
+export { loadFacts } from './live/facts.ts'
 export { lapse } from './live/lapse.ts'
 export { addMembers } from './live/members.ts'
 export { erasePeople, mergePeople } from './live/people.ts'
@@ -12,5 +13,9 @@ export { lockLists, lockListsShared, projectsDue } from './live/queries.ts'
 export { type Move, reevaluate } from './live/reevaluate.ts'
 export { loadRegistry, type Registry } from './live/registry.ts'
 export { keepTime, rebuildListsMentioning, rebuildListsReaching } from './live/versions.ts'
+export { audienceAfter, membersAmong, sizeOf, standingsIn } from './members/audience/queries.ts'
 export { findList, findListIds } from './queries.ts'
 export { segmentRoutes } from './routes.ts'
+export { checkRule } from './rules/check.ts'
+export { type CompiledRule, compileRule, matchesTracker, references } from './rules/compile.ts'
+export { type EventTest, type Rule, RuleSchema } from './rules/rule.ts'

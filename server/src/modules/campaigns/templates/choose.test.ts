@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chooseTemplate } from './choose.ts'
 
 test.each<[string[], string | null, string, string | undefined]>([
@@ -19,9 +19,27 @@ test.each<[string[], string | null, string, string | undefined]>([
 ])('of %j a user with %s in a project with %s gets %s', (locales, user, project, expected) =>
   expect(
     chooseTemplate(
-      locales.map((locale) => ({ locale })),
+      locales.map((locale) => ({ locale, variant: 0 })),
       user,
       project,
+      0,
     )?.locale,
   ).toBe(expected),
 )
+
+describe('variants', () => {
+  const templates = ['en 0', 'fr 0', 'en 1', 'de 1'].map((name) => {
+    const [locale, variant] = name.split(' ')
+    return { name, locale: locale as string, variant: Number(variant) }
+  })
+  test.each([
+    ['en', 0, 'en 0'],
+    ['en', 1, 'en 1'],
+    ['fr', 1, 'en 1'],
+    ['de', 1, 'de 1'],
+    ['de', 0, 'en 0'],
+    ['fr', 2, 'fr 0'],
+  ])('a user with %s of the variant %i gets %s', (locale, variant, expected) =>
+    expect(chooseTemplate(templates, locale, 'en', variant)?.name).toBe(expected),
+  )
+})

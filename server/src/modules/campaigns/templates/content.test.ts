@@ -1,15 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { LiquidError, MissingVariable } from '../../../lib/liquid.ts'
 import { CHANNELS, type Channel } from '../../../lib/shapes.ts'
-import { checkContent, renderContent } from './content.ts'
-import { isMailbox, splitAddresses } from './email.ts'
-import * as kinds from './index.ts'
+import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
+import { isMailbox, splitAddresses } from './kinds/email.ts'
+import * as kinds from './kinds/index.ts'
 
 const faultsOf = (channel: Channel, content: unknown) => checkContent(channel, content).faults.map(({ code, param }) => [code, param])
 
 test('every channel has a template, and every file of this folder is registered', () => {
   expect(Object.keys(kinds).sort()).toEqual([...CHANNELS].sort())
-  const files = readdirSync(import.meta.dirname).filter((name) => !/test|^(?:index|template|content|choose)\./.test(name))
+  const files = readdirSync(`${import.meta.dirname}/kinds`).filter((name) => !/^(?:index|template)\./.test(name))
   expect(files.map((name) => name.replace('.ts', '').replace('-', '_')).sort()).toEqual(Object.keys(kinds).sort())
 })
 
@@ -23,6 +24,7 @@ const whole: Record<Channel, Record<string, unknown>> = {
     preheader: 'News',
     html: '<p>{{ user.data.name }}</p>',
     text: 'Hi',
+    required: ['user.data.name'],
   },
   text: { body: 'Hi {{ user.data.name }}' },
   push: { title: 'Hi', body: 'There', url: 'app://home', topic: 'news', custom: { deep: { link: '{{ event.id }}' }, count: 3 } },
@@ -60,6 +62,10 @@ describe('refused', () => {
     ['email', { subject: 's', html: 'x', cc: 'a@example.com, b' }, 'parameter_invalid_format', 'cc'],
     ['email', { subject: 's', html: 'x', body: 'x' }, 'parameter_unknown', 'body'],
     ['email', { subject: '{{ x', html: 'x' }, 'validation_failed', 'subject'],
+    ['email', { subject: 's', html: 'x', mjml: 'x' }, 'validation_failed', 'mjml'],
+    ['email', { subject: 's', mjml: '\n{% if %}' }, 'validation_failed', 'mjml'],
+    ['text', { body: 'x', required: ['user.data.name', 'a | b'] }, 'parameter_invalid_format', 'required[1]'],
+    ['text', { body: 'x', required: 'user' }, 'parameter_invalid_format', 'required'],
     ['text', {}, 'parameter_missing', 'body'],
     ['text', { body: 7 }, 'parameter_invalid_format', 'body'],
     ['text', { body: 'x'.repeat(5001) }, 'validation_failed', 'body'],
@@ -75,6 +81,11 @@ describe('refused', () => {
     ['in_app', { title: 't', body: 'b', expires_at: 'tomorrow' }, 'parameter_invalid_format', 'expires_at'],
     ['in_app', { title: 't', body: 'b', type: 'popup' }, 'parameter_invalid_format', 'type'],
   ])('%s %j: %s at %s', (channel, content, code, param) => expect(faultsOf(channel, content)).toEqual([[code, param]]))
+
+  test('more Liquid than anybody writes', () => {
+    expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3001) })).toEqual([['validation_failed', 'html']])
+    expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3000) })).toEqual([])
+  })
 
   test('a Liquid fault names the line', () => {
     const { faults } = checkContent('email', { subject: 's', html: '<p>\n<b>\n{% endfor %}' })
@@ -103,6 +114,85 @@ describe('filling in', () => {
       title: 't',
       custom: { a: [{ b: 'e1' }], n: 3, none: null },
     })
+  })
+})
+
+describe('required variables', () => {
+  const content = { body: 'Hi {{ user.data.name }}' }
+  test.each<[unknown, boolean]>([
+    ['Ana', true],
+    [0, true],
+    [false, true],
+    [['x'], true],
+    [undefined, false],
+    [null, false],
+    ['', false],
+    [' \n', false],
+    [[], false],
+  ])('%j is enough: %s', (name, isEnough) => {
+    const render = () => renderContent('text', content, { user: { data: { name } } }, ['user.data.name'])
+    if (isEnough) expect(render).not.toThrow()
+    else expect(render).toThrow(MissingVariable)
+  })
+
+  test('the one that is missing is named, and what is not required is empty', () => {
+    const render = () => renderContent('text', content, { user: { data: {} } }, ['user.data', 'user.data["first name"]'])
+    expect(render).toThrow(LiquidError)
+    expect(render).toThrow('the required variable `user.data["first name"]` is empty')
+    expect(renderContent('text', content, { user: {} })).toEqual({ body: 'Hi ' })
+    expect(() => renderContent('text', content, {}, ['user.constructor'])).toThrow(MissingVariable)
+  })
+})
+
+describe('what is made when a template is saved', () => {
+  const compiled = async (channel: Channel, content: Record<string, unknown>) => {
+    const made = await compileContent(channel, content)
+    return 'compiled' in made ? made.compiled : made.faults
+  }
+
+  test('a mail gets its plain text, with the Liquid in it, unless it has one', async () => {
+    const html = '<p>Hi {{ user.data.name }}</p><a href="{{ unsubscribe_url }}">Stop</a>'
+    expect(await compiled('email', { subject: 's', html })).toEqual({
+      html,
+      text: 'Hi {{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
+    })
+    expect(await compiled('email', { subject: 's', html, text: 'Own' })).toEqual({ html, text: 'Own' })
+    expect(await compiled('text', { body: 'x' })).toEqual({})
+  })
+
+  test('the preheader stands first in the body, unseen, and is safe there', async () => {
+    const html = '<html><body class="a">\n<p>Hi</p></body></html>'
+    const made = (await compiled('email', { subject: 's', html, preheader: 'A & <b> {{ user.data.name }}' })) as {
+      html: string
+      text: string
+    }
+    expect(made.html).toMatch(/<body class="a"><div style="display:none[^"]*">A &#38; &#60;b&#62; \{\{ user.data.name \}\}<\/div>\n<p>Hi/)
+    expect(made.text).toBe('Hi')
+    const bare = (await compiled('email', { subject: 's', html: 'x', preheader: 'P' })) as { html: string }
+    expect(bare.html).toMatch(/^<div[^>]*>P<\/div>x$/)
+  })
+
+  test('what is rendered has the compiled members in place of their sources', async () => {
+    const mjml =
+      '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ user.data.name }}</mj-text></mj-column></mj-section></mj-body></mjml>'
+    const data = { subject: 's', mjml, required: ['user.data.name'] }
+    const made = (await compiled('email', data)) as Record<string, string>
+    const stored = { data, compiled: made }
+    expect(contentOf(stored)).toEqual({ subject: 's', html: made.html, text: 'Hi {{ user.data.name }}' })
+    expect(requiredOf(stored)).toEqual(['user.data.name'])
+    expect(renderContent('email', contentOf(stored), { user: { data: { name: '<Kim>' } } })).toMatchObject({
+      html: expect.stringContaining('Hi &lt;Kim&gt;'),
+      text: 'Hi <Kim>',
+    })
+  })
+
+  test('a mail from before there was a compiler is compiled when it is needed', () => {
+    expect(contentOf({ data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
+      subject: 's',
+      html: '<p>Hi {{ x }}</p>',
+      text: 'Hi {{ x }}',
+    })
+    expect(contentOf({ data: { body: 'x' }, compiled: {} })).toEqual({ body: 'x' })
   })
 })
 

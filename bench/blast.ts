@@ -1,0 +1,119 @@
+/** How fast a blast goes out: to nobody (what the server itself takes), and through an SMTP relay into a sink. */
+import { createTransport } from 'nodemailer'
+import pg from 'pg'
+import { parseTemplate } from '../server/src/lib/liquid.ts'
+import { type Call, caller, emailType, heavyMail, listOfAll, makePeople, openSink, pause, peakMemory, trackEverything } from './sending.ts'
+import { report, startServer } from './support.ts'
+
+const PEOPLE = Number(process.env.BENCH_PEOPLE ?? 100_000)
+const CONNECTIONS = 10
+
+export async function blast(): Promise<void> {
+  await using server = await startServer()
+  const db = new pg.Client({ connectionString: server.databaseUrl })
+  db.on('error', () => undefined)
+  await db.connect()
+  await makePeople(db, PEOPLE)
+  const call = caller(server)
+  await trackEverything(call, server)
+  const list = await listOfAll(call)
+
+  const liquid = renderAlone()
+  const discard = await provider(call, 'discard', {})
+  const nobody = await send(call, db, list, discard)
+  report(
+    'blast to a null provider',
+    nobody.rate / liquid,
+    `${Math.round(nobody.rate)} messages/s; Liquid alone ${Math.round(liquid)}/s; audience ${nobody.loading.toFixed(1)} s; ${await peakMemory(server)} MB`,
+    '≥ 0.5',
+  )
+
+  await using sink = await openSink()
+  const pooled = await pooledAlone(sink.port)
+  const before = sink.taken()
+  const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: CONNECTIONS }
+  const relay = await provider(call, 'smtp', settings)
+  const relayed = await send(call, db, list, relay)
+  report(
+    'blast through an SMTP relay',
+    relayed.rate / pooled,
+    `${Math.round(relayed.rate)} messages/s; nodemailer's pool, ready-made message, ${Math.round(pooled)}/s; ${sink.taken() - before} taken; ${await peakMemory(server)} MB`,
+    '≥ 0.6',
+  )
+  await db.end()
+}
+
+async function provider(call: Call, kind: string, settings: object): Promise<number> {
+  const { id } = await call('POST', '/api/client/providers', { name: kind, kind, channel: 'email', settings })
+  return id
+}
+
+/** Sends one blast to everybody; the rate counts from the first message that was handed over to the last. */
+async function send(call: Call, db: pg.Client, list: number, provider_id: number): Promise<{ rate: number; loading: number }> {
+  const started = performance.now()
+  const campaign = await call('POST', '/api/client/campaigns', {
+    type: 'blast',
+    name: 'Offers',
+    subscription_id: await emailType(call),
+    list_ids: [list],
+    provider_id,
+    send_at: new Date().toISOString(),
+  })
+  await call('PUT', `/api/client/campaigns/${campaign.id}/templates/en`, heavyMail())
+  await call('PATCH', `/api/client/campaigns/${campaign.id}`, { state: 'scheduled' })
+  let loading = 0
+  for (;;) {
+    const { state, delivery } = await call('GET', `/api/client/campaigns/${campaign.id}`)
+    if (state === 'running' && loading === 0) loading = (performance.now() - started) / 1000
+    if (state === 'finished') {
+      if (delivery.sent !== PEOPLE) throw new Error(`Only ${delivery.sent} of ${PEOPLE} were sent.`)
+      break
+    }
+    await pause(250)
+  }
+  const { rows } = await db.query(
+    'select extract(epoch from max(settled_at) - min(settled_at)) as seconds from messages where campaign_id = $1',
+    [campaign.id],
+  )
+  return { rate: PEOPLE / Number(rows[0].seconds), loading }
+}
+
+const RENDERS = 5000
+
+/** Messages a second of nothing but Liquid, on one core. */
+function renderAlone(): number {
+  const { subject, html } = heavyMail()
+  const [subjectTemplate, htmlTemplate] = [parseTemplate(subject, { escape: false }), parseTemplate(html, { escape: true })]
+  const render = (index: number) => {
+    const user = { id: index, data: { first_name: `Person ${index}`, plan: 'free', city: `City ${index % 500}` } }
+    const scope = { user, project: { name: 'Shop' }, unsubscribe_url: 'https://example.com/unsubscribe' }
+    return subjectTemplate.render(scope) + htmlTemplate.render(scope)
+  }
+  for (let index = 0; index < RENDERS / 5; index++) render(index)
+  const started = performance.now()
+  for (let index = 0; index < RENDERS; index++) render(index)
+  return RENDERS / ((performance.now() - started) / 1000)
+}
+
+const READY_MADE = 5000
+
+/** Messages a second of nodemailer's own pool with one message that is ready-made. */
+async function pooledAlone(port: number): Promise<number> {
+  const transport = createTransport({
+    pool: true,
+    host: '127.0.0.1',
+    port,
+    maxConnections: CONNECTIONS,
+    maxMessages: Number.POSITIVE_INFINITY,
+    ignoreTLS: true,
+  })
+  const { html } = heavyMail()
+  const raw = `From: shop@example.com\r\nTo: person@example.com\r\nSubject: Offers\r\nContent-Type: text/html; charset=utf-8\r\n\r\n${html.replaceAll(/\r?\n/g, '\r\n')}`
+  const mail = { envelope: { from: 'shop@example.com', to: ['person@example.com'] }, raw }
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => transport.sendMail(mail)))
+  const started = performance.now()
+  await Promise.all(Array.from({ length: READY_MADE }, () => transport.sendMail(mail)))
+  const rate = READY_MADE / ((performance.now() - started) / 1000)
+  transport.close()
+  return rate
+}

@@ -1,0 +1,59 @@
+/** How long it takes from the 204 on an event to the mail that it triggers, at a hundred events a second. */
+import pg from 'pg'
+import { caller, emailType, makePeople, openSink, pause, peakMemory } from './sending.ts'
+import { report, startServer } from './support.ts'
+
+const PEOPLE = 10_000
+const EVENTS = Number(process.env.BENCH_EVENTS ?? 3000)
+const A_SECOND = 100
+const WARM_UP = 200
+
+export async function trigger(): Promise<void> {
+  await using server = await startServer()
+  await using sink = await openSink()
+  const db = new pg.Client({ connectionString: server.databaseUrl })
+  db.on('error', () => undefined)
+  await db.connect()
+  await makePeople(db, PEOPLE)
+  await db.end()
+  const call = caller(server)
+  const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: 10 }
+  const { id: provider_id } = await call('POST', '/api/client/providers', { name: 'Sink', kind: 'smtp', channel: 'email', settings })
+  const campaign = { type: 'trigger', name: 'Receipt', subscription_id: await emailType(call), event_name: 'order', provider_id }
+  const { id } = await call('POST', '/api/client/campaigns', campaign)
+  await call('PUT', `/api/client/campaigns/${id}/templates/en`, {
+    from: 'shop@example.com',
+    subject: 'Order #{{ event.data.number }}#',
+    html: '<p>Thank you, {{ user.data.first_name }}.</p>',
+  })
+  await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
+
+  const accepted = new Map<number, number>()
+  const took: number[] = []
+  sink.onMail((mail) => {
+    const number = Number(/Order #(\d+)#/.exec(mail)?.[1])
+    const at = accepted.get(number)
+    if (at !== undefined && number >= WARM_UP) took.push(Math.max(0, performance.now() - at))
+  })
+  const started = performance.now()
+  const calls: Promise<void>[] = []
+  for (let number = 0; number < EVENTS; number++) {
+    const wait = started + (number * 1000) / A_SECOND - performance.now()
+    if (wait > 0) await pause(wait)
+    const event = { name: 'order', external_id: `person-${1 + (number % PEOPLE)}`, data: { number } }
+    // A mail may be there before the answer is: then it took no time at all.
+    calls.push(call('POST', '/api/client/events', [event]).then(() => void accepted.set(number, performance.now())))
+    accepted.set(number, performance.now())
+  }
+  await Promise.all(calls)
+  for (let waited = 0; sink.taken() < EVENTS && waited < 100; waited++) await pause(100)
+  took.sort((a, b) => a - b)
+  const at = (part: number) => took[Math.floor(took.length * part)] ?? Number.NaN
+  report('event to mail, p50 in ms', at(0.5), `${took.length} of ${EVENTS - WARM_UP} at ${A_SECOND} events/s`, '≤ 50')
+  report(
+    'event to mail, p99 in ms',
+    at(0.99),
+    `slowest ${Math.round(took.at(-1) ?? Number.NaN)} ms; ${await peakMemory(server)} MB`,
+    '≤ 250',
+  )
+}

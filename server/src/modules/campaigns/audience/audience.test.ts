@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest'
+import { blastTo, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import type { ListId, UserId } from '../../../lib/ids.ts'
+import { audienceAfter } from '../../segments/index.ts'
+import { loadAudiences, loadChunk } from './load.ts'
+
+const stateOf = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body.state
+const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
+
+/** Everybody's messages are made and nothing is sent. */
+async function load(w: World, campaign: { id: number }) {
+  await schedule(w, campaign)
+  await run(w, 'campaigns.begin')
+  await run(w, 'campaigns.load', 3)
+}
+
+describe('who is meant', () => {
+  test('everybody in any of the lists, once, and those who get nothing with the reason', async () => {
+    await using w = await world()
+    const one = await listOf(w, 'ana', 'bo', 'cy')
+    const two = await listOf(w, 'cy', 'di')
+    const spared = await listOf(w, 'bo')
+    const campaign = await blastTo(w, [one, two], { exclusion_list_ids: [spared] })
+    await w.patch('/api/client/users/di/subscriptions', [{ subscription_id: await subscriptionTo(w), state: 0 }])
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', email: null }])
+    await load(w, campaign)
+    expect(await outcomes(w, campaign)).toEqual([
+      'ana: skipped no_address',
+      'bo: skipped excluded',
+      'cy: queued',
+      'di: skipped not_subscribed',
+    ])
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'running', delivery: { total: 4, sent: 0 } })
+    await w.drain()
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 1 } })
+  })
+
+  test('a suppressed address gets nothing, whoever it belongs to', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo')])
+    const put = await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ANA@example.com' }])
+    expect(put.status, put.text).toBeLessThan(300)
+    await load(w, campaign)
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped suppressed', 'bo: queued'])
+  })
+
+  test('an audience of nobody is finished at once', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w)])
+    await schedule(w, campaign)
+    await w.drain()
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({
+      state: 'finished',
+      delivery: { total: 0 },
+      started_at: expect.any(String),
+    })
+  })
+
+  test('somebody who was erased is left out; for somebody who was merged stands the survivor', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo', 'cy')])
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'device' }])
+    const { body: device } = await w.get('/api/client/users/device')
+    const list = await listOf(w)
+    await w.post(`/api/client/lists/${list}/users`, { user_ids: [device.id] })
+    await w.patch(pathOf(campaign), { list_ids: [...(await w.get(pathOf(campaign))).body.list_ids, list] })
+    await w.post('/api/client/users/batch', [{ external_id: 'dee', email: 'dee@example.com' }])
+    await w.post('/api/client/users/batch', [{ external_id: 'dee', anonymous_id: 'device' }])
+    await w.delete('/api/client/users/bo')
+    await load(w, campaign)
+    expect(await outcomes(w, campaign)).toEqual(['ana: queued', 'cy: queued', 'dee: queued'])
+  })
+
+  test('the holdout is always the same part of those who could get it', async () => {
+    await using w = await world()
+    const people = names(100)
+    const list = await listOf(w, ...people)
+    const spared = await listOf(w, ...people.slice(0, 50))
+    const campaign = await blastTo(w, [list], { holdout_percent: 40, exclusion_list_ids: [spared] })
+    await load(w, campaign)
+    const rows = await messagesIn(w, campaign)
+    expect(rows.filter(({ reason }) => reason === 'excluded')).toHaveLength(50)
+    const held = rows.filter(({ reason }) => reason === 'holdout').map(({ user }) => user)
+    expect(held.length).toBeGreaterThan(8)
+    expect(held.length).toBeLessThan(33)
+    await write(w, campaign, { send_at: w.clock.now().toISOString().replace('Z', '+00:30') })
+    await w.drain()
+    expect((await messagesIn(w, campaign)).filter(({ reason }) => reason === 'holdout').map(({ user }) => user)).toEqual(held)
+  })
+})
+
+describe('chunks', () => {
+  test('of any size make the same audience', async () => {
+    await using w = await world()
+    const people = names(25)
+    const lists = [await listOf(w, ...people.slice(0, 15)), await listOf(w, ...people.slice(10))]
+    for (const size of [1, 5, 7, 25, 100]) {
+      const campaign = await blastTo(w, lists)
+      await schedule(w, campaign)
+      await run(w, 'campaigns.begin')
+      let chunks = 0
+      while ((await stateOf(w, campaign)) === 'loading') {
+        await loadAudiences(w.ctx, size)
+        chunks++
+      }
+      expect(chunks).toBe(Math.floor(25 / size) + 1)
+      expect((await outcomes(w, campaign)).map((line) => line.slice(0, 4))).toEqual(people)
+    }
+  })
+
+  test('a chunk that was begun and lost is begun again, and nobody is left out or twice in', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, ...names(12))])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.begin')
+    await loadChunk(w.ctx, campaign.id, 5)
+    const dies = inTx(w.ctx, async (ctx) => {
+      await loadChunk(ctx as unknown as ProjectCtx, campaign.id, 5)
+      throw new Error('killed')
+    })
+    await expect(dies).rejects.toThrow('killed')
+    expect(await outcomes(w, campaign)).toHaveLength(5)
+    while ((await loadAudiences(w.ctx, 5)) > 0);
+    expect(await outcomes(w, campaign)).toHaveLength(12)
+    await w.drain()
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 12, sent: 12 } })
+  })
+
+  test('two workers never make the same chunk', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, ...names(60))])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.begin')
+    let looked = 0
+    const worker = async () => {
+      for (let idle = 0; idle < 20; ) {
+        const done = await loadChunk(w.ctx, campaign.id, 7)
+        looked += done
+        idle = done === 0 ? idle + 1 : 0
+      }
+    }
+    await Promise.all([worker(), worker(), worker()])
+    expect(looked).toBe(60)
+    expect(await outcomes(w, campaign)).toHaveLength(60)
+  })
+
+  test('two processes begin a blast once', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, ...names(3))])
+    await schedule(w, campaign)
+    await Promise.all([run(w, 'campaigns.begin'), run(w, 'campaigns.begin'), run(w, 'campaigns.begin')])
+    await w.drain()
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
+  })
+
+  test('a list that takes on a new rule meanwhile goes on with its new users from there', async () => {
+    await using w = await world()
+    const people = names(20)
+    await w.users(...people)
+    const odd = people.filter((_, index) => index % 2 === 1)
+    await w.post(
+      '/api/client/users/batch',
+      odd.map((external_id) => ({ external_id, data: { odd: true } })),
+    )
+    const { body: list } = await w.post('/api/client/lists', { name: 'Odd', type: 'dynamic', rule: { attribute: 'data.odd', is: true } })
+    await w.drain()
+    const campaign = await blastTo(w, [list.id])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.begin')
+    await loadAudiences(w.ctx, 5)
+    await w.patch(`/api/client/lists/${list.id}`, { rule: { not: { attribute: 'data.odd', is: true } } })
+    // Until it is built, the old users count.
+    await loadAudiences(w.ctx, 2)
+    await run(w, 'lists.build', 5)
+    await w.drain()
+    const expected = [...odd.slice(0, 7), ...people.filter((name) => !odd.includes(name) && name > (odd[6] as string))].sort()
+    expect((await outcomes(w, campaign)).map((line) => line.slice(0, 4))).toEqual(expected)
+  })
+})
+
+test('members of several lists come in the order of their ids, each once, without those of other projects', async () => {
+  await using w = await world()
+  const one = (await listOf(w, 'ana', 'bo', 'cy')) as ListId
+  const two = (await listOf(w, 'bo', 'di')) as ListId
+  const walk = async (ctx: ProjectCtx, size: number) => {
+    const found: UserId[] = []
+    for (;;) {
+      const next = await audienceAfter(ctx, [one, two], found.at(-1) ?? (0 as UserId), size)
+      if (next.length === 0) return found
+      found.push(...next)
+    }
+  }
+  const all = await walk(w.ctx, 100)
+  expect(all).toHaveLength(4)
+  expect(all).toEqual([...all].sort((a, b) => a - b))
+  expect(await walk(w.ctx, 1)).toEqual(all)
+  expect(await walk((await w.other()).ctx, 100)).toEqual([])
+})
+
+describe('on each user’s clock', () => {
+  /** It is Monday, 09:00 UTC. */
+  async function worldwide(w: World, send_at: string) {
+    const list = await listOf(w, 'apia', 'sydney', 'perth', 'london', 'york', 'nowhere')
+    await w.post('/api/client/users/batch', [
+      { external_id: 'apia', timezone: 'Pacific/Apia' },
+      { external_id: 'sydney', timezone: 'Australia/Sydney' },
+      { external_id: 'perth', timezone: 'Australia/Perth' },
+      { external_id: 'london', timezone: 'Europe/London' },
+      { external_id: 'york', timezone: 'America/New_York' },
+    ])
+    const campaign = await blastTo(w, [list], { send_at, send_in_user_timezone: true })
+    await schedule(w, campaign)
+    return campaign
+  }
+
+  const sent = async (w: World, campaign: { id: number }) =>
+    (await outcomes(w, campaign)).filter((line) => !line.endsWith('queued')).map((line) => line.split(':')[0])
+
+  test('it goes round the world with the sun; who has no zone goes with the project', async () => {
+    await using w = await world()
+    const campaign = await worldwide(w, '2026-11-24T10:00')
+    await w.drain()
+    expect(await stateOf(w, campaign)).toBe('scheduled')
+    w.advance('11 hours')
+    await w.drain()
+    expect(await stateOf(w, campaign)).toBe('running')
+    expect(await sent(w, campaign)).toEqual([])
+    const seen: Record<number, string[]> = {}
+    for (let hour = 20; hour <= 40; hour++) {
+      const before = await sent(w, campaign)
+      await w.drain()
+      const now = (await sent(w, campaign)).filter((name) => !before.includes(name))
+      if (now.length > 0) seen[hour] = now as string[]
+      w.advance('1 hour')
+    }
+    // Hours since the beginning of Monday in UTC: Apia is 13 ahead, Sydney 11, Perth 8; New York is 5 behind.
+    expect(seen).toEqual({ 21: ['apia'], 23: ['nowhere', 'sydney'], 26: ['perth'], 34: ['london'], 39: ['york'] })
+    expect(await stateOf(w, campaign)).toBe('finished')
+  })
+
+  test('who is past the time gets it at once, with the whole time to its deadline', async () => {
+    await using w = await world()
+    const campaign = await worldwide(w, '2026-11-23T12:00')
+    await w.drain()
+    expect(await sent(w, campaign)).toEqual(['apia', 'nowhere', 'perth', 'sydney'])
+    const late = (await messagesIn(w, campaign)).find(({ user }) => user === 'apia')
+    expect(late?.expires_at?.getTime()).toBe(w.clock.now().getTime() + 72 * 3_600_000)
+  })
+})

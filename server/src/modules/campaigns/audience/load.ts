@@ -1,0 +1,63 @@
+/**
+ * Turns the audience of a blast into messages, some thousands of people at a time. Each chunk is a short transaction with the place
+ * where the next one begins, so that whoever dies on the way has done a chunk or has not; and everybody becomes a message, those who
+ * get nothing with the reason, so that the totals tell of all.
+ */
+import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
+import { planMessages } from '../../messages/index.ts'
+import { findProject } from '../../projects/index.ts'
+import { audienceAfter } from '../../segments/index.ts'
+import type { CampaignRow } from '../schema.ts'
+import { membersOf } from './members.ts'
+import { planFor } from './plan.ts'
+import * as queries from './queries.ts'
+import { sendTimes } from './send-times.ts'
+
+const CHUNK_PEOPLE = 5000
+const CAMPAIGNS_AT_ONCE = 20
+const BULK = 1
+
+/** Starts the blasts whose time has come. Answers how many it found. */
+export async function beginDue(ctx: Ctx): Promise<number> {
+  const due = await queries.findDue(ctx, CAMPAIGNS_AT_ONCE)
+  for (const [projectId, campaigns] of Map.groupBy(due, ({ project_id }) => project_id)) {
+    const inProject = asSystem(ctx, projectId, await findProject(ctx, projectId))
+    await queries.begin(
+      inProject,
+      campaigns.map(({ id }) => id),
+    )
+  }
+  if (due.length > 0) ctx.wake('campaigns.load')
+  return due.length
+}
+
+/** Loads one chunk of each audience that is not complete. Answers how many people it looked at, and campaigns that it completed. */
+export async function loadAudiences(ctx: Ctx, chunkPeople: number = CHUNK_PEOPLE): Promise<number> {
+  let done = 0
+  for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
+    done += await loadChunk(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkPeople)
+  }
+  return done + (await queries.runLoaded(ctx))
+}
+
+/** One chunk of an audience; 0 when somebody else is at it, or when it may not be loaded any more. */
+export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkPeople: number): Promise<number> =>
+  inTx(ctx, async (ctx) => {
+    const audience = await queries.lockAudience(ctx, id)
+    const campaign = audience && (await queries.holdLoading(ctx, id))
+    if (!campaign) return 0
+    const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkPeople)
+    if (ids.length > 0) await plan(ctx, campaign, ids)
+    await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkPeople)
+    return ids.length
+  })
+
+async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<void> {
+  const { id, channel, send_at, send_in_user_timezone } = campaign
+  const members = await membersOf(ctx, campaign, ids)
+  const now = ctx.clock.now()
+  const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
+  const planned = members.map((member) => planFor(campaign, member, timeIn, now))
+  await planMessages(ctx, { campaign_id: id, channel, lane: BULK, cause: `campaign:${id}` }, planned)
+}

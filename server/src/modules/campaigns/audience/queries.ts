@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { CampaignId, ProjectId, UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { campaignColumns } from '../queries.ts'
+import { CampaignRow } from '../schema.ts'
+
+const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
+
+/** Blasts whose time has come. */
+export const findDue = (ctx: Ctx, limit: number) =>
+  ctx.db.all(
+    Place,
+    sql`select id, project_id from campaigns
+        where state = 'scheduled' and archived_at is null and due_at <= ${ctx.clock.now()}
+        order by due_at, id
+        limit ${limit}`,
+  )
+
+/** They begin, unless somebody was first or changed their plan: with an audience of which nobody is in yet. */
+export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
+  ctx.db.run(
+    sql`with begun as (
+          update campaigns set state = 'loading', started_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
+          where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and state = 'scheduled' and archived_at is null
+            and due_at <= ${ctx.clock.now()}
+          returning id
+        )
+        insert into campaign_audiences (campaign_id, project_id, touched_at)
+        select id, ${ctx.projectId}, ${ctx.clock.now()} from begun
+        on conflict (campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
+  )
+
+/** Audiences that are not complete, of campaigns that load, those first that were left alone the longest. */
+export const findUnfinished = (ctx: Ctx, limit: number) =>
+  ctx.db.all(
+    Place,
+    sql`select a.campaign_id as id, a.project_id
+        from campaign_audiences a
+        join campaigns c on c.id = a.campaign_id and c.project_id = a.project_id
+        where not a.is_complete and c.state = 'loading' and c.paused_at is null and c.archived_at is null
+        order by a.touched_at, a.campaign_id
+        limit ${limit}`,
+  )
+
+const Audience = Type.Object({ loaded_to: Type.Unsafe<UserId>(Type.Integer()) })
+
+/** An audience that nobody else is loading, held: only who holds it makes messages of it. */
+export const lockAudience = (ctx: InTx, id: CampaignId) =>
+  ctx.db.first(
+    Audience,
+    sql`select loaded_to from campaign_audiences
+        where project_id = ${ctx.projectId} and campaign_id = ${id} and not is_complete
+        for update skip locked`,
+  )
+
+/** A campaign that loads, held so that nobody stops it before the transaction ends; senders go on meanwhile. */
+export const holdLoading = (ctx: InTx, id: CampaignId) =>
+  ctx.db.first(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and id = ${id} and state = 'loading' and paused_at is null and archived_at is null
+        for share`,
+  )
+
+/** Everybody up to an id is in. */
+export const advance = (ctx: InTx, id: CampaignId, loadedTo: UserId, isComplete: boolean) =>
+  ctx.db.run(
+    sql`update campaign_audiences set loaded_to = ${loadedTo}, is_complete = ${isComplete}, touched_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and campaign_id = ${id}`,
+  )
+
+/** Loading is over for campaigns whose audience is complete. A statement of its own: a crash before it loses nothing. */
+export const runLoaded = (ctx: Ctx) =>
+  ctx.db.run(
+    sql`update campaigns c set state = 'running', updated_at = ${ctx.clock.now()}
+        from (select l.id, l.project_id
+              from campaigns l
+              join campaign_audiences a on a.campaign_id = l.id and a.project_id = l.project_id and a.is_complete
+              where l.type = 'blast' and l.state = 'loading' and l.archived_at is null
+              order by l.id
+              for update of l skip locked) loaded
+        where c.id = loaded.id and c.project_id = loaded.project_id`,
+  )

@@ -1,0 +1,72 @@
+/** Messages of a trigger campaign that somebody asks for, without an event. */
+import { type Static, Type } from 'typebox'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { fault } from '../../lib/errors.ts'
+import { type CampaignId, type MessageId, type UserId, ulid } from '../../lib/ids.ts'
+import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
+import { enqueue, messagesOf } from '../messages/index.ts'
+import { Identifier, resolveIds } from '../users/index.ts'
+import { getCampaign } from './service.ts'
+import { intentOf } from './triggered.ts'
+
+const DATA_BYTES_MAX = 32_768
+const KEY_LENGTH_MAX = 200
+
+export const DirectTrigger = Exact(
+  {
+    external_id: Type.Optional(Identifier),
+    anonymous_id: Type.Optional(Identifier),
+    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'What the template finds as `event.data`.' })),
+    key: Type.Optional(
+      Type.String({
+        notBlank: true,
+        minLength: 1,
+        maxLength: KEY_LENGTH_MAX,
+        format: 'identifier',
+        description: 'The user gets one message of this campaign for each key, however often it is asked for.',
+      }),
+    ),
+  },
+  { examples: [{ external_id: 'ana', data: { code: '493021' }, key: 'login-7731' }] },
+)
+type DirectTrigger = Static<typeof DirectTrigger>
+
+export const DirectlyTriggered = Exact({
+  message_id: Type.Optional(IdOf<MessageId>({ description: 'The message; the `message_id` of webhook events.' })),
+})
+type DirectlyTriggered = Static<typeof DirectlyTriggered>
+
+const RANDOM_BYTES = 10
+
+/** Writes down that somebody is to get a message of a trigger campaign that runs. Throws 404, 422. */
+export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTrigger): Promise<DirectlyTriggered> {
+  return inTx(ctx, async (ctx) => {
+    const campaign = await getCampaign(ctx, id)
+    if (campaign.type === 'blast')
+      throw fault('validation_failed', 'type', 'A campaign of the type `blast` goes to lists. Schedule it instead.')
+    if (campaign.state !== 'running')
+      throw fault('validation_failed', 'state', `The campaign is \`${campaign.state}\`. Set \`state\` to \`running\` first.`)
+    const userId = await personOf(ctx, input)
+    const now = ctx.clock.now()
+    const event = { name: campaign.event_name ?? '', data: input.data ?? {}, created_at: now.toISOString() }
+    const intent = intentOf(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
+    await enqueue(ctx, [intent])
+    const message = (await messagesOf(ctx, id, userId)).find(({ cause }) => cause === intent.cause)
+    return message ? { message_id: message.id } : {}
+  })
+}
+
+async function personOf(ctx: InTx, { external_id, anonymous_id }: DirectTrigger): Promise<UserId> {
+  if (external_id === undefined && anonymous_id === undefined)
+    throw fault('parameter_missing', 'external_id', 'One of `external_id`, `anonymous_id` is required.')
+  if (external_id !== undefined && anonymous_id !== undefined)
+    throw fault('validation_failed', 'anonymous_id', 'Give `external_id` or `anonymous_id`, not both.')
+  const [found] = await resolveIds(
+    ctx,
+    [external_id].filter((id) => id !== undefined),
+    [anonymous_id].filter((id) => id !== undefined),
+  )
+  const param = external_id === undefined ? 'anonymous_id' : 'external_id'
+  if (!found) throw fault('validation_failed', param, `The value of \`${param}\` is not a user of this project.`)
+  return found.id
+}

@@ -1,0 +1,27 @@
+import { inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { faultsError } from '../../lib/errors.ts'
+import type { CampaignId } from '../../lib/ids.ts'
+import { savePause } from './queries.ts'
+import type { CampaignRow } from './schema.ts'
+import { holdCampaign } from './service.ts'
+import { pauseFault } from './states.ts'
+
+/** Once this returns nothing more is handed over for the campaign, until it is resumed. Throws 403, 404, 422. */
+export const pauseCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> => setPause(ctx, id, true)
+
+/** What was not sent goes on as it was planned. Throws 403, 404, 422. */
+export const resumeCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> => setPause(ctx, id, false)
+
+async function setPause(ctx: ProjectCtx, id: CampaignId, pause: boolean): Promise<CampaignRow> {
+  const row = await inTx(ctx, async (ctx) => {
+    const before = await holdCampaign(ctx, id)
+    const found = pauseFault(before.state)
+    if (found) throw faultsError([found])
+    if ((before.paused_at !== null) === pause) return before
+    const saved = await savePause(ctx, id, pause ? ctx.clock.now() : null, pause ? 'hold' : 'release')
+    if (!saved) throw new Error('A campaign that was held is gone.')
+    return saved
+  })
+  ctx.wake('campaigns.chores')
+  return row
+}

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest'
+import { blastTo, CAMPAIGNS, listOf, messagesIn, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
+import { type World, world } from '../../../../test/world.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import type { SendingTemplate } from '../../messages/index.ts'
+import { rehearse } from './rehearse.ts'
+import { rehearseNext } from './service.ts'
+import { type Tried, withFound } from './tally.ts'
+
+const pathOfPreflights = (campaign: { id: number }) => `${pathOf(campaign)}/preflights`
+
+async function start(w: World, campaign: { id: number }) {
+  const reply = await w.post(pathOfPreflights(campaign), undefined, { key: w.keys.editor })
+  expect(reply.status, reply.text).toBe(201)
+  return reply
+}
+
+test('a rehearsal says who would get it, who would not, and for whom the template breaks, and sends nothing', async () => {
+  await using w = await world()
+  const list = await listOf(w, 'ana', 'bo', 'cy', 'di')
+  const campaign = await blastTo(w, [list], { exclusion_list_ids: [await listOf(w, 'di')] })
+  await w.put(`${pathOf(campaign)}/templates/en`, {
+    subject: 'Hi {{ user.data.name }}',
+    html: '<p>{{ user.data.city | default: "there" }} {% if user.data.pet %}{{ user.data.pet }}{% endif %}</p>',
+    required: ['user.data.plan'],
+  })
+  await w.post('/api/client/users/batch', [
+    { external_id: 'ana', data: { name: 'Ana', plan: 'pro' } },
+    { external_id: 'bo', data: { plan: 'pro' } },
+    { external_id: 'cy', data: { name: 'Cy' } },
+  ])
+  const { body, headers } = await start(w, campaign)
+  expect(headers.location).toBe(`${pathOfPreflights(campaign)}/${body.id}`)
+  expect(body).toMatchObject({ state: 'running', people_total: 4, people_done: 0, counts: [], problems: [], finished_at: null })
+  await w.drain()
+  expect((await w.get(`${pathOfPreflights(campaign)}/${body.id}`, { key: w.keys.support })).body).toMatchObject({
+    state: 'finished',
+    people_total: 4,
+    people_done: 4,
+    counts: [
+      { state: 'queued', reason: null, people: 2 },
+      { state: 'failed', reason: 'render_failed', people: 1 },
+      { state: 'skipped', reason: 'excluded', people: 1 },
+    ],
+    problems: [
+      {
+        locale: 'en',
+        variant: 'A',
+        kind: 'empty_variable',
+        message: 'The variable `user.data.name` is empty.',
+        people: 1,
+        users: [{ external_id: 'bo' }],
+      },
+      {
+        kind: 'render_failed',
+        message: expect.stringContaining('the required variable `user.data.plan` is empty'),
+        people: 1,
+        users: [{ external_id: 'cy' }],
+      },
+    ],
+    finished_at: w.clock.now().toISOString(),
+  })
+  expect(await messagesIn(w, campaign)).toEqual([])
+  expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
+})
+
+test('it goes on where it was, chunk by chunk, and only one is under way', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [await listOf(w, 'a', 'b', 'c', 'd', 'e')])
+  const { body: first } = await start(w, campaign)
+  expect(await rehearseNext(w.ctx, 2)).toBe(2)
+  expect((await start(w, campaign)).body).toMatchObject({ id: first.id, state: 'running', people_done: 2 })
+  while ((await rehearseNext(w.ctx, 2)) > 0);
+  expect((await w.get(`${pathOfPreflights(campaign)}/${first.id}`)).body).toMatchObject({
+    state: 'finished',
+    people_done: 5,
+    counts: [{ state: 'queued', reason: null, people: 5 }],
+  })
+  const { body: second } = await start(w, campaign)
+  expect(second.id).not.toBe(first.id)
+})
+
+test('the newest five are kept; who was erased is not named any more', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [await listOf(w, 'ana')])
+  await w.put(`${pathOf(campaign)}/templates/en`, { subject: '{{ user.data.name }}', html: '<p>Hello</p>' })
+  const ids: number[] = []
+  for (let time = 0; time < 6; time++) {
+    ids.push((await start(w, campaign)).body.id)
+    await w.drain()
+  }
+  const statuses = await Promise.all(ids.map(async (id) => (await w.get(`${pathOfPreflights(campaign)}/${id}`)).status))
+  expect(statuses).toEqual([404, 200, 200, 200, 200, 200])
+  const last = async () => (await w.get(`${pathOfPreflights(campaign)}/${ids.at(-1)}`)).body.problems[0]
+  expect((await last()).users).toMatchObject([{ external_id: 'ana' }])
+  await w.delete('/api/client/users/ana')
+  await w.drain()
+  expect(await last()).toMatchObject({ people: 1, users: [] })
+})
+
+test('only a blast with lists has an audience to rehearse, in its own project, for an editor', async () => {
+  await using w = await world()
+  const trigger = await w.post(CAMPAIGNS, { type: 'trigger', name: 'x', subscription_id: await subscriptionTo(w) })
+  expect(await w.post(pathOfPreflights(trigger.body))).toMatchObject({ status: 422, body: { error: { param: 'type' } } })
+  const bare = await blastTo(w, [])
+  expect(await w.post(pathOfPreflights(bare))).toMatchObject({ status: 422, body: { error: { param: 'list_ids' } } })
+  const campaign = await blastTo(w, [await listOf(w, 'ana')])
+  const { body } = await start(w, campaign)
+  const { keys } = await w.other()
+  expect((await w.post(pathOfPreflights(campaign), undefined, { key: keys.secret })).status).toBe(404)
+  expect((await w.get(`${pathOfPreflights(campaign)}/${body.id}`, { key: keys.secret })).status).toBe(404)
+  expect((await w.get(`${pathOfPreflights(bare)}/${body.id}`)).status).toBe(404)
+  expect((await w.post(pathOfPreflights(campaign), undefined, { key: w.keys.support })).status).toBe(403)
+})
+
+const person = { external_id: 'ana', anonymous_id: null, email: 'ana@example.com', phone: null, has_push_device: false }
+
+test.each<[string, string[]]>([
+  ['{{ user.name }}', ['user.name']],
+  ['{{ user.name }} {{ user.name }}', ['user.name']],
+  ['{{ user.name | upcase }}', ['user.name']],
+  ['{{ user.name | default: "you" }}', []],
+  ['{% if user.name %}{{ user.name }}{% endif %}', []],
+  ['{% if user.a %}x{% endif %}{{ user.name }}', ['user.name']],
+  ['{% assign name = "x" %}{{ name }}', []],
+  ['{% for item in user.items %}{{ item.name }}{% endfor %}', []],
+  ['{% raw %}{{ user.name }}{% endraw %}', []],
+  ['{{ user.email }}', []],
+  ['{{ user.blank }}{{ user.none }}', ['user.blank', 'user.none']],
+  ['{{ user.zero }}{{ user.no }}', []],
+])('%s prints what is empty: %j', (body, empty) => {
+  const template = { id: 1, locale: 'en', variant: 0, content: { body }, required: [] } as unknown as SendingTemplate
+  const scope = { user: { email: 'ana@example.com', blank: ' ', none: [], zero: 0, no: false } }
+  const { problems } = rehearse('text', template, scope, { ...person, phone: '+61491570156' })
+  expect(problems.filter(({ kind }) => kind === 'empty_variable').map(({ message }) => message)).toEqual(
+    empty.map((path) => `The variable \`${path}\` is empty.`),
+  )
+})
+
+test('findings are bounded however many people break, and everybody is counted', () => {
+  const broken = (userId: number, message: string): Tried => ({
+    userId: userId as UserId,
+    locale: 'en',
+    variant: 0,
+    outcome: { state: 'failed', reason: 'render_failed' },
+    problems: [{ kind: 'render_failed', message }],
+  })
+  const some = withFound(
+    { counts: [], problems: [] },
+    Array.from({ length: 500 }, (_, index) => broken(index, 'same')),
+  )
+  const many = withFound(
+    some,
+    Array.from({ length: 500 }, (_, index) => broken(index, `other ${index}`)),
+  )
+  expect(many.counts).toEqual([{ state: 'failed', reason: 'render_failed', people: 1000 }])
+  expect(many.problems).toHaveLength(100)
+  expect(many.problems[0]).toMatchObject({ message: 'same', people: 500 })
+  expect(many.problems.flatMap(({ user_ids }) => user_ids)).toHaveLength(100)
+  expect(some.problems[0]?.user_ids).toHaveLength(10)
+})

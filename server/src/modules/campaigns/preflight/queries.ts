@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { CampaignId, PreflightId, ProjectId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { PreflightRow } from './schema.ts'
+
+const columns = sql`id, campaign_id, state, people_total, people_done, done_to, counts, problems, created_at, finished_at`
+
+export const insertPreflight = (ctx: InTx, campaignId: CampaignId, people: number) =>
+  ctx.db.first(
+    PreflightRow,
+    sql`insert into campaign_preflights (project_id, campaign_id, state, people_total, created_at, touched_at)
+        values (${ctx.projectId}, ${campaignId}, 'running', ${people}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning ${columns}`,
+  )
+
+/** Removes all but the newest preflights of a campaign. */
+export const removeOld = (ctx: InTx, campaignId: CampaignId, kept: number) =>
+  ctx.db.run(
+    sql`delete from campaign_preflights
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id = any(array(
+          select id from campaign_preflights
+          where project_id = ${ctx.projectId} and campaign_id = ${campaignId}
+          order by id desc
+          offset ${kept}))`,
+  )
+
+export const findPreflight = (ctx: ProjectCtx, campaignId: CampaignId, id: PreflightId) =>
+  ctx.db.first(
+    PreflightRow,
+    sql`select ${columns} from campaign_preflights where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id = ${id}`,
+  )
+
+/** The one that is under way. */
+export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
+  ctx.db.first(
+    PreflightRow,
+    sql`select ${columns} from campaign_preflights
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'running'
+        order by id desc
+        limit 1`,
+  )
+
+const Place = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
+
+/** Those under way, of campaigns that are there, those first that were left alone the longest. */
+export const findRunning = (ctx: Ctx, limit: number) =>
+  ctx.db.all(
+    Place,
+    sql`select p.id, p.project_id
+        from campaign_preflights p
+        join campaigns c on c.id = p.campaign_id and c.project_id = p.project_id and c.archived_at is null
+        where p.state = 'running'
+        order by p.touched_at, p.id
+        limit ${limit}`,
+  )
+
+/** One that is under way and that nobody else is at, held. */
+export const lockPreflight = (ctx: InTx, id: PreflightId) =>
+  ctx.db.first(
+    PreflightRow,
+    sql`select ${columns} from campaign_preflights
+        where project_id = ${ctx.projectId} and id = ${id} and state = 'running'
+        for update skip locked`,
+  )
+
+export const savePreflight = (
+  ctx: InTx,
+  { id, state, people_total, people_done, done_to, counts, problems, finished_at }: Omit<PreflightRow, 'campaign_id' | 'created_at'>,
+) =>
+  ctx.db.run(
+    sql`update campaign_preflights
+        set state = ${state}, people_total = ${people_total}, people_done = ${people_done}, done_to = ${done_to},
+            counts = ${JSON.stringify(counts)}::jsonb, problems = ${JSON.stringify(problems)}::jsonb, finished_at = ${finished_at},
+            touched_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )

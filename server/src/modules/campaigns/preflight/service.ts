@@ -1,0 +1,122 @@
+/** Rehearses the whole audience of a blast before it goes out: who would get it, who would not, and for whom its templates break. */
+import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { fault, missing } from '../../../lib/errors.ts'
+import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
+import { scopeOf } from '../../messages/index.ts'
+import { findProject } from '../../projects/index.ts'
+import { audienceAfter, sizeOf } from '../../segments/index.ts'
+import { findUsers, type UserRow } from '../../users/index.ts'
+import { type Member, membersOf } from '../audience/members.ts'
+import { obstacleIn, variantFor } from '../audience/plan.ts'
+import { findCampaign } from '../queries.ts'
+import type { CampaignRow } from '../schema.ts'
+import { getCampaign, lockExisting } from '../service.ts'
+import { chooseTemplate } from '../templates/choose.ts'
+import { sendingTemplatesOf } from '../templates/ready.ts'
+import { variantName } from '../templates/variants.ts'
+import * as queries from './queries.ts'
+import { rehearse } from './rehearse.ts'
+import type { Preflight, PreflightRow } from './schema.ts'
+import { type Tried, withFound } from './tally.ts'
+
+const CHUNK_PEOPLE = 200
+const AT_ONCE = 10
+const KEPT = 5
+
+/** Starts a rehearsal; when one is under way, that is the one. Throws 404, 422. */
+export async function startPreflight(ctx: ProjectCtx, id: CampaignId): Promise<Preflight> {
+  const row = await inTx(ctx, async (ctx) => {
+    const { type, list_ids } = await lockExisting(ctx, id)
+    if (type === 'trigger') throw fault('validation_failed', 'type', 'Only campaigns of the type `blast` have an audience.')
+    if (list_ids.length === 0) throw fault('validation_failed', 'list_ids', 'Give the campaign at least one list in `list_ids` first.')
+    const running = await queries.runningPreflight(ctx, id)
+    if (running) return running
+    const made = await queries.insertPreflight(ctx, id, await sizeOf(ctx, list_ids as ListId[]))
+    if (!made) throw new Error('The preflight was not inserted.')
+    await queries.removeOld(ctx, id, KEPT)
+    return made
+  })
+  ctx.wake('campaigns.preflight')
+  return present(ctx, row)
+}
+
+/** How far a rehearsal is, and what it has found. Throws 404. */
+export async function getPreflight(ctx: ProjectCtx, id: CampaignId, preflightId: PreflightId): Promise<Preflight> {
+  await getCampaign(ctx, id)
+  const row = await queries.findPreflight(ctx, id, preflightId)
+  if (!row) throw missing('preflight')
+  return present(ctx, row)
+}
+
+async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: PreflightRow): Promise<Preflight> {
+  const ids = [...new Set(problems.flatMap(({ user_ids }) => user_ids))]
+  const users = new Map((ids.length > 0 ? await findUsers(ctx, ids) : []).map((user) => [user.id, user]))
+  const shown = (id: UserId) => {
+    const user = users.get(id)
+    return user ? [{ id, external_id: user.external_id ?? user.anonymous_id ?? '' }] : []
+  }
+  return {
+    ...row,
+    problems: problems.map(({ user_ids, variant, ...problem }) => ({
+      ...problem,
+      variant: variantName(variant),
+      users: user_ids.flatMap(shown),
+    })),
+  }
+}
+
+/** Rehearses one chunk of each preflight. Answers how many people and preflights it came through. */
+export async function rehearseNext(ctx: Ctx, chunkPeople: number = CHUNK_PEOPLE): Promise<number> {
+  let done = 0
+  for (const { id, project_id } of await queries.findRunning(ctx, AT_ONCE)) {
+    const inProject = asSystem(ctx, project_id, await findProject(ctx, project_id))
+    done += await inTx(inProject, (ctx) => rehearseChunk(ctx, id, chunkPeople))
+  }
+  return done
+}
+
+async function rehearseChunk(ctx: InTx, id: PreflightId, chunkPeople: number): Promise<number> {
+  const row = await queries.lockPreflight(ctx, id)
+  const campaign = row && (await findCampaign(ctx, row.campaign_id))
+  if (!campaign) return 0
+  const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkPeople)
+  const found = withFound(row, ids.length > 0 ? await rehearseAll(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
+  const isFinished = ids.length < chunkPeople
+  const people_done = row.people_done + ids.length
+  await queries.savePreflight(ctx, {
+    id,
+    ...found,
+    state: isFinished ? 'finished' : 'running',
+    people_done,
+    people_total: isFinished ? people_done : row.people_total,
+    done_to: ids.at(-1) ?? row.done_to,
+    finished_at: isFinished ? ctx.clock.now() : null,
+  })
+  return ids.length + (isFinished ? 1 : 0)
+}
+
+// The links of a message are made when it is sent; here they only have to be there.
+const LINKS = {
+  unsubscribe_url: 'https://example.com/unsubscribe',
+  preferences_url: 'https://example.com/preferences',
+  view_url: 'https://example.com/view',
+}
+
+async function rehearseAll(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<Tried[]> {
+  const project = await findProject(ctx, ctx.projectId)
+  const templates = await sendingTemplatesOf(ctx, [campaign.id])
+  const reached = members.filter((member) => obstacleIn(campaign, member) === null).map(({ person }) => person.id)
+  const rows = new Map((reached.length > 0 ? await findUsers(ctx, reached) : []).map((row): [UserId, UserRow] => [row.id, row]))
+  return members.map((member): Tried => {
+    const { person } = member
+    const reason = obstacleIn(campaign, member)
+    const row = rows.get(person.id)
+    const variant = variantFor(campaign, person) ?? 0
+    if (reason !== null || !row) {
+      return { userId: person.id, locale: null, variant, outcome: { state: 'skipped', reason: reason ?? 'user_gone' }, problems: [] }
+    }
+    const template = chooseTemplate(templates, row.locale, ctx.project.locale, variant)
+    const scope = { ...scopeOf(project, { event: null }, campaign, row), ...LINKS }
+    return { userId: person.id, locale: template?.locale ?? null, variant, ...rehearse(campaign.channel, template, scope, row) }
+  })
+}

@@ -1,0 +1,311 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/db.ts'
+import { talliesOf } from '../../messages/index.ts'
+import { beginDue, loadAudiences } from '../audience/load.ts'
+import { doChores } from './chores.ts'
+import { chooseWinners, finishDone } from './finish.ts'
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
+const read = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body
+const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + minutes * 60_000).toISOString()
+
+async function loaded(w: World, people: string[], more: object = {}) {
+  const campaign = await blastTo(w, [await listOf(w, ...people)], more)
+  await schedule(w, campaign)
+  await run(w, 'campaigns.begin')
+  await run(w, 'campaigns.load', 2)
+  expect((await read(w, campaign)).state).toBe('running')
+  return campaign
+}
+
+describe('a pause', () => {
+  test('holds what was not sent, however long, and lets it go on when it is over', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(5))
+    const paused = await w.post(`${pathOf(campaign)}/pause`)
+    expect(paused.body).toMatchObject({ state: 'running', paused_at: w.clock.now().toISOString() })
+    w.advance('1 hour')
+    expect((await w.post(`${pathOf(campaign)}/pause`)).body).toEqual(paused.body)
+    await w.drain()
+    expect((await messagesIn(w, campaign)).every(({ state, held }) => state === 'queued' && held)).toBe(true)
+    const resumed = await w.post(`${pathOf(campaign)}/resume`)
+    expect(resumed.body).not.toHaveProperty('paused_at')
+    expect((await w.post(`${pathOf(campaign)}/resume`)).body).toEqual(resumed.body)
+    await w.drain()
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 5, sent: 5 } })
+  })
+
+  test('stops the loading too', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, ...names(6))])
+    await schedule(w, campaign)
+    await beginDue(w.ctx)
+    await loadAudiences(w.ctx, 2)
+    await w.post(`${pathOf(campaign)}/pause`)
+    await w.drain()
+    expect(await outcomes(w, campaign)).toHaveLength(2)
+    expect((await read(w, campaign)).state).toBe('loading')
+    await w.post(`${pathOf(campaign)}/resume`)
+    await w.drain()
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 6, sent: 6 } })
+  })
+
+  test('that outlasts the deadline ends in the deadline', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(2), { expires_after_hours: 1 })
+    await w.post(`${pathOf(campaign)}/pause`)
+    await w.drain()
+    w.advance('2 hours')
+    await w.post(`${pathOf(campaign)}/resume`)
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['p000: skipped deadline_passed', 'p001: skipped deadline_passed'])
+    expect((await read(w, campaign)).state).toBe('finished')
+  })
+})
+
+describe('an abort', () => {
+  test('is answered at once with what is in flight, and takes the rest back in chunks', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(7))
+    const aborted = await write(w, campaign, { state: 'aborted' })
+    expect(aborted).toMatchObject({ state: 'aborted', in_flight: 0, delivery: { total: 7 } })
+    expect(await read(w, campaign)).not.toHaveProperty('in_flight')
+    expect(await doChores(w.ctx, 3)).toBe(3)
+    await w.drain()
+    expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 7 })
+    expect((await read(w, campaign)).delivery).toMatchObject({ total: 7, sent: 0 })
+  })
+
+  test('of a campaign that is paused takes back what is held', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(3))
+    await w.post(`${pathOf(campaign)}/pause`)
+    await w.drain()
+    expect(await write(w, campaign, { state: 'aborted' })).not.toHaveProperty('paused_at')
+    await w.drain()
+    expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 3 })
+  })
+
+  test('while it loads leaves nobody behind', async () => {
+    await using w = await world()
+    const campaign = await blastTo(w, [await listOf(w, ...names(6))])
+    await schedule(w, campaign)
+    await beginDue(w.ctx)
+    await loadAudiences(w.ctx, 4)
+    await write(w, campaign, { state: 'aborted' })
+    await w.drain()
+    expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 4 })
+  })
+
+  test('happens when a campaign is deleted on its way', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(3))
+    expect((await w.delete(pathOf(campaign))).status).toBe(204)
+    await w.drain()
+    expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 3 })
+  })
+})
+
+describe('a new time', () => {
+  test('calls back what was not sent, and sends it then; nobody gets it twice', async () => {
+    await using w = await world()
+    const list = await listOf(w, 'ana', 'bo', 'cy')
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', timezone: 'Pacific/Auckland' }])
+    const campaign = await blastTo(w, [list], { send_at: '2026-11-23T22:30', send_in_user_timezone: true })
+    await schedule(w, campaign)
+    w.advance('1 hour')
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: queued', 'cy: queued'])
+    const called = await write(w, campaign, { send_at: '2026-11-25T08:00', list_ids: [list, await listOf(w, 'di')] })
+    expect(called.state).toBe('aborting')
+    await run(w, 'campaigns.chores', 2)
+    expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: aborted rescheduled', 'cy: aborted rescheduled'])
+    const again = await read(w, campaign)
+    expect(again).toMatchObject({ state: 'scheduled', send_at: '2026-11-25T08:00:00.000' })
+    expect(again).not.toHaveProperty('started_at')
+    w.advance('3 days')
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: delivered', 'cy: delivered', 'di: delivered'])
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 4 } })
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
+  })
+
+  test('waits for what a provider is being handed', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(3))
+    await w.db.run(sql`update messages set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${new Date(later(w, 5))}
+                       where campaign_id = ${campaign.id} and id = (select min(id) from messages where campaign_id = ${campaign.id})`)
+    await write(w, campaign, { send_at: later(w, 60) })
+    await run(w, 'campaigns.chores', 5)
+    expect((await read(w, campaign)).state).toBe('aborting')
+    // Its sender finds that the provider wants it later.
+    await w.db.run(
+      sql`update messages set state = 'deferred', lease_token = null, lease_until = null where campaign_id = ${campaign.id} and state = 'claimed'`,
+    )
+    await run(w, 'campaigns.chores', 2)
+    expect((await read(w, campaign)).state).toBe('scheduled')
+    expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted rescheduled ': 3 })
+  })
+
+  test('of a paused campaign ends the pause', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(3))
+    await w.post(`${pathOf(campaign)}/pause`)
+    await w.drain()
+    expect(await write(w, campaign, { send_at: later(w, 60) })).not.toHaveProperty('paused_at')
+    w.advance('2 hours')
+    await w.drain()
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
+  })
+
+  test('comes too late for what was finished, and other members for what goes out', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(2))
+    const late = await w.patch(pathOf(campaign), { holdout_percent: 10 })
+    expect(late).toMatchObject({ status: 422, body: { error: { param: 'holdout_percent' } } })
+    await w.drain()
+    expect(await w.patch(pathOf(campaign), { send_at: later(w, 60) })).toMatchObject({ status: 422, body: { error: { param: 'send_at' } } })
+    expect((await w.patch(pathOf(campaign), { name: 'Autumn' })).status).toBe(200)
+  })
+})
+
+describe('variants', () => {
+  const variants = [
+    { name: 'Short', weight: 1 },
+    { name: 'Long', weight: 1 },
+  ]
+
+  test('divide everybody, and each needs a template', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(60), { variants })
+    const parts = countsOf(await messagesIn(w, campaign))
+    expect(Object.keys(parts)).toEqual(expect.arrayContaining(['queued  0', 'queued  1']))
+    expect((parts['queued  0'] ?? 0) + (parts['queued  1'] ?? 0)).toBe(60)
+    const other = await blastTo(w, [await listOf(w)], { variants })
+    await w.delete(`${pathOf(other)}/templates/en?variant=B`)
+    expect(await w.patch(pathOf(other), { state: 'scheduled' })).toMatchObject({ status: 422, body: { error: { param: 'state' } } })
+  })
+
+  test('are tried on some, and the rest get the best', async () => {
+    await using w = await world()
+    const winner = { metric: 'opens', test_percent: 50, after_minutes: 60 }
+    const campaign = await loaded(w, names(80), { variants, winner })
+    await w.drain()
+    const before = countsOf(await messagesIn(w, campaign))
+    const rest = before['queued  '] ?? 0
+    expect(rest).toBeGreaterThan(20)
+    expect((before['delivered  0'] ?? 0) + (before['delivered  1'] ?? 0)).toBe(80 - rest)
+    await w.db.run(sql`update messages set opened_at = ${w.clock.now()} where campaign_id = ${campaign.id} and variant = 1`)
+    w.advance('59 minutes')
+    await w.drain()
+    expect(await read(w, campaign)).not.toHaveProperty('winner_variant')
+    w.advance('1 minute')
+    await run(w, 'campaigns.winner')
+    expect(await read(w, campaign)).toMatchObject({ state: 'running', winner_variant: 'B' })
+    w.advance('1 minute')
+    await w.drain()
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 80, sent: 80 } })
+    const after = countsOf(await messagesIn(w, campaign))
+    expect(after['delivered  1']).toBe((before['delivered  1'] ?? 0) + rest)
+    const { body } = await w.get(`${pathOf(campaign)}/delivery`)
+    expect(body.winner).toEqual({
+      variant: 'B',
+      numbers: [
+        { variant: 'A', sent: before['delivered  0'], opens: 0, clicks: 0 },
+        { variant: 'B', sent: before['delivered  1'], opens: before['delivered  1'], clicks: 0 },
+      ],
+    })
+  })
+
+  test('nobody is chosen while the test could not go out', async () => {
+    await using w = await world()
+    const winner = { metric: 'opens', test_percent: 50, after_minutes: 10 }
+    const campaign = await loaded(w, names(20), { variants, winner })
+    w.advance('1 hour')
+    await run(w, 'campaigns.winner')
+    expect(await read(w, campaign)).not.toHaveProperty('winner_variant')
+    await w.drain()
+    w.advance('1 minute')
+    await w.drain()
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', winner_variant: 'A', delivery: { sent: 20 } })
+  })
+})
+
+type Step = 'load' | 'send' | 'chores' | 'finish' | 'winner' | 'begin' | 'pause' | 'resume' | 'reschedule' | 'abort' | 'advance' | 'exclude'
+
+/** What jobs and people may do, in any order. */
+const STEPS: Record<Step, (w: World, campaign: { id: number }) => Promise<unknown>> = {
+  begin: (w) => beginDue(w.ctx),
+  load: (w) => loadAudiences(w.ctx, 4),
+  send: (w) => run(w, 'messages.send'),
+  chores: (w) => doChores(w.ctx, 3),
+  finish: (w) => finishDone(w.ctx),
+  winner: (w) => chooseWinners(w.ctx),
+  pause: (w, campaign) => w.post(`${pathOf(campaign)}/pause`),
+  resume: (w, campaign) => w.post(`${pathOf(campaign)}/resume`),
+  reschedule: (w, campaign) => w.patch(pathOf(campaign), { send_at: later(w, 1) }),
+  abort: (w, campaign) => w.patch(pathOf(campaign), { state: 'aborted' }),
+  advance: async (w) => w.advance('1 minute'),
+  exclude: (w) => w.patch('/api/client/users/p003', { email: null }),
+}
+
+test('whatever happens in whatever order, the totals say what is there, and everybody comes to one end', async () => {
+  await using w = await world()
+  const list = await listOf(w, ...names(14))
+  const rare = fc.constantFrom<Step>('abort', 'reschedule', 'exclude')
+  const common = fc.constantFrom<Step>(
+    'load',
+    'load',
+    'send',
+    'send',
+    'chores',
+    'chores',
+    'begin',
+    'finish',
+    'winner',
+    'pause',
+    'resume',
+    'advance',
+  )
+  const steps = fc.array(fc.oneof({ weight: 12, arbitrary: common }, { weight: 1, arbitrary: rare }), { minLength: 5, maxLength: 30 })
+  const variants = [
+    { name: 'A', weight: 1 },
+    { name: 'B', weight: 2 },
+  ]
+  await fc.assert(
+    fc.asyncProperty(steps, fc.boolean(), async (steps, split) => {
+      const winner = { metric: 'opens', test_percent: 50, after_minutes: 2 }
+      const campaign = await blastTo(w, [list], split ? { variants, winner, holdout_percent: 20 } : {})
+      await schedule(w, campaign)
+      for (const step of ['begin' as const, ...steps]) {
+        await STEPS[step](w, campaign)
+        await reconciled(w, campaign)
+      }
+      await w.post(`${pathOf(campaign)}/resume`)
+      for (let minute = 0; minute < 6; minute++) {
+        await w.drain()
+        w.advance('1 minute')
+      }
+      const { state, delivery } = await read(w, campaign)
+      expect(['finished', 'aborted']).toContain(state)
+      const rows = await messagesIn(w, campaign)
+      expect(rows.filter(({ state }) => ['queued', 'claimed', 'deferred'].includes(state))).toEqual([])
+      expect(new Set(rows.map(({ user }) => user)).size).toBe(rows.length)
+      if (state === 'finished') expect(delivery.total).toBe(14)
+    }),
+    { numRuns: 12 },
+  )
+}, 240_000)
+
+/** The counters against the rows. */
+async function reconciled(w: World, campaign: { id: number }) {
+  const rows = await messagesIn(w, campaign)
+  const tally = (await talliesOf(w.ctx, [campaign.id as never])).get(campaign.id as never)
+  const counted = Object.fromEntries((tally?.states ?? []).map((row) => [[row.state, row.reason, row.variant].join(' '), row.messages]))
+  expect(counted).toEqual(countsOf(rows))
+  expect(tally?.total ?? 0).toBe(rows.length)
+  expect((await read(w, campaign)).delivery.total).toBe(rows.length)
+}

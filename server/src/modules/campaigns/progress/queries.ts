@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { type Sql, sql } from '../../../infra/db.ts'
+import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
+import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
+
+const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
+
+/** Campaigns whose messages something is still to be done to, archived ones among them. */
+export const findChores = (ctx: Ctx, limit: number) =>
+  ctx.db.all(Place, sql`select id, project_id from campaigns where chore is not null order by id limit ${limit}`)
+
+const ChoreRow = Type.Object({ state: CampaignRow.properties.state, chore: OneOf(['hold', 'release', 'take_back'] as const) })
+
+const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for share skip locked` : sql`for update skip locked`)
+
+/** The chore of a campaign, held: for sharing with senders, or alone. Undefined when there is none, or somebody else holds it. */
+export const holdChore = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
+  ctx.db.first(
+    ChoreRow,
+    sql`select state, chore from campaigns
+        where project_id = ${ctx.projectId} and id = ${id} and chore is not null
+        ${isFree(hold)}`,
+  )
+
+/** The chore of a campaign that is held alone is done. What was called back to be sent at another time is scheduled again, as new. */
+export const endChore = (ctx: InTx, id: CampaignId) =>
+  ctx.db.run(
+    sql`update campaigns
+        set chore = null,
+            state = case when state = 'aborting' then 'scheduled' else state end,
+            started_at = case when state = 'aborting' then null else started_at end,
+            winner_variant = case when state = 'aborting' then null else winner_variant end,
+            winner_numbers = case when state = 'aborting' then null else winner_numbers end,
+            updated_at = case when state = 'aborting' then ${ctx.clock.now()}::timestamptz else updated_at end
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** Blasts that go out, to be asked whether they are through. */
+export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
+  ctx.db.all(
+    Place,
+    sql`select id, project_id from campaigns
+        where type = 'blast' and state = 'running' and archived_at is null and id > ${after}
+        order by id
+        limit ${limit}`,
+  )
+
+/** They are through: all their messages are final. */
+export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
+  ctx.db.run(
+    sql`update campaigns set state = 'finished', finished_at = ${ctx.clock.now()}, paused_at = null, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and type = 'blast' and state = 'running' and archived_at is null`,
+  )
+
+const Undecided = Type.Object({
+  ...Place.properties,
+  winner: Winner,
+  variants: CampaignRow.properties.variants,
+})
+
+/** Blasts whose test has lasted long enough. */
+export const findUndecided = (ctx: Ctx, limit: number) =>
+  ctx.db.all(
+    Undecided,
+    sql`select id, project_id, winner, variants from campaigns
+        where type = 'blast' and state = 'running' and archived_at is null
+          and winner is not null and winner_variant is null and paused_at is null
+          and started_at + make_interval(mins => (winner ->> 'after_minutes')::int) <= ${ctx.clock.now()}
+        order by id
+        limit ${limit}`,
+  )
+
+/** Chooses a variant, once. */
+export const saveWinner = (ctx: ProjectCtx, id: CampaignId, variant: number, numbers: WinnerNumbers) =>
+  ctx.db.run(
+    sql`update campaigns
+        set winner_variant = ${variant}, winner_numbers = ${JSON.stringify(numbers)}::jsonb, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and state = 'running' and winner_variant is null`,
+  )
+
+const NumbersRow = Type.Object({ winner_numbers: Nullable(Type.Unsafe<WinnerNumbers>({ type: 'array' })) })
+
+/** The numbers that a winner was chosen by. */
+export const findWinnerNumbers = async (ctx: ProjectCtx, id: CampaignId): Promise<WinnerNumbers | null> =>
+  (await ctx.db.first(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
+    ?.winner_numbers ?? null

@@ -1,0 +1,45 @@
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { CampaignId, ListId } from '../../../lib/ids.ts'
+import { messagesOf } from '../../messages/index.ts'
+import { standingsIn } from '../../segments/index.ts'
+import { requireUser } from '../../users/index.ts'
+import { membersOf } from '../audience/members.ts'
+import { obstacleIn, variantFor } from '../audience/plan.ts'
+import { getCampaign } from '../service.ts'
+import { variantName } from '../templates/variants.ts'
+import { sayWhy } from './say.ts'
+import type { RecipientExplanation } from './schema.ts'
+import { presentMessage } from './service.ts'
+
+/** Why somebody gets a campaign, or does not, by what is so now and by what became of their messages. Throws 404. */
+export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: string): Promise<RecipientExplanation> {
+  const campaign = await getCampaign(ctx, id)
+  const user = await requireUser(ctx, name)
+  const lists = await standingsIn(ctx, campaign.list_ids as ListId[], user.id)
+  const exclusions = await standingsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
+  const [member] = await membersOf(ctx, campaign, [user.id])
+  const messages = await messagesOf(ctx, id, user.id)
+  const reason = member ? obstacleIn(campaign, member) : 'user_gone'
+  const variant = reason === null ? variantFor(campaign, user) : null
+  const suppression = member?.suppression ?? null
+  return {
+    user: { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' },
+    summary: sayWhy({ campaign, lists, exclusions, suppression, reason, variant, messages }),
+    in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
+    lists: lists.map(standing),
+    exclusion_lists: exclusions.map(standing),
+    consent: member?.consent ? withoutUser(member.consent) : null,
+    suppression,
+    now: { reason, variant: variant === null ? null : variantName(variant) },
+    messages: messages.map((row) => ({
+      ...presentMessage(row),
+      cause: row.cause,
+      consent_id: row.consent_id,
+      created_at: row.created_at,
+    })),
+  }
+}
+
+const standing = ({ id, name, is_member }: { id: ListId; name: string; is_member: boolean }) => ({ id, name, member: is_member })
+
+const withoutUser = <T extends { user_id: unknown }>({ user_id: _, ...consent }: T) => consent

@@ -1,0 +1,283 @@
+import { describe, expect, test } from 'vitest'
+import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { type World, world } from '../../../../test/world.ts'
+import type { Reason } from '../../messages/index.ts'
+import { type Facts, sayWhy } from './say.ts'
+
+const explain = async (w: World, campaign: { id: number }, user: string) =>
+  (await w.get(`${pathOf(campaign)}/recipients/${user}/explain`, { key: w.keys.support })).body
+
+async function halfSent(w: World) {
+  const list = await listOf(w, 'ana', 'bo', 'cy')
+  const spared = await listOf(w, 'bo')
+  const campaign = await blastTo(w, [list], { exclusion_list_ids: [spared] })
+  await w.post('/api/client/users/batch', [{ external_id: 'cy', email: null }])
+  return { campaign, list, spared }
+}
+
+test('recipients are everybody in the audience with what became of them, by state and paged', async () => {
+  await using w = await world()
+  const { campaign } = await halfSent(w)
+  const path = `${pathOf(campaign)}/recipients`
+  expect((await w.get(path)).body.results).toEqual([])
+  await schedule(w, campaign)
+  await w.drain()
+  const { body } = await w.get(path, { key: w.keys.support })
+  expect(body.results.map((row: any) => [row.user.external_id, row.state, row.reason])).toEqual([
+    ['ana', 'delivered', null],
+    ['bo', 'skipped', 'excluded'],
+    ['cy', 'skipped', 'no_address'],
+  ])
+  expect(body.results[0]).toMatchObject({ provider: 'sandbox', attempts: 1, variant: null, due_at: w.clock.now().toISOString() })
+  const skipped = await w.get(`${path}?state=skipped&limit=1`)
+  expect(skipped.body.results.map((row: any) => row.user.external_id)).toEqual(['bo'])
+  expect((await w.get(`${path}?state=skipped&cursor=${skipped.body.nextCursor}`)).body.results[0].user.external_id).toBe('cy')
+  expect((await w.get(`${path}?q=no_addr`)).body.results).toHaveLength(1)
+  expect((await w.get(`${path}?state=lost`)).body).toMatchObject({ code: 'parameter_invalid_format', error: { param: 'state' } })
+  expect((await w.get(path, { key: (await w.other()).keys.secret })).status).toBe(404)
+  await w.delete('/api/client/users/ana')
+  await w.drain()
+  expect((await w.get(`${path}?state=delivered`)).body.results[0].user.external_id).toBeNull()
+})
+
+test('what became of them adds up, by state and reason', async () => {
+  await using w = await world()
+  const { campaign } = await halfSent(w)
+  const path = `${pathOf(campaign)}/delivery`
+  expect((await w.get(path)).body).toEqual({ total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0, states: [] })
+  await schedule(w, campaign)
+  await w.drain()
+  const row = (state: string, reason: string | null) => ({ state, reason, variant: null, messages: 1, opens: 0, clicks: 0 })
+  expect((await w.get(path, { key: w.keys.support })).body).toEqual({
+    total: 3,
+    pending: 0,
+    sent: 1,
+    opens: 0,
+    clicks: 0,
+    bounced: 0,
+    states: [row('delivered', null), row('skipped', 'excluded'), row('skipped', 'no_address')],
+  })
+  expect((await w.get(path, { key: (await w.other()).keys.secret })).status).toBe(404)
+})
+
+describe('why', () => {
+  test('is told before anything goes out, and after', async () => {
+    await using w = await world()
+    const { campaign, list, spared } = await halfSent(w)
+    await w.users('di')
+    expect(await explain(w, campaign, 'ana')).toMatchObject({
+      user: { external_id: 'ana' },
+      summary: 'If the campaign went out now, the user would get it.',
+      in_audience: true,
+      lists: [{ id: list, name: 'List of 3', member: true }],
+      exclusion_lists: [{ id: spared, name: 'List of 1', member: false }],
+      consent: { subscription_id: await subscriptionTo(w), state: 1, consent_id: null },
+      suppression: null,
+      now: { reason: null, variant: null },
+      messages: [],
+    })
+    expect(await explain(w, campaign, 'bo')).toMatchObject({
+      summary: 'If the campaign went out now, the user would get nothing, because the user is in an excluded list (“List of 1”).',
+      now: { reason: 'excluded' },
+    })
+    expect(await explain(w, campaign, 'di')).toMatchObject({
+      summary: 'The user is not in the audience, because none of its lists has the user: “List of 3”.',
+      in_audience: false,
+    })
+    await schedule(w, campaign)
+    await w.drain()
+    const ana = await explain(w, campaign, 'ana')
+    expect(ana.summary).toBe(`The message was delivered by \`sandbox\`; it was handed over at ${w.clock.now().toISOString()}.`)
+    expect(ana.messages).toMatchObject([{ state: 'delivered', cause: `campaign:${campaign.id}`, attempts: 1 }])
+    expect((await explain(w, campaign, 'cy')).summary).toBe('The user got nothing, because the user has no address on this channel.')
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['di'] })
+    expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
+  })
+
+  test('names the entry of the ledger that it rests on', async () => {
+    await using w = await world()
+    const { campaign } = await halfSent(w)
+    const subscription_id = await subscriptionTo(w)
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 0 }])
+    expect(await explain(w, campaign, 'ana')).toMatchObject({
+      summary: expect.stringContaining('because the user is not subscribed'),
+      consent: { state: 0, consent_id: expect.any(Number) },
+    })
+  })
+
+  test('is nobody’s business elsewhere', async () => {
+    await using w = await world()
+    const { campaign } = await halfSent(w)
+    const path = `${pathOf(campaign)}/recipients`
+    expect((await w.get(`${path}/nobody/explain`)).status).toBe(404)
+    expect((await w.get(`${path}/ana/explain`, { key: (await w.other()).keys.secret })).status).toBe(404)
+  })
+})
+
+describe('a trigger', () => {
+  async function running(w: World, more: object = {}) {
+    const body = { type: 'trigger', name: 'Code', subscription_id: await subscriptionTo(w), event_name: 'bought', ...more }
+    const { body: made, ...reply } = await w.post(CAMPAIGNS, body)
+    expect(reply.status, reply.text).toBe(201)
+    await w.put(`${pathOf(made)}/templates/en`, { from: 'x@example.com', subject: 'Code {{ event.data.code }}', html: '<p>Hello</p>' })
+    await write(w, made, { state: 'running' })
+    return made as { id: number }
+  }
+  const captured = async (w: World): Promise<[string, string][]> =>
+    (await w.get('/api/client/sandbox/messages?direction=asc')).body.results.map((row: any) => [row.recipient, row.summary])
+
+  test('is sent to whom somebody names, once for each key', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const campaign = await running(w)
+    const path = `${pathOf(campaign)}/trigger`
+    const first = await w.post(path, { external_id: 'ana', data: { code: 7 }, key: 'login-1' }, { key: w.keys.publisher })
+    expect(first).toMatchObject({ status: 202, body: { message_id: expect.any(Number) } })
+    expect((await w.post(path, { external_id: 'ana', data: { code: 8 }, key: 'login-1' })).body).toEqual(first.body)
+    const second = await w.post(path, { external_id: 'ana', data: { code: 9 } })
+    expect(second.body.message_id).not.toBe(first.body.message_id)
+    await w.drain()
+    expect(await captured(w)).toEqual([
+      ['ana@example.com', 'Code 7'],
+      ['ana@example.com', 'Code 9'],
+    ])
+    const { summary, in_audience } = await explain(w, campaign, 'ana')
+    expect(summary).toMatch(/It is the newest of 2 messages of this campaign to the user\.$/)
+    expect(in_audience).toBeNull()
+  })
+
+  test.each([
+    [{}, 'external_id', 400],
+    [{ external_id: 'ana', anonymous_id: 'x' }, 'anonymous_id', 422],
+    [{ external_id: 'nobody' }, 'external_id', 422],
+    [{ anonymous_id: 'nobody' }, 'anonymous_id', 422],
+    [{ external_id: 'ana', key: ' ' }, 'key', 400],
+    [{ external_id: 'ana', to: 'x' }, 'to', 400],
+  ])('is not sent for %j', async (body, param, status) => {
+    await using w = await world()
+    await w.users('ana')
+    expect(await w.post(`${pathOf(await running(w))}/trigger`, body)).toMatchObject({ status, body: { error: { param } } })
+  })
+
+  test('is sent while it runs only, and never a blast', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const campaign = await running(w)
+    await write(w, campaign, { state: 'finished' })
+    const refused = await w.post(`${pathOf(campaign)}/trigger`, { external_id: 'ana' })
+    expect(refused).toMatchObject({ status: 422, body: { error: { param: 'state' } } })
+    const blast = await blastTo(w, [await listOf(w)])
+    expect(await w.post(`${pathOf(blast)}/trigger`, { external_id: 'ana' })).toMatchObject({
+      status: 422,
+      body: { error: { param: 'type' } },
+    })
+  })
+
+  test('fires on the events and for the users of its rule', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { external_id: 'ana', email: 'ana@example.com', data: { plan: 'pro' } },
+      { external_id: 'bo', email: 'bo@example.com', data: { plan: 'free' } },
+    ])
+    await running(w, { event_rule: { where: [{ attribute: 'data.code', greater_than: 5 }], user: { attribute: 'data.plan', is: 'pro' } } })
+    const event = (external_id: string, code: number, more: object = {}) => ({ external_id, name: 'bought', data: { code }, ...more })
+    await w.post('/api/client/events', [event('ana', 5), event('ana', 6), event('bo', 7)])
+    await w.drain()
+    expect(await captured(w)).toEqual([['ana@example.com', 'Code 6']])
+    // The event itself may make the user one of those.
+    await w.post('/api/client/events', [event('bo', 8, { user: { data: { plan: 'pro' } } })])
+    await w.drain()
+    expect((await captured(w)).at(-1)).toEqual(['bo@example.com', 'Code 8'])
+  })
+
+  test('that is paused sends what it owes when it is resumed', async () => {
+    await using w = await world()
+    await w.users('ana', 'bo')
+    const campaign = await running(w)
+    await w.post(`${pathOf(campaign)}/pause`)
+    for (const external_id of ['ana', 'bo']) await w.post('/api/client/events', [{ external_id, name: 'bought', data: { code: 1 } }])
+    await w.drain()
+    expect(await captured(w)).toEqual([])
+    await w.post(`${pathOf(campaign)}/resume`)
+    w.advance('1 minute')
+    await w.drain()
+    expect(await captured(w)).toHaveLength(2)
+  })
+
+  test('waits no longer than it is asked to', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const campaign = await running(w, { expires_after_hours: 1 })
+    await w.post(`${pathOf(campaign)}/pause`)
+    await w.post(`${pathOf(campaign)}/trigger`, { external_id: 'ana' })
+    await run(w, 'campaigns.chores', 2)
+    w.advance('2 hours')
+    await w.post(`${pathOf(campaign)}/resume`)
+    await w.drain()
+    expect((await explain(w, campaign, 'ana')).messages).toMatchObject([{ state: 'skipped', reason: 'deadline_passed' }])
+  })
+})
+
+describe('the sentence', () => {
+  const at = new Date('2026-11-23T09:00:00.000Z')
+  const blast: Facts = {
+    campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, started_at: at },
+    lists: [{ name: 'All', is_member: true }],
+    exclusions: [{ name: 'VIP', is_member: true }],
+    suppression: null,
+    reason: null,
+    variant: null,
+    messages: [],
+  }
+  const message = (
+    state: Facts['messages'][number]['state'],
+    reason: Reason | null = null,
+    detail: string | null = null,
+  ): Partial<Facts> => ({
+    messages: [{ state, reason, detail, provider: 'ses', due_at: at, settled_at: at, opened_at: null, clicked_at: null }],
+  })
+  const two = [
+    { name: 'A', weight: 1 },
+    { name: 'B', weight: 1 },
+  ]
+  const when = (state: Facts['campaign']['state'], more: Partial<Facts['campaign']> = {}) => ({
+    campaign: { ...blast.campaign, state, ...more },
+  })
+
+  test.each<[Partial<Facts>, string]>([
+    [message('queued'), 'The message is due at 2026-11-23T09:00:00.000Z.'],
+    [
+      { ...message('queued'), ...when('running', { paused_at: at }) },
+      'The message is due at 2026-11-23T09:00:00.000Z, and the campaign is paused.',
+    ],
+    [message('claimed'), 'The message is being sent right now.'],
+    [message('deferred', 'quiet_hours'), 'The message waits until 2026-11-23T09:00:00.000Z, because it is quiet hours for the user.'],
+    [message('sent'), 'The message was handed over to `ses` at 2026-11-23T09:00:00.000Z.'],
+    [
+      message('failed', 'provider_rejected', 'No such key'),
+      'The message failed at 2026-11-23T09:00:00.000Z, because the provider refused it: No such key',
+    ],
+    [message('bounced', 'hard_bounce'), 'The message came back, because the address does not exist any more.'],
+    [message('complained', 'complaint'), 'The message was sent, and the user complained about it, because the user called it spam.'],
+    [message('skipped', 'excluded'), 'The user got nothing, because the user is in an excluded list (“VIP”).'],
+    [
+      { ...message('skipped', 'suppressed'), suppression: 'hard_bounce' },
+      'The user got nothing, because the address is suppressed (`hard_bounce`).',
+    ],
+    [message('aborted', 'campaign_stopped'), 'The message was not sent, because the campaign was stopped.'],
+    [
+      message('unknown', 'sender_lost'),
+      'Nobody knows whether the message was sent, because the server went down while it was handing the message over.',
+    ],
+    [
+      { ...when('draft'), reason: 'not_confirmed' },
+      'If the campaign went out now, the user would get nothing, because the user has not confirmed the subscription.',
+    ],
+    [{ ...when('scheduled', { variants: two }), variant: 1 }, 'If the campaign went out now, the user would get the variant `B`.'],
+    [when('scheduled', { variants: two }), 'If the campaign went out now, the user would get the best variant, once it is chosen.'],
+    [when('loading'), 'The audience is being made. If it is the user’s turn, the user would get it.'],
+    [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it began.'],
+    [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
+    [when('running', { type: 'trigger' }), 'The user has had no message of this campaign. If it fired now, the user would get it.'],
+  ])('of %j is: %s', (more, sentence) => expect(sayWhy({ ...blast, ...more })).toBe(sentence))
+})

@@ -1,0 +1,61 @@
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../../infra/paging.ts'
+import type { CampaignId, UserId } from '../../../lib/ids.ts'
+import { type MessageState, type Recipient, recipientsOf, talliesOf } from '../../messages/index.ts'
+import { findUsers } from '../../users/index.ts'
+import { findWinnerNumbers } from '../progress/queries.ts'
+import { getCampaign } from '../service.ts'
+import { variantName } from '../templates/variants.ts'
+import type { DeliveryReport, RecipientOf } from './schema.ts'
+
+/** A page of the messages of a campaign with whom they are for. Throws 404. */
+export async function listRecipients(
+  ctx: ProjectCtx,
+  id: CampaignId,
+  page: PageRequest,
+  query: { state?: MessageState },
+): Promise<PageOf<RecipientOf>> {
+  await getCampaign(ctx, id)
+  const found = await recipientsOf(ctx, id, page, query)
+  const names = await namesOf(ctx, [...new Set(found.results.map(({ user_id }) => user_id))])
+  return mapPage(found, (row) => ({ user: { id: row.user_id, external_id: names.get(row.user_id) ?? null }, ...presentMessage(row) }))
+}
+
+async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, string>> {
+  const rows = ids.length > 0 ? await findUsers(ctx, ids) : []
+  return new Map(rows.map(({ id, external_id, anonymous_id }) => [id, external_id ?? anonymous_id ?? '']))
+}
+
+const letter = (variant: number | null) => (variant === null ? null : variantName(variant))
+
+/** A message as it is shown. */
+export const presentMessage = (row: Recipient): Omit<RecipientOf, 'user'> => ({
+  id: row.id,
+  state: row.state,
+  reason: row.reason,
+  detail: row.detail,
+  variant: letter(row.variant),
+  attempts: row.attempts,
+  provider: row.provider,
+  due_at: row.due_at,
+  settled_at: row.settled_at,
+  opened_at: row.opened_at,
+  clicked_at: row.clicked_at,
+})
+
+/** What became of the messages of a campaign, state by state. Throws 404. */
+export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<DeliveryReport> {
+  const { winner_variant } = await getCampaign(ctx, id)
+  const tally = (await talliesOf(ctx, [id])).get(id)
+  const numbers = winner_variant === null ? null : await findWinnerNumbers(ctx, id)
+  return {
+    ...(tally ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
+    states: (tally?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
+    ...(winner_variant !== null && {
+      winner: {
+        variant: variantName(winner_variant),
+        numbers: (numbers ?? []).map((row) => ({ ...row, variant: variantName(row.variant) })),
+      },
+    }),
+  }
+}

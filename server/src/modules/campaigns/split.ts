@@ -1,0 +1,31 @@
+/** Whether the parts into which a campaign divides its audience make sense together. Pure. */
+import type { Fault } from '../../lib/errors.ts'
+import type { CampaignFields, CampaignRow } from './schema.ts'
+
+const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
+
+/** What is wrong with the variants, the winner and the holdout of a campaign, as it would be after a write. */
+export function splitFaults({ type, channel }: Pick<CampaignRow, 'type' | 'channel'>, fields: CampaignFields): Fault[] {
+  const { variants, winner, send_in_user_timezone } = fields
+  if (type === 'trigger') return triggerFaults(fields)
+  const faults: Fault[] = []
+  if (variants.length === 1) faults.push(broken('variants', 'Give at least two `variants`, or none.'))
+  if (new Set(variants.map(({ name }) => name)).size < variants.length)
+    faults.push(broken('variants', 'The names of `variants` must differ from each other.'))
+  if (winner === null) return faults
+  if (variants.length === 0) faults.push(broken('winner', 'A `winner` needs at least two `variants` to choose from.'))
+  if (send_in_user_timezone)
+    faults.push(
+      broken('winner', 'A `winner` cannot be chosen when users get it at different times. Set `send_in_user_timezone` to `false`.'),
+    )
+  if (channel === 'text' || channel === 'webhook')
+    faults.push(broken('winner', `Nobody learns who opens or clicks on the channel \`${channel}\`. Leave \`winner\` out.`))
+  return faults
+}
+
+function triggerFaults({ variants, holdout_percent, winner }: CampaignFields): Fault[] {
+  const given = { variants: variants.length > 0, holdout_percent: holdout_percent > 0, winner: winner !== null }
+  return Object.entries(given)
+    .filter(([, is]) => is)
+    .map(([param]) => broken(param, `Only campaigns of the type \`blast\` may have \`${param}\`. Leave it out.`))
+}

@@ -1,0 +1,42 @@
+import { lint } from './lint.ts'
+import { beginningOf, elementsOf, LINKS } from './reading.ts'
+
+export const brokenHref = lint({
+  severity: 'error',
+  channels: ['email', 'in_app'],
+  find: ({ written }) =>
+    elementsOf(written).flatMap(({ param, name, line, attribute }) => {
+      const href = LINKS.has(name) ? attribute('href') : undefined
+      if (href === undefined || !isBroken(href)) return []
+      return [
+        {
+          param,
+          line,
+          message: `The link \`${href.slice(0, 100)}\` leads nowhere from a mail. Write the whole address, with \`https://\`.`,
+        },
+      ]
+    }),
+  examples: [
+    {
+      content: {
+        subject: 's',
+        html: '<a href="">\n<a href="#">\n<a href=" JavaScript:go()">\n<a href="www.example.com">\n<a href="/shop/{{ x }}">',
+      },
+      finds: ['html:1', 'html:2', 'html:3', 'html:4', 'html:5'],
+    },
+    {
+      content: {
+        subject: 's',
+        html: '<a href="https://example.com"><a href="{{ unsubscribe_url }}"><a href="{% if a %}x{% endif %}"><a href="mailto:a@b.c"><a href="#part"><a name="x">',
+      },
+      finds: [],
+    },
+    { content: { subject: 's', mjml: '<mj-button href="#">x</mj-button>' }, finds: ['mjml:1'] },
+  ],
+})
+
+function isBroken(href: string): boolean {
+  const beginning = beginningOf(href)
+  if (beginning === '' && href !== '') return false
+  return href === '' || href === '#' || /^javascript:/i.test(href) || !/^(?:#|[a-z][a-z0-9+.-]*:)/i.test(beginning)
+}

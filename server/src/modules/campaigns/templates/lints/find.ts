@@ -1,0 +1,21 @@
+import * as registry from './index.ts'
+import { type Found, type Lint, type Linted, SEVERITIES } from './lint.ts'
+
+type Kind = keyof typeof registry
+type Finding = Found & { kind: Kind; severity: Lint['severity'] }
+
+const lints = Object.entries(registry) as [Kind, Lint][]
+
+/** What there is to find. */
+export const LINT_KINDS = lints.map(([kind]) => kind)
+
+const FINDINGS_MAX = 100
+
+/** What is worth knowing about a template, the worst first. */
+export function findingsIn(template: Linted): Finding[] {
+  return lints
+    .filter(([, { channels }]) => channels.includes(template.channel))
+    .flatMap(([kind, { severity, find }]) => find(template).map((found) => ({ kind, severity, ...found })))
+    .sort((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
+    .slice(0, FINDINGS_MAX)
+}

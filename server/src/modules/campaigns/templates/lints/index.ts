@@ -1,0 +1,11 @@
+/** What is worth knowing before sending, under the kinds of the findings. A kind, once shipped, is for ever. */
+export { brokenHref as broken_href } from './broken-href.ts'
+export { emptySubject as empty_subject } from './empty-subject.ts'
+export { insecureLink as insecure_link } from './insecure-link.ts'
+export { missingAlt as missing_alt } from './missing-alt.ts'
+export { noTextLink as no_text_link } from './no-text-link.ts'
+export { noUnsubscribeLink as no_unsubscribe_link } from './no-unsubscribe-link.ts'
+export { smsLong as sms_long } from './sms-long.ts'
+export { smsUnicode as sms_unicode } from './sms-unicode.ts'
+export { tooLarge as too_large } from './too-large.ts'
+export { unknownVariable as unknown_variable } from './unknown-variable.ts'

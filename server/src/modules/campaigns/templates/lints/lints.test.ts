@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { findingsIn } from './find.ts'
+import * as registry from './index.ts'
+import type { About, Lint } from './lint.ts'
+
+const lints = Object.entries(registry) as [string, Lint][]
+
+const about: About = {
+  isTransactional: false,
+  isTrigger: false,
+  isAttribute: (key) => key === 'name',
+  sample: { user: { data: { name: 'Ana' } } },
+}
+
+test('every lint of this folder is registered under the name of its file', () => {
+  const files = readdirSync(import.meta.dirname).filter((name) => !/^(?:index|lint|find|reading|lints\.test)\./.test(name))
+  expect(files.map((name) => name.replace('.ts', '').replaceAll('-', '_')).sort()).toEqual(Object.keys(registry).sort())
+})
+
+const examples = lints.flatMap(([kind, { find, channels, examples }]) => examples.map((example) => ({ kind, find, channels, ...example })))
+
+test.each(examples)(
+  '$kind finds $finds in example %#',
+  ({ find, channels, channel = channels[0] ?? 'email', content, about: given, finds }) => {
+    expect(channels).toContain(channel)
+    const found = find({ channel, written: content, rendered: content, about: { ...about, ...given } })
+    expect(found.map(({ param, line }) => (line === undefined ? param : `${param}:${line}`))).toEqual(finds)
+    for (const { message } of found) expect(message).toMatch(/^[A-Z].*[.?]$/s)
+  },
+)
+
+test.each(lints)('%s has an example of what it finds and of what it leaves alone', (_, { examples }) => {
+  expect(examples.some(({ finds }) => finds.length > 0) && examples.some(({ finds }) => finds.length === 0)).toBe(true)
+})
+
+test('the worst comes first', () => {
+  const html = '<a href="#">x</a><img src="http://example.com/a.png">'
+  const found = findingsIn({ channel: 'email', written: { subject: 's', html, text: 'x' }, rendered: { html }, about })
+  expect(found.map(({ kind, severity }) => [kind, severity])).toEqual([
+    ['broken_href', 'error'],
+    ['no_unsubscribe_link', 'error'],
+    ['insecure_link', 'warning'],
+    ['missing_alt', 'warning'],
+    ['no_text_link', 'info'],
+  ])
+})

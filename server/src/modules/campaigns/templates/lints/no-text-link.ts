@@ -1,0 +1,22 @@
+import { lint } from './lint.ts'
+import { elementsOf, LINKS } from './reading.ts'
+
+export const noTextLink = lint({
+  severity: 'info',
+  channels: ['email'],
+  find({ written }) {
+    const { text } = written
+    if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^}]*url/i.test(text)) return []
+    const hasLinks = elementsOf(written).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
+    return hasLinks
+      ? [{ param: 'text', message: 'The plain text has none of the links. Add them, or leave `text` out to have it made.' }]
+      : []
+  },
+  examples: [
+    { content: { subject: 's', html: '<a href="https://example.com">x</a>', text: 'Come by' }, finds: ['text'] },
+    { content: { subject: 's', html: '<a href="https://example.com">x</a>', text: 'Come by: https://example.com' }, finds: [] },
+    { content: { subject: 's', html: '<a href="https://example.com">x</a>', text: '{{ unsubscribe_url }}' }, finds: [] },
+    { content: { subject: 's', html: '<a href="https://example.com">x</a>' }, finds: [] },
+    { content: { subject: 's', html: '<p>x</p>', text: 'x' }, finds: [] },
+  ],
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { cappedUntil, NO_POLICY, quietUntil, type SendingPolicy } from './policy.ts'
+
+const night: SendingPolicy = { caps: [], quiet_hours: { channels: ['email', 'text'], from: '21:00', to: '08:00' } }
+const siesta: SendingPolicy = { caps: [], quiet_hours: { channels: ['email'], from: '13:00', to: '15:30' } }
+const at = (text: string) => new Date(text)
+
+describe('quiet hours are on the clock of the person', () => {
+  test.each<[string, SendingPolicy, string, string, string | null]>([
+    ['in the evening', night, '2026-11-20T10:00:00Z', 'Australia/Sydney', '2026-11-20T21:00:00.000Z'],
+    ['the moment they begin', night, '2026-11-20T21:00:00Z', 'Etc/UTC', '2026-11-21T08:00:00.000Z'],
+    ['after midnight', night, '2026-11-20T03:00:00Z', 'Etc/UTC', '2026-11-20T08:00:00.000Z'],
+    ['the moment they end', night, '2026-11-20T08:00:00Z', 'Etc/UTC', null],
+    ['by day', night, '2026-11-20T12:00:00Z', 'Etc/UTC', null],
+    ['at noon', siesta, '2026-11-20T14:00:00Z', 'Etc/UTC', '2026-11-20T15:30:00.000Z'],
+    ['before noon', siesta, '2026-11-20T12:59:59Z', 'Etc/UTC', null],
+    ['in the night of a change of the clocks', night, '2026-03-28T22:00:00Z', 'Europe/Berlin', '2026-03-29T06:00:00.000Z'],
+    [
+      'when they end in the hour that does not exist',
+      { ...night, quiet_hours: { channels: ['email'], from: '21:00', to: '02:30' } },
+      '2026-03-28T22:00:00Z',
+      'Europe/Berlin',
+      '2026-03-29T01:30:00.000Z',
+    ],
+    ['without any', NO_POLICY, '2026-11-20T03:00:00Z', 'Etc/UTC', null],
+    [
+      'of no length',
+      { caps: [], quiet_hours: { channels: ['email'], from: '09:00', to: '09:00' } },
+      '2026-11-20T09:00:00Z',
+      'Etc/UTC',
+      null,
+    ],
+  ])('%s', (_, policy, now, zone, until) => {
+    expect(quietUntil(policy, 'email', at(now), zone)?.toISOString() ?? null).toBe(until)
+  })
+
+  test('a channel that they are not about is never quiet', () => {
+    expect(quietUntil(night, 'push', at('2026-11-20T03:00:00Z'), 'Etc/UTC')).toBeNull()
+  })
+})
+
+describe('a cap lets a message go once the one that is too many has left the window', () => {
+  const now = at('2026-11-20T12:00:00Z')
+  const policy: SendingPolicy = { caps: [{ channels: ['email', 'text'], max: 2, window_hours: 24 }], quiet_hours: null }
+  const email = (text: string) => ({ channel: 'email' as const, at: at(text) })
+
+  test.each<[string, ReturnType<typeof email>[], string | null]>([
+    ['nothing received', [], null],
+    ['one below', [email('2026-11-20T11:00:00Z')], null],
+    ['full', [email('2026-11-20T11:00:00Z'), email('2026-11-20T01:00:00Z')], '2026-11-21T01:00:00.000Z'],
+    ['overfull', [email('2026-11-20T11:00:00Z'), email('2026-11-20T10:00:00Z'), email('2026-11-20T01:00:00Z')], '2026-11-21T10:00:00.000Z'],
+    ['one just outside', [email('2026-11-20T11:00:00Z'), email('2026-11-19T12:00:00Z')], null],
+  ])('%s', (_, received, until) => expect(cappedUntil(policy, 'email', now, received)?.toISOString() ?? null).toBe(until))
+
+  test('channels of one cap count together, others do not', () => {
+    const received = [{ channel: 'text' as const, at: now }, { channel: 'push' as const, at: now }, email('2026-11-20T11:00:00Z')]
+    expect(cappedUntil(policy, 'email', now, received)).not.toBeNull()
+    expect(cappedUntil(policy, 'push', now, received)).toBeNull()
+  })
+
+  test('of several caps the latest counts', () => {
+    const caps = [
+      { channels: ['email' as const], max: 1, window_hours: 1 },
+      { channels: ['email' as const], max: 1, window_hours: 48 },
+    ]
+    expect(cappedUntil({ caps, quiet_hours: null }, 'email', now, [email('2026-11-20T11:30:00Z')])?.toISOString()).toBe(
+      '2026-11-22T11:30:00.000Z',
+    )
+  })
+})

@@ -1,0 +1,73 @@
+/** When a project does not write to people although it may: quiet hours, and how often is enough. Pure. */
+import { Temporal } from 'temporal-polyfill'
+import { type Static, Type } from 'typebox'
+import { CHANNELS, type Channel, Exact, Nullable, OneOf } from '../../../lib/shapes.ts'
+
+const CAPS_MAX = 20
+const WINDOW_HOURS_MAX = 24 * 90
+
+const TimeOfDay = (description: string) => Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
+const Channels = Type.Array(OneOf(CHANNELS), { minItems: 1, maxItems: CHANNELS.length, description: 'The channels it is about.' })
+
+export const Cap = Exact({
+  channels: Channels,
+  max: Type.Integer({ minimum: 1, maximum: 1000, description: 'So many messages …' }),
+  window_hours: Type.Integer({ minimum: 1, maximum: WINDOW_HOURS_MAX, description: '… within so many hours, whichever they are.' }),
+})
+export type Cap = Static<typeof Cap>
+
+export const QuietHours = Exact({
+  channels: Channels,
+  from: TimeOfDay('When they begin on the clock of the user, such as `21:00`.'),
+  to: TimeOfDay('When they end; earlier than `from` means the next morning.'),
+})
+export type QuietHours = Static<typeof QuietHours>
+
+const members = {
+  caps: Type.Array(Cap, { maxItems: CAPS_MAX, description: 'A message beyond a cap waits until it fits, or until its deadline.' }),
+  quiet_hours: Nullable(QuietHours),
+}
+
+/** How a project treats people who may be written to. Transactional messages do not ask. */
+export const SendingPolicy = Exact(members)
+export type SendingPolicy = Static<typeof SendingPolicy>
+
+export const NO_POLICY: SendingPolicy = { caps: [], quiet_hours: null }
+
+/** When quiet hours that last at `now` end on a clock of this zone; null when it is not quiet. */
+export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now: Date, zone: string): Date | null {
+  if (!quiet_hours?.channels.includes(channel) || quiet_hours.from === quiet_hours.to) return null
+  const there = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zone)
+  const clock = there.toPlainTime()
+  const [from, to] = [Temporal.PlainTime.from(quiet_hours.from), Temporal.PlainTime.from(quiet_hours.to)]
+  const isPast = (time: Temporal.PlainTime) => Temporal.PlainTime.compare(clock, time) >= 0
+  const overMidnight = Temporal.PlainTime.compare(from, to) > 0
+  const isQuiet = overMidnight ? isPast(from) || !isPast(to) : isPast(from) && !isPast(to)
+  if (!isQuiet) return null
+  const day = there.toPlainDate().add({ days: overMidnight && isPast(from) ? 1 : 0 })
+  return new Date(day.toZonedDateTime({ timeZone: zone, plainTime: to }).epochMilliseconds)
+}
+
+/** What a person got: over which channel, and when; a message that is on its way counts as of now. */
+export type Received = { channel: Channel; at: Date }
+
+const HOUR_MS = 3_600_000
+
+/** When a further message fits under every cap; null when it does now. */
+export function cappedUntil({ caps }: SendingPolicy, channel: Channel, now: Date, received: readonly Received[]): Date | null {
+  const until = caps.flatMap((cap) => {
+    if (!cap.channels.includes(channel)) return []
+    const window = cap.window_hours * HOUR_MS
+    const counted = received
+      .filter((one) => cap.channels.includes(one.channel) && one.at.getTime() > now.getTime() - window)
+      .map(({ at }) => at.getTime())
+      .sort((a, b) => b - a)
+    // It fits once the `max`-th newest has left the window.
+    const oldest = counted[cap.max - 1]
+    return oldest === undefined ? [] : [oldest + window]
+  })
+  return until.length === 0 ? null : new Date(Math.max(...until))
+}
+
+/** The longest window of any cap, in milliseconds; 0 without caps. */
+export const longestWindowMs = ({ caps }: SendingPolicy): number => Math.max(0, ...caps.map(({ window_hours }) => window_hours)) * HOUR_MS

@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
+
+const PolicyRow = Type.Object({ caps: Type.Array(Cap), quiet_hours: Nullable(QuietHours) })
+
+export const findPolicy = (ctx: ProjectCtx) =>
+  ctx.db.first(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
+
+export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy) =>
+  ctx.db.run(
+    sql`insert into sending_policies (project_id, caps, quiet_hours, updated_at)
+        values (${ctx.projectId}, ${JSON.stringify(caps)}::jsonb, ${quiet_hours === null ? null : JSON.stringify(quiet_hours)}::jsonb, ${ctx.clock.now()})
+        on conflict (project_id) do update set caps = excluded.caps, quiet_hours = excluded.quiet_hours, updated_at = excluded.updated_at`,
+  )
+
+const ReceivedRow = Type.Object({ user_id: IdOf<UserId>(), channel: OneOf(CHANNELS), at: Instant })
+
+/**
+ * What these people got since then and what is on its way to them in other senders' hands: both count, so that two senders
+ * cannot each send what is one too many.
+ */
+export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, leaseTokens: string[]) =>
+  ctx.db.all(
+    ReceivedRow,
+    sql`select user_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at
+        from messages
+        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
+          and ((counts_to_caps and settled_at > ${since} and state in ('sent', 'delivered', 'bounced', 'complained', 'unknown'))
+               or (state = 'claimed' and lease_token <> all(${leaseTokens}::uuid[])))`,
+  )

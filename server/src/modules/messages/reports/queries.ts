@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox'
+import type { InTx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { MESSAGE_STATES, type MessageState, type Reason } from '../schema.ts'
+
+const ReportedMessage = Type.Object({
+  id: IdOf<MessageId>(),
+  user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
+  channel: OneOf(CHANNELS),
+  state: OneOf(MESSAGE_STATES),
+  attempts: Type.Integer(),
+  recipient: Nullable(Type.String()),
+  provider_message_id: Nullable(Type.String()),
+  is_erased: Type.Boolean(),
+  created_at: Instant,
+  opened_at: Nullable(Instant),
+})
+export type ReportedMessage = Static<typeof ReportedMessage>
+
+const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at`
+
+/** The messages that a vendor speaks of, held until the transaction ends; by our id, or by the one that this provider gave them. */
+export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
+  ctx.db.all(
+    ReportedMessage,
+    sql`select ${columns} from messages
+        where project_id = ${ctx.projectId}
+          and id = any(array(
+                select id from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])
+                union
+                select id from messages
+                where project_id = ${ctx.projectId} and provider_message_id = any(${references}::text[]) and provider_id = ${providerId}))
+        order by id
+        for update`,
+  )
+
+/** Messages that people looked at, held until the transaction ends. */
+export const holdSeen = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.all(
+    ReportedMessage,
+    sql`select ${columns} from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
+  )
+
+export type Resettled = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
+
+/** Writes what reports made of messages. A sender that still holds one finds it settled. */
+export const saveReported = (ctx: InTx, messages: Resettled[]) =>
+  ctx.db.run(
+    sql`update messages m
+        set state = r.state, reason = r.reason, detail = case when not m.is_erased then r.detail end,
+            lease_token = null, lease_until = null, settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as r(id bigint, state text, reason text, detail text)
+        where m.project_id = ${ctx.projectId} and m.id = r.id`,
+  )
+
+/** When a message was first opened, and first clicked. */
+export type FirstSeen = { id: MessageId; opened_at: Date | null; clicked_at: Date | null }
+
+export const saveSeen = (ctx: InTx, seen: FirstSeen[]) =>
+  ctx.db.run(
+    sql`update messages m
+        set opened_at = coalesce(m.opened_at, s.opened_at), clicked_at = coalesce(m.clicked_at, s.clicked_at),
+            state = case when m.state = 'unknown' then 'delivered' else m.state end,
+            reason = case when m.state = 'unknown' then null else m.reason end
+        from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
+        where m.project_id = ${ctx.projectId} and m.id = s.id`,
+  )

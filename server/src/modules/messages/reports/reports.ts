@@ -1,0 +1,123 @@
+/** What vendors report of messages, and what people answer to them. */
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { carrierFor, type Report } from '../../channels/index.ts'
+import { emit } from '../../signals/index.ts'
+import { hasAddresses, receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
+import { findSurvivors, findUsers, logChanges, type UserRow } from '../../users/index.ts'
+import { newMessageId } from '../ledger/queries.ts'
+import { messageEvent } from '../sending/settle.ts'
+import type { Sources } from '../sending/sources.ts'
+import { newsOfReport, type Told } from './news-of-report.ts'
+import { holdReported, type ReportedMessage, saveReported } from './queries.ts'
+import { afterReport } from './transition.ts'
+
+/**
+ * Takes in what one call of a vendor said: states, news, suppression and consent in one transaction; then answers what people wrote,
+ * by a message, or with the words that it gives back when the vendor takes them along with its answer.
+ */
+export const createReporting =
+  ({ campaignsOf }: Pick<Sources, 'campaignsOf'>) =>
+  async (ctx: ProjectCtx, providerId: ProviderId, reports: Report[], takesWords: boolean): Promise<string | undefined> => {
+    const about = reports.filter(({ what }) => what !== 'received')
+    if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, campaignsOf, providerId, about))
+    let words: string | undefined
+    for (const { what, address, text } of reports) {
+      if (what !== 'received' || address === undefined || text === undefined) continue
+      const reply = await receiveText(ctx, address, text)
+      if (reply !== null && takesWords) words = reply
+      else if (reply !== null) await answer(ctx, providerId, address, reply)
+    }
+    return words
+  }
+
+async function takeIn(ctx: InTx, campaignsOf: Sources['campaignsOf'], providerId: ProviderId, reports: Report[]): Promise<void> {
+  const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))
+  const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
+  const messages = await holdReported(ctx, providerId, ids, references)
+  const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
+  const told = matched(reports, messages, await peopleOf(ctx, known))
+  const last = new Map(told.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
+  if (last.size > 0) await saveReported(ctx, [...last.values()])
+  await suppress(ctx, told.flatMap(suppressionOf))
+  await unsubscribe(ctx, campaignsOf, told)
+  await emit(ctx, () => told.flatMap((one) => newsOfReport(one, ctx.clock.now())))
+  await logChanges(ctx, told.flatMap(eventOf))
+}
+
+/** Each report beside its message, in order: of several about one message each sees what the one before made of it. */
+function matched(reports: Report[], messages: ReportedMessage[], people: Map<UserId, UserRow>): Told[] {
+  const byId = new Map(messages.map((message) => [message.id, message]))
+  const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
+  return reports.flatMap((report) => {
+    const found =
+      (report.messageId === undefined ? undefined : byId.get(report.messageId)) ??
+      (report.reference === undefined ? undefined : byReference.get(report.reference))
+    if (!found) return []
+    const message = { ...found }
+    const to = afterReport(found.state, report.what)
+    const became = to && { id: found.id, ...to, detail: report.diagnostic ?? null }
+    if (to) found.state = to.state
+    return [{ report, message, became, person: people.get(found.user_id) }]
+  })
+}
+
+async function peopleOf(ctx: InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
+  if (ids.length === 0) return new Map()
+  const survivors = await findSurvivors(ctx, ctx.projectId, [...new Set(ids)])
+  const rows = new Map((await findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])).map((row) => [row.id, row]))
+  return new Map(
+    survivors.flatMap(({ id, survivor_id }) => (rows.has(survivor_id) ? [[id, rows.get(survivor_id) as UserRow] as const] : [])),
+  )
+}
+
+const REASONS = { bounced: 'hard_bounce', complained: 'complaint' } as const
+
+/** An address that bounced for good, or whose owner complained, gets nothing more, whatever the message's state was. */
+function suppressionOf({ report, message }: Told) {
+  const reason = report.what === 'bounced' || report.what === 'complained' ? REASONS[report.what] : undefined
+  const address = message.recipient ?? report.address
+  const { channel } = message
+  return reason && address && hasAddresses(channel) ? [{ channel, address, reason, source: { message_id: message.id } }] : []
+}
+
+async function unsubscribe(ctx: InTx, campaignsOf: Sources['campaignsOf'], told: Told[]): Promise<void> {
+  const leaving = told.filter(({ report, person }) => person && (report.what === 'complained' || report.what === 'unsubscribed'))
+  if (leaving.length === 0) return
+  const ids = [...new Set<CampaignId>(leaving.map(({ message }) => message.campaign_id))]
+  const campaigns = new Map((await campaignsOf(ctx, ids)).map((campaign) => [campaign.id, campaign]))
+  for (const { report, message, person } of leaving) {
+    const campaign = campaigns.get(message.campaign_id)
+    if (!campaign || !person) continue
+    const source = report.what === 'complained' ? 'complaint' : 'provider'
+    await unsubscribeBy(ctx, { userId: person.id, subscriptionId: campaign.subscription_id, source, proof: { message_id: message.id } })
+  }
+}
+
+const eventOf = ({ report, message, became, person }: Told) =>
+  became && person
+    ? [
+        {
+          user_id: person.id,
+          what: [],
+          event: messageEvent(`${message.channel}_${became.state}`, message.campaign_id, message.id, report.at),
+        },
+      ]
+    : []
+
+/** Sends what a keyword is answered with, by whoever brought the keyword. It stands in no ledger: it is due to nobody's campaign. */
+async function answer(ctx: ProjectCtx, providerId: ProviderId, address: string, reply: string): Promise<void> {
+  const carrier = await carrierFor(ctx, 'text', providerId)
+  const id: MessageId = await newMessageId(ctx)
+  const { outcome } = await carrier.send({
+    channel: 'text',
+    recipient: address,
+    summary: reply,
+    content: { to: address, body: reply },
+    id,
+    key: `${ctx.projectId}-${id}`,
+    headers: {},
+    devices: [],
+  })
+  if (outcome.is !== 'accepted') ctx.log.warn({ provider_id: providerId, outcome: outcome.is }, 'a reply to a keyword was not taken')
+}

@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Report } from '../../channels/index.ts'
+import type { MessageState } from '../schema.ts'
+import { afterReport } from './transition.ts'
+
+test.each<[MessageState, Report['what'], MessageState | null]>([
+  ['sent', 'delivered', 'delivered'],
+  ['sent', 'failed', 'failed'],
+  ['sent', 'bounced', 'bounced'],
+  ['delivered', 'bounced', 'bounced'],
+  ['delivered', 'complained', 'complained'],
+  ['unknown', 'delivered', 'delivered'],
+  ['unknown', 'bounced', 'bounced'],
+  ['claimed', 'delivered', 'delivered'],
+  ['failed', 'delivered', 'delivered'],
+  ['bounced', 'delivered', null],
+  ['complained', 'bounced', null],
+  ['delivered', 'delivered', null],
+  ['sent', 'delayed', null],
+  ['sent', 'unsubscribed', null],
+  ['queued', 'delivered', null],
+  ['deferred', 'bounced', null],
+  ['skipped', 'delivered', null],
+  ['aborted', 'delivered', null],
+])('a message that is %s and reported as %s becomes %s', (state, what, expected) => {
+  expect(afterReport(state, what)?.state ?? null).toBe(expected)
+})
+
+test('the order of reports, and how often they come, makes no difference', () => {
+  const whats = fc.constantFrom<Report['what']>('delivered', 'failed', 'bounced', 'complained', 'delayed', 'unsubscribed')
+  const after = (reports: Report['what'][]) =>
+    reports.reduce<MessageState>((state, what) => afterReport(state, what)?.state ?? state, 'sent')
+  fc.assert(
+    fc.property(
+      fc
+        .array(whats, { maxLength: 8 })
+        .chain((reports) => fc.tuple(fc.constant(reports), fc.shuffledSubarray(reports, { minLength: reports.length }))),
+      ([reports, shuffled]) => after(reports) === after([...shuffled, ...reports]),
+    ),
+  )
+})

@@ -1,0 +1,28 @@
+/** What a report makes of a message. Pure. */
+import type { Report } from '../../channels/index.ts'
+import type { MessageState, Reason } from '../schema.ts'
+
+/** Reports come late, twice and in any order: a message only ever moves on to what weighs more, so that the end is always the same. */
+const WEIGHTS: Partial<Record<MessageState, number>> = {
+  claimed: 0,
+  unknown: 0,
+  sent: 0,
+  failed: 1,
+  delivered: 2,
+  bounced: 3,
+  complained: 4,
+}
+
+const STATES: Partial<Record<Report['what'], { state: MessageState; reason: Reason | null }>> = {
+  delivered: { state: 'delivered', reason: null },
+  failed: { state: 'failed', reason: 'provider_rejected' },
+  bounced: { state: 'bounced', reason: 'hard_bounce' },
+  complained: { state: 'complained', reason: 'complaint' },
+}
+
+/** The state after a report, or null when it changes nothing. A message that waits was not sent: nothing can be true of it. */
+export function afterReport(state: MessageState, what: Report['what']): { state: MessageState; reason: Reason | null } | null {
+  const to = STATES[what]
+  const [from, weight] = [WEIGHTS[state], to && WEIGHTS[to.state]]
+  return to && from !== undefined && weight !== undefined && weight > from ? to : null
+}

@@ -1,0 +1,51 @@
+import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/paging.ts'
+import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
+import type { Rendered } from '../../channels/index.ts'
+import { CapturedRow, CapturedWholeRow } from './schema.ts'
+
+export type Capture = Rendered & { id: MessageId; user_id: UserId; campaign_id: CampaignId }
+
+/** Puts what the sandbox captured into its inbox. */
+export const insertCaptures = (ctx: InTx, captures: Capture[]) =>
+  ctx.db.run(
+    sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, created_at)
+        select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(captures)}::jsonb)
+             as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb)`,
+  )
+
+/** A statement of its own after the one above, so that it sees what a sender captured while that one waited for its locks. */
+export const eraseCaptures = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
+
+const columns = sql`id, channel, campaign_id, user_id, recipient, summary, created_at`
+
+export const sandboxListing = listing({
+  resource: 'sandbox-messages',
+  sorts: {
+    id: { column: sql`id`, type: 'bigint' },
+    created_at: { column: sql`created_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`recipient`, sql`summary`, sql`channel`],
+  searchedFields: 'recipient, summary, channel',
+})
+
+export const listCaptures = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CapturedRow>> =>
+  pageOf(
+    ctx.db,
+    CapturedRow,
+    sandboxListing,
+    page,
+    { select: columns, from: sql`sandbox_messages`, where: sql`project_id = ${ctx.projectId}` },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+export const findCapture = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.first(CapturedWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
+
+/** Empties the project's sandbox inbox. */
+export const deleteCaptures = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)

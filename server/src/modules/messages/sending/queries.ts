@@ -1,0 +1,168 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { ClaimedMessage, type Lane, type SettledMessage } from '../schema.ts'
+
+const isDue = sql`state in ('queued', 'deferred') and not held`
+
+const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHANNELS) })
+
+/** Messages of one project over one channel wait for each other, and for nobody else. */
+export type Queue = Static<typeof QueueRow>
+
+/** The queues of a lane with due messages, those that wait longest first; found by hopping over the index from one queue to the next. */
+export const queuesDue = (ctx: Ctx, lane: Lane, limit: number) =>
+  ctx.db.all(
+    QueueRow,
+    sql`with recursive waiting as (
+          (select project_id, channel, due_at from messages
+           where ${isDue} and lane = ${lane}
+           order by project_id, channel, due_at
+           limit 1)
+          union all
+          select further.project_id, further.channel, further.due_at
+          from waiting w
+          cross join lateral (
+            select m.project_id, m.channel, m.due_at from messages m
+            where ${isDue} and m.lane = ${lane} and (m.project_id, m.channel) > (w.project_id, w.channel)
+            order by m.project_id, m.channel, m.due_at
+            limit 1
+          ) further
+        )
+        select project_id, channel from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id, channel limit ${limit}`,
+  )
+
+/** A queue, and how much of it is to be taken. */
+export type Share = Queue & { limit: number }
+
+/** Takes due messages out of queues; nobody else may send them before the lease ends. Each queue has a lease of its own. */
+export const claimMessages = (ctx: Ctx, lane: Lane, shares: Share[], leaseUntil: Date) =>
+  ctx.db.all(
+    ClaimedMessage,
+    sql`with queues as materialized (
+          select project_id, channel, share, gen_random_uuid() as token
+          from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ channel }) => channel)}::text[],
+                      ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, channel, share)
+        ), due as materialized (
+          select m.id, m.project_id, q.token
+          from queues q
+          cross join lateral (
+            select id, project_id from messages
+            where ${isDue} and lane = ${lane} and project_id = q.project_id and channel = q.channel and due_at <= ${ctx.clock.now()}
+            order by due_at, id
+            limit q.share
+            for update skip locked
+          ) m
+        )
+        update messages m
+        set state = 'claimed', attempts = m.attempts + 1, lease_token = due.token, lease_until = ${leaseUntil}
+        from due
+        where m.id = due.id and m.project_id = due.project_id
+        returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
+                  m.created_at`,
+  )
+
+const Renewed = Type.Object({ id: IdOf<MessageId>() })
+
+/** Holds claimed messages for longer; answers those that are still held. */
+export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[], leaseUntil: Date) =>
+  ctx.db.all(
+    Renewed,
+    sql`update messages m
+        set lease_until = ${leaseUntil}
+        from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as held(id, token)
+        where m.project_id = ${ctx.projectId} and m.id = held.id and m.state = 'claimed' and m.lease_token = held.token
+        returning m.id`,
+  )
+
+/** What is about to be handed over, in one row: if its sender dies now, nobody knows whether it left. */
+export type Handover = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
+
+const IdRow = Type.Object({ id: Type.Integer() })
+
+export const insertHandover = async (ctx: InTx, { lease_token, message_ids, provider, provider_id }: Handover): Promise<number> => {
+  const row = await ctx.db.first(
+    IdRow,
+    sql`insert into message_handovers (project_id, lease_token, message_ids, provider, provider_id, created_at)
+        values (${ctx.projectId}, ${lease_token}, ${message_ids}::bigint[], ${provider}, ${provider_id}, ${ctx.clock.now()})
+        returning id`,
+  )
+  if (!row) throw new Error('The handover was not written down.')
+  return row.id
+}
+
+export const deleteHandovers = (ctx: InTx, ids: number[]) =>
+  ctx.db.run(sql`delete from message_handovers where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+
+const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
+
+/**
+ * Settles messages that are still this sender's; the answer are those, with whose they are by now. One that somebody else settled is left alone.
+ * What triggered a mail stays with it: whoever reads it in the browser gets the same.
+ */
+export const settleMessages = (ctx: InTx, messages: SettledMessage[]) =>
+  ctx.db.all(
+    Settled,
+    sql`update messages m
+        set state = s.state, reason = s.reason, detail = case when not m.is_erased then s.detail end,
+            due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
+            attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,
+            provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
+            provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), consent_id = coalesce(s.consent_id, m.consent_id),
+            counts_to_caps = s.counts_to_caps,
+            event = case when s.state = 'deferred' or m.channel = 'email' and s.state in ('sent', 'delivered', 'unknown') and not m.is_erased
+                         then m.event end,
+            settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
+             as s(id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
+                  provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
+        where m.project_id = ${ctx.projectId} and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
+        returning m.id, m.user_id, m.is_erased`,
+  )
+
+/**
+ * Messages whose sender went away. Those that it was handing over may have left, so nobody knows, and the state says so;
+ * all others wait again.
+ */
+export const releaseLeases = (ctx: Ctx, limit: number) =>
+  ctx.db.run(
+    sql`with expired as materialized (
+          select id, project_id, lease_token from messages
+          where state = 'claimed' and lease_until <= ${ctx.clock.now()}
+          order by lease_until
+          limit ${limit}
+          for update skip locked
+        ), handed as (
+          select handed.id, h.project_id, h.provider, h.provider_id
+          from message_handovers h
+          cross join lateral unnest(h.message_ids) as handed(id)
+          where h.lease_token = any(array(select lease_token from expired))
+        )
+        update messages m
+        set state = case when handed.id is null then 'queued' else 'unknown' end,
+            reason = case when handed.id is not null then 'sender_lost' end,
+            provider = coalesce(handed.provider, m.provider), provider_id = coalesce(handed.provider_id, m.provider_id),
+            settled_at = case when handed.id is not null then ${ctx.clock.now()}::timestamptz end,
+            lease_token = null, lease_until = null
+        from expired
+        left join handed on handed.id = expired.id and handed.project_id = expired.project_id
+        where m.id = expired.id and m.project_id = expired.project_id`,
+  )
+
+const HANDOVER_KEPT_MS = 86_400_000
+
+/** Removes what senders that went away left behind, once none of it is under a lease. */
+export const purgeHandovers = (ctx: Ctx) =>
+  ctx.db.run(
+    sql`delete from message_handovers h
+        where h.created_at < ${new Date(ctx.clock.now().getTime() - HANDOVER_KEPT_MS)}
+          and not exists (select 1 from messages m where m.id = any(h.message_ids) and m.project_id = h.project_id and m.lease_token = h.lease_token)`,
+  )
+
+const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })
+
+/** How many messages are due, over all projects, and since when the first of them is. */
+export const queueDepth = (ctx: Ctx) =>
+  ctx.db.first(Depth, sql`select count(*) as waiting, min(due_at) as oldest from messages where ${isDue} and due_at <= ${ctx.clock.now()}`)

@@ -1,0 +1,133 @@
+/** From a template to the finished message of one person: filled in, its links counted, its ways out attached. No SQL. */
+import { LRUCache } from 'lru-cache'
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { LinkId, ProjectId, UserId } from '../../../lib/ids.ts'
+import { LiquidError } from '../../../lib/liquid.ts'
+import type { Channel } from '../../../lib/shapes.ts'
+import { compose, type Rendered } from '../../channels/index.ts'
+import { linksOf } from '../../subscriptions/index.ts'
+import { addPixel, markLinks, rememberLinks, type Tracker, trackerOf, wrapLinks } from '../../tracking/index.ts'
+import type { UserRow } from '../../users/index.ts'
+import type { Cleared, SendingCampaign } from '../decide.ts'
+import type { ClaimedMessage } from '../schema.ts'
+import { viewUrlOf } from '../view/view-url.ts'
+import type { SendingTemplate, Sources } from './sources.ts'
+
+/** The project as messages see it. */
+export type SendingProject = {
+  id: ProjectId
+  name: string
+  locale: string
+  timezone: string
+  link_wrap_email: boolean
+  link_wrap_push: boolean
+  track_opens_email: boolean | null
+}
+
+/** A template made ready for a million people: what can be done once was done. */
+export type Prepared = {
+  template: SendingTemplate
+  content: Record<string, unknown>
+  /** The links in it, by number; null when they are left as they are. */
+  links: LinkId[] | null
+}
+
+export type Preparing = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendingTemplate) => Promise<Prepared>
+
+const PREPARED_MAX = 500
+/** The number of the only link of a push. */
+const PUSH_LINK = 0
+
+/** Remembers templates as they are sent, by what they said and how their links were treated. */
+export function createPreparing(): Preparing {
+  const known = new LRUCache<string, Prepared>({ max: PREPARED_MAX })
+  return async (ctx, project, channel, template) => {
+    const wraps = wrapsLinks(project, channel)
+    const key = `${template.id}:${template.updated_at.getTime()}:${wraps}`
+    const found = known.get(key)
+    if (found) return found
+    const prepared = wraps ? await withLinks(ctx, channel, template) : { template, content: template.content, links: null }
+    known.set(key, prepared)
+    return prepared
+  }
+}
+
+const wrapsLinks = ({ link_wrap_email, link_wrap_push }: SendingProject, channel: Channel): boolean =>
+  (channel === 'email' && link_wrap_email) || (channel === 'push' && link_wrap_push)
+
+async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendingTemplate): Promise<Prepared> {
+  const { content, campaign_id } = template
+  if (channel === 'push') {
+    const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
+    return { template, content, links: await rememberLinks(ctx, campaign_id, links) }
+  }
+  const marked = markLinks(content.html as string)
+  return { template, content: { ...content, html: marked.html }, links: await rememberLinks(ctx, campaign_id, marked.links) }
+}
+
+/** Where the links of one message lead: through us, and on which of our names. */
+export type Surroundings = { project: SendingProject; base: string }
+
+type Material = Pick<Cleared<SendingTemplate>, 'campaign' | 'person'>
+
+/** The finished message with the headers it takes along, or why the template came to nothing. */
+export function render(
+  ctx: ProjectCtx,
+  sources: Pick<Sources, 'renderContent'>,
+  { project, base }: Surroundings,
+  message: Pick<ClaimedMessage, 'id' | 'channel' | 'event'>,
+  { template, content, links }: Prepared,
+  { campaign, person }: Material,
+): { rendered: Rendered; headers: Record<string, string> } | { problem: string } {
+  const about = { projectId: project.id, userId: person.id, subscriptionId: campaign.subscription_id, messageId: message.id }
+  const ways = linksOf(ctx, about)
+  const own = {
+    unsubscribe_url: ways.unsubscribe_url,
+    preferences_url: ways.preferences_url,
+    view_url: viewUrlOf(ctx, project.id, message.id),
+  }
+  const scope = { ...scopeOf(project, message, campaign, person), ...own }
+  try {
+    const filled = sources.renderContent(message.channel, content, scope, template.required)
+    const tracker = trackerOf(ctx, { ...about, campaignId: campaign.id, base })
+    const urlOf = (link: number, url: string) => {
+      const id = links?.[link]
+      return id === undefined || Object.values(own).includes(url) ? url : tracker.click(id, url)
+    }
+    const wrapped = links === null ? filled : withLinksWrapped(message.channel, filled, urlOf)
+    const tracked = project.track_opens_email && message.channel === 'email' ? withPixel(wrapped, tracker) : wrapped
+    const composed = compose(message.channel, tracked, person)
+    return 'problem' in composed ? composed : { rendered: composed, headers: message.channel === 'email' ? ways.headers : {} }
+  } catch (error) {
+    if (!(error instanceof LiquidError)) throw error
+    return { problem: `The template failed on line ${error.line}: ${error.message}.` }
+  }
+}
+
+function withLinksWrapped(
+  channel: Channel,
+  filled: Record<string, unknown>,
+  urlOf: (link: number, url: string) => string,
+): Record<string, unknown> {
+  if (channel === 'email') return { ...filled, html: wrapLinks(filled.html as string, urlOf) }
+  const { url } = filled
+  return typeof url === 'string' && /^https?:/i.test(url) ? { ...filled, url: urlOf(PUSH_LINK, url) } : filled
+}
+
+const withPixel = (filled: Record<string, unknown>, { pixel }: Tracker) => ({ ...filled, html: addPixel(filled.html as string, pixel) })
+
+/** What templates may speak of. Times are ISO 8601, which the `date` filter reads. */
+export function scopeOf(
+  project: Pick<SendingProject, 'id' | 'name' | 'locale' | 'timezone'>,
+  { event }: Pick<ClaimedMessage, 'event'>,
+  campaign: Pick<SendingCampaign, 'id' | 'name'>,
+  person: UserRow & { id: UserId },
+) {
+  const { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at } = person
+  return {
+    user: { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at: created_at.toISOString() },
+    event: event ?? {},
+    campaign: { id: campaign.id, name: campaign.name },
+    project: { id: project.id, name: project.name, locale: project.locale, timezone: project.timezone },
+  }
+}

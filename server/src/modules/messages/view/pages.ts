@@ -1,0 +1,56 @@
+/** A mail in the browser, for those whose mail program mangles it. */
+import { asSystem, type Ctx } from '../../../infra/ctx.ts'
+import { type Page, type PageReply, page } from '../../../infra/page.ts'
+import { findProject } from '../../projects/index.ts'
+import { findSurvivors, findUsers } from '../../users/index.ts'
+import { render } from '../sending/render.ts'
+import type { Sources } from '../sending/sources.ts'
+import { findViewed } from './queries.ts'
+import { readViewToken } from './view-url.ts'
+
+// A mail is somebody else's HTML: nothing in it runs, and nothing frames it.
+const POLICY =
+  "default-src 'none'; img-src https: http: data:; style-src 'unsafe-inline'; font-src https:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+
+const NOT_HERE: PageReply = {
+  status: 404,
+  type: 'text/html; charset=utf-8',
+  body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not found</title><h1>This message is no longer here.</h1>',
+  headers: { 'content-security-policy': POLICY },
+}
+
+/** The pages of messages. */
+export const viewPages = (sources: Sources): Page[] => [
+  page({
+    method: 'GET',
+    path: '/v/{token}',
+    summary: 'A mail in the browser.',
+    open: 'The token is signed and names one message.',
+    run: async (ctx, { params }) => {
+      const html = await viewed(ctx, sources, params.token ?? '')
+      if (html === null) return NOT_HERE
+      const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
+      return { status: 200, type: 'text/html; charset=utf-8', body: html, headers }
+    },
+  }),
+]
+
+/** The mail as its person would get it now, without counting anything. */
+async function viewed(outer: Ctx, sources: Sources, token: string): Promise<string | null> {
+  const named = readViewToken(outer, token)
+  if (!named) return null
+  const project = await findProject(outer, named.projectId)
+  const ctx = asSystem(outer, named.projectId, project)
+  const message = await findViewed(ctx, named.messageId)
+  if (message?.channel !== 'email') return null
+  const [survivor] = await findSurvivors(ctx, ctx.projectId, [message.user_id])
+  const [person] = survivor ? await findUsers(ctx, [survivor.survivor_id]) : []
+  const [campaign] = await sources.campaignsOf(ctx, [message.campaign_id])
+  const templates = await sources.templatesOf(ctx, [message.campaign_id])
+  const template = sources.chooseTemplate(templates, person?.locale ?? null, ctx.project.locale, message.variant ?? 0)
+  if (!person || !campaign || !template) return null
+  const untracked = { ...project, track_opens_email: false, link_wrap_email: false }
+  const prepared = { template, content: template.content, links: null }
+  const made = render(ctx, sources, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, person })
+  return 'problem' in made ? null : String(made.rendered.content.html)
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import type { ProjectCtx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
+import { CHANNELS, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import type { TriggeringEvent } from '../schema.ts'
+
+const ViewedMessage = Type.Object({
+  id: IdOf<MessageId>(),
+  user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
+  channel: OneOf(CHANNELS),
+  variant: Nullable(Type.Integer()),
+  event: Nullable(Type.Unsafe<TriggeringEvent>({ type: 'object' })),
+})
+
+/** A message of somebody who is still there. */
+export const findViewed = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.first(
+    ViewedMessage,
+    sql`select id, user_id, campaign_id, channel, variant, event from messages
+        where project_id = ${ctx.projectId} and id = ${id} and not is_erased`,
+  )

@@ -1,0 +1,102 @@
+/** Campaigns for tests: people in lists, a blast that lacks nothing, and what became of it counted by hand. */
+import { Type } from 'typebox'
+import { expect } from 'vitest'
+import { sql } from '../src/infra/db.ts'
+import type { CampaignId } from '../src/lib/ids.ts'
+import { allJobs } from '../src/workers.ts'
+import type { World } from './world.ts'
+
+export const CAMPAIGNS = '/api/client/campaigns'
+export const pathOf = (campaign: { id: number }) => `${CAMPAIGNS}/${campaign.id}`
+
+/** The default subscription type of a channel. */
+export const subscriptionTo = async (w: World, channel = 'email'): Promise<number> =>
+  (await w.get('/api/client/subscriptions')).body.results.find((type: { channel: string }) => type.channel === channel).id
+
+const AT_ONCE = 100
+
+/** A static list of these people, who are saved. */
+export async function listOf(w: World, ...names: string[]): Promise<number> {
+  const { body } = await w.post('/api/client/lists', { name: `List of ${names.length}`, type: 'static' })
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    const some = names.slice(from, from + AT_ONCE)
+    await w.users(...some)
+    const put = await w.post(`/api/client/lists/${body.id}/users`, { external_ids: some })
+    expect(put.status, put.text).toBe(200)
+  }
+  return body.id
+}
+
+/** A blast to these lists with a template, due now unless something else is said; a draft. */
+export async function blastTo(w: World, lists: number[], more: object = {}) {
+  const body = {
+    type: 'blast',
+    name: 'Spring',
+    subscription_id: await subscriptionTo(w),
+    list_ids: lists,
+    send_at: w.clock.now().toISOString(),
+    ...more,
+  }
+  const made = await w.post(CAMPAIGNS, body)
+  expect(made.status, made.text).toBe(201)
+  const html = { from: 'Shop <shop@example.com>', subject: 'Hi', html: '<p>Hello</p>' }
+  const variants: { name: string }[] = made.body.variants
+  for (const [index] of (variants.length > 0 ? variants : [{ name: 'only' }]).entries()) {
+    const letter = String.fromCharCode('A'.charCodeAt(0) + index)
+    const put = await w.put(`${pathOf(made.body)}/templates/en?variant=${letter}`, html)
+    expect(put.status, put.text).toBe(200)
+  }
+  return made.body as { id: CampaignId }
+}
+
+/** Writes a state, or anything else, and expects it to be taken. */
+export async function write(w: World, campaign: { id: number }, body: object) {
+  const reply = await w.patch(pathOf(campaign), body)
+  expect(reply.status, reply.text).toBe(200)
+  return reply.body
+}
+
+export const schedule = (w: World, campaign: { id: number }) => write(w, campaign, { state: 'scheduled' })
+
+/** Runs one job once, or as often as it finds something to do. */
+export async function run(w: World, name: string, times = 1): Promise<number> {
+  const job = allJobs().find((job) => job.name === name)
+  if (!job) throw new Error(`There is no job ${name}.`)
+  let done = 0
+  for (let time = 0; time < times; time++) done += await job.run(w.ctx, new AbortController().signal)
+  return done
+}
+
+const MessageRow = Type.Object({
+  user: Type.String(),
+  state: Type.String(),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  variant: Type.Union([Type.Integer(), Type.Null()]),
+  due_at: Type.Unsafe<Date>({ instant: true }),
+  expires_at: Type.Unsafe<Date | null>({}),
+  held: Type.Boolean(),
+})
+
+/** The messages of a campaign as they lie there, by the name of the user. */
+export const messagesIn = (w: World, campaign: { id: number }) =>
+  w.db.all(
+    MessageRow,
+    sql`select coalesce(u.external_id, '?') as user, m.state, m.reason, m.variant, m.due_at, m.expires_at, m.held
+        from messages m left join users u on u.id = m.user_id
+        where m.campaign_id = ${campaign.id}
+        order by u.external_id, m.id`,
+  )
+
+/** What became of whom, such as `ana: skipped excluded`. */
+export const outcomes = async (w: World, campaign: { id: number }): Promise<string[]> =>
+  (await messagesIn(w, campaign)).map(({ user, state, reason }) => `${user}: ${state}${reason === null ? '' : ` ${reason}`}`)
+
+/** How often each of these is there. */
+export const countsOf = (rows: { state: string; reason: string | null; variant: number | null }[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { state, reason, variant } of rows) {
+    const name = [state, reason, variant].join(' ')
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}

@@ -1,0 +1,90 @@
+/** A blast over HTTP, against a server that may be killed at any moment. */
+import { request } from 'undici'
+import { expect, vi } from 'vitest'
+import { rowsOf } from '../child-server.ts'
+import type { Relay } from '../relay.ts'
+
+const PEOPLE_AT_ONCE = 100
+
+/** Calls the API; throws for anything but success. */
+export const caller = (url: string, key: string) => async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown) => {
+  const reply = await request(`${url}/api/client${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await reply.body.text()
+  if (reply.statusCode >= 300) throw new Error(`${method} ${path} answered ${reply.statusCode}: ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
+export type Call = ReturnType<typeof caller>
+
+/** Saves people with addresses, puts them into a list, and makes a campaign for them over a relay. Answers the campaign, not yet scheduled. */
+export async function prepareBlast(
+  call: Call,
+  people: number,
+  relay: Relay,
+  rate: { limit: number; interval_seconds: number } | null,
+): Promise<number> {
+  const names = Array.from({ length: people }, (_, at) => `person-${at}`)
+  const { id: list } = await call('POST', '/lists', { name: 'Everybody', type: 'static' })
+  for (let at = 0; at < names.length; at += PEOPLE_AT_ONCE) {
+    const some = names.slice(at, at + PEOPLE_AT_ONCE)
+    await call(
+      'POST',
+      '/users/batch',
+      some.map((name) => ({ external_id: name, email: `${name}@example.com` })),
+    )
+    await call('POST', `/lists/${list}/users`, { external_ids: some })
+  }
+  const settings = { host: relay.host, port: relay.port, tls: 'none', connections: 5, default_from: 'shop@example.com' }
+  const { id: provider_id } = await call('POST', '/providers', { name: 'Relay', kind: 'smtp', channel: 'email', settings, rate })
+  const types = await call('GET', '/subscriptions')
+  const subscription_id = types.results.find(({ channel }: { channel: string }) => channel === 'email').id
+  const send_at = new Date().toISOString()
+  const { id } = await call('POST', '/campaigns', {
+    type: 'blast',
+    name: 'Offers',
+    subscription_id,
+    list_ids: [list],
+    provider_id,
+    send_at,
+  })
+  await call('PUT', `/campaigns/${id}/templates/en`, { subject: 'Hello {{ user.external_id }}', html: '<p>Hello</p>' })
+  return id
+}
+
+export type Settled = { user: string; state: string; reason: string | null }
+
+/** What became of everybody, by the ledger itself. */
+export const settledIn = (databaseUrl: string, campaign: number) =>
+  rowsOf<Settled>(
+    databaseUrl,
+    `select u.external_id as user, m.state, m.reason from messages m join users u on u.id = m.user_id where m.campaign_id = $1 order by m.id`,
+    [campaign],
+  )
+
+/** How often each person was written to, by what the relay took. */
+export const takenBy = (relay: Relay): Map<string, number> => {
+  const taken = new Map<string, number>()
+  for (const { to } of relay.mails) for (const address of to) taken.set(address, (taken.get(address) ?? 0) + 1)
+  return taken
+}
+
+export const finished = (call: Call, campaign: number, timeout: number) =>
+  vi.waitFor(async () => expect((await call('GET', `/campaigns/${campaign}`)).state).toBe('finished'), { timeout, interval: 250 })
+
+/** The totals that the API tells are those of the ledger, and the ledger is right about who was written to. */
+export function expectReconciled(
+  rows: Settled[],
+  delivery: { total: number; sent: number },
+  taken: Map<string, number>,
+  people: number,
+): void {
+  expect(rows).toHaveLength(people)
+  expect(delivery.total).toBe(people)
+  expect(delivery.sent).toBe(rows.filter(({ state }) => state === 'sent').length)
+  expect([...taken].filter(([, times]) => times > 1)).toEqual([])
+  const wrong = rows.filter(({ user, state }) => state !== 'unknown' && (state === 'sent') !== taken.has(`${user}@example.com`))
+  expect(wrong).toEqual([])
+}

@@ -1,0 +1,171 @@
+/** What can go wrong between us and those who carry messages, by name. */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/db.ts'
+import { blastTo, listOf, schedule, subscriptionTo } from '../blasts.ts'
+import { openRelay, type Relay } from '../relay.ts'
+import { type World, world } from '../world.ts'
+
+const Row = Type.Object({ user: Type.String(), state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
+
+const ledger = (w: World) =>
+  w.db.all(
+    Row,
+    sql`select u.external_id as user, m.state, m.reason, m.attempts from messages m join users u on u.id = m.user_id
+        where m.project_id = ${w.projectId} order by m.id`,
+  )
+
+const statesOf = async (w: World) =>
+  Object.fromEntries(
+    Map.groupBy(await ledger(w), ({ state }) => state)
+      .entries()
+      .map(([state, rows]) => [state, rows.length]),
+  )
+
+const PEOPLE = 40
+const names = Array.from({ length: PEOPLE }, (_, at) => `person-${at}`)
+
+/** A list of forty people, a relay for mails, and a blast for them that is about to begin. */
+async function blastOver(w: World, { host, port }: Pick<Relay, 'host' | 'port'>, rule?: object): Promise<number> {
+  const everyone = await listOf(w, ...names)
+  const list = rule ? (await w.post('/api/client/lists', { name: 'With an address', type: 'dynamic', rule })).body.id : everyone
+  await w.drain()
+  const settings = { host, port, tls: 'none', connections: 5 }
+  expect((await w.post('/api/client/providers', { name: 'Relay', kind: 'smtp', channel: 'email', settings })).status).toBe(201)
+  const campaign = await blastTo(w, [list])
+  expect(await schedule(w, campaign)).toMatchObject({ state: 'scheduled' })
+  return campaign.id
+}
+
+const campaignOf = async (w: World, id: number) => (await w.get(`/api/client/campaigns/${id}`)).body
+
+const recipientsOf = ({ mails }: Relay) => mails.flatMap(({ to }) => to).sort()
+
+const everybody = names.map((name) => `${name}@example.com`).sort()
+
+test('a provider that is down for an hour delays everybody and loses nobody', async () => {
+  await using w = await world()
+  const down = await openRelay()
+  const { host, port } = down
+  await down[Symbol.asyncDispose]()
+  const id = await blastOver(w, { host, port })
+  for (let minutes = 0; minutes < 60; minutes += 5) {
+    await w.drain()
+    expect(await statesOf(w)).toEqual({ deferred: PEOPLE })
+    w.advance('5 minutes')
+  }
+  await using up = await openRelay()
+  const [provider] = (await w.get('/api/client/providers')).body.results
+  const settings = { ...provider.settings, port: up.port }
+  expect((await w.patch(`/api/client/providers/${provider.id}`, { settings })).status).toBe(200)
+  w.advance('6 hours')
+  await w.drain()
+  expect(await statesOf(w)).toEqual({ sent: PEOPLE })
+  expect(recipientsOf(up)).toEqual(everybody)
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+})
+
+test('a slow provider holds up no other channel', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await blastOver(w, relay)
+  const subscription_id = await subscriptionTo(w, 'in_app')
+  const quick = (await w.post('/api/client/campaigns', { type: 'trigger', name: 'Quick', subscription_id, event_name: 'order' })).body
+  await w.put(`/api/client/campaigns/${quick.id}/templates/en`, { title: 'Thanks', body: 'Thanks' })
+  await w.patch(`/api/client/campaigns/${quick.id}`, { state: 'running' })
+  const release = relay.hold()
+  const slow = w.drain()
+  await expect.poll(() => relay.taking()).toBeGreaterThan(0)
+  await w.post('/api/client/events', [{ name: 'order', external_id: 'person-1' }])
+  await w.drain('people', 'messages.send')
+  expect((await w.get('/api/client/sandbox/messages')).body.results).toMatchObject([{ summary: 'Thanks' }])
+  release()
+  await slow
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(everybody)
+})
+
+test('two senders share a blast and write to nobody twice', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const id = await blastOver(w, relay)
+  await Promise.all([w.drain(), w.drain(), w.drain()])
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+})
+
+describe('a blast that is aborted in the middle of it', () => {
+  test('sends nothing more but what the relay already has, and says how much that is', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const id = await blastOver(w, relay)
+    const release = relay.hold()
+    const sending = w.drain()
+    await expect.poll(() => relay.taking()).toBeGreaterThan(0)
+    const aborted = (await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).body
+    expect(aborted.state).toBe('aborted')
+    release()
+    await sending
+    await w.drain()
+    const states = await statesOf(w)
+    expect(relay.mails.length).toBeLessThanOrEqual(aborted.in_flight)
+    expect(states.sent ?? 0).toBe(relay.mails.length)
+    expect((states.sent ?? 0) + (states.aborted ?? 0)).toBe(PEOPLE)
+    expect(await campaignOf(w, id)).toMatchObject({ state: 'aborted', delivery: { total: PEOPLE, sent: relay.mails.length } })
+  })
+
+  test('before anything was handed over, sends nothing at all', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const id = await blastOver(w, relay)
+    await w.drain('campaigns.begin', 'campaigns.load')
+    const aborted = (await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).body
+    expect(aborted.in_flight ?? 0).toBe(0)
+    await w.drain()
+    expect(relay.mails).toEqual([])
+    expect(await statesOf(w)).toEqual({ aborted: PEOPLE })
+  })
+})
+
+test('a list that is rebuilt while its blast goes out makes neither holes nor doubles', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const rule = { attribute: 'email', is_set: true }
+  const id = await blastOver(w, relay, rule)
+  const [list] = (await w.get('/api/client/lists?q=With')).body.results
+  await w.drain('campaigns.begin')
+  await w.patch(`/api/client/lists/${list.id}`, { rule: { any: [rule, { attribute: 'data.never', is_set: true }] } })
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+})
+
+test('a clock that jumps, forwards or back, sends nothing twice and forgets nobody', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const id = await blastOver(w, relay)
+  const before = w.clock.now()
+  await w.drain('campaigns.begin', 'campaigns.load')
+  w.advance('2 hours')
+  await w.drain('messages.send-bulk')
+  w.clock.set(new Date(before.getTime() - 3_600_000))
+  await w.drain()
+  w.clock.set(new Date(before.getTime() + 3_600_000))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished' })
+})
+
+test('a connection that breaks after the last byte of a mail leaves that one unknown, and the others go', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await blastOver(w, relay)
+  relay.answer({ at: 'BODY', cut: true })
+  await w.drain()
+  const rows = await ledger(w)
+  const unknown = rows.filter(({ state }) => state === 'unknown')
+  expect(unknown).toMatchObject([{ reason: 'uncertain' }])
+  expect(relay.mails).toHaveLength(PEOPLE - 1)
+  expect(rows.filter(({ state }) => state === 'sent')).toHaveLength(PEOPLE - 1)
+})

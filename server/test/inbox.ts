@@ -1,0 +1,156 @@
+/** Inboxes of a world over real sockets: who reads them, what listeners hear, and a second process on the same database. */
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { expect, vi } from 'vitest'
+import { authenticator } from '../src/authenticator.ts'
+import { type Ctx, inTx } from '../src/infra/ctx.ts'
+import { type Database, openDatabase } from '../src/infra/db.ts'
+import { createHttpServer } from '../src/infra/http/server.ts'
+import type { Route } from '../src/infra/route.ts'
+import type { CampaignId, MessageId, UserId } from '../src/lib/ids.ts'
+import { matches } from '../src/lib/validate.ts'
+import { createListening, deliverToInbox, type InboxSeen, inboxRoutes, type Listening } from '../src/modules/inbox/index.ts'
+import type { World } from './world.ts'
+
+export type Answer = { status: number; body: any; headers: Headers }
+export type Heard = { id: number; event: string; data: any }
+
+/** A stream as its client has it. */
+export type Stream = AsyncDisposable & {
+  status: number
+  headers: Headers
+  /** Everything that was heard so far. */
+  events: Heard[]
+  heartbeats(): number
+  isOver(): boolean
+  /** Waits for what is expected, while the clock of the world goes on, or, in no time, `still`. */
+  until(condition: (events: Heard[]) => boolean, still?: 'still'): Promise<void>
+  close(): Promise<void>
+}
+
+/** A process that serves inboxes. */
+export type InboxProcess = {
+  app: FastifyInstance
+  db: Database
+  listening: Listening
+  seen: InboxSeen[]
+  call(method: string, path: string, options?: CallOptions & { body?: unknown }): Promise<Answer>
+  listen(options: CallOptions & { path?: string }): Promise<Stream>
+}
+
+export type CallOptions = { token?: string; key?: string; headers?: Record<string, string> }
+
+export const OWN = '/api/client/users/me/messages'
+
+type WhenSeen = Parameters<typeof inboxRoutes>[1]
+
+/** Starts a process on the database of a world; it ends with `closing`. */
+export async function startInbox(w: World, closing: AsyncDisposableStack, whenSeen?: WhenSeen): Promise<InboxProcess> {
+  const db = closing.use(openDatabase({ url: w.databaseUrl, connectionsMax: 4, name: 'inbox', checkRows: true }))
+  const ctx: Ctx = { ...w.ctx, db }
+  const listening = createListening()
+  const seen: InboxSeen[] = []
+  const remember: WhenSeen = async (_, done) => {
+    seen.push(...done)
+  }
+  const routes = inboxRoutes(listening, whenSeen ?? remember)
+  const app = createHttpServer({ ctx, routes, pages: [], authenticator, baseUrl: ctx.baseUrl, onReply: checkReply })
+  closing.defer(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const headersOf = ({ token, key = w.keys.public, headers }: CallOptions) => ({
+    authorization: `Bearer ${key}`,
+    ...(token !== undefined && { 'x-service-user-token': token }),
+    ...headers,
+  })
+  return {
+    app,
+    db,
+    listening,
+    seen,
+    async call(method, path, { body, ...options } = {}) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) }
+      const headers = { ...headersOf(options), ...(body !== undefined && { 'content-type': 'application/json' }) }
+      const reply = await fetch(url + path, { method, headers, ...json })
+      const text = await reply.text()
+      return { status: reply.status, body: text === '' ? undefined : JSON.parse(text), headers: reply.headers }
+    },
+    listen: ({ path = `${OWN}/stream`, ...options }) => openStream(w, url + path, headersOf(options)),
+  }
+}
+
+function checkReply(route: Route, status: number, body: unknown): void {
+  const problem = route.reply && status < 400 ? matches(route.reply)(body) : null
+  if (problem) throw new Error(`${route.method} ${route.path} answers other than it documents: ${problem}`)
+}
+
+async function openStream(w: World, url: string, headers: Record<string, string>): Promise<Stream> {
+  const leaving = new AbortController()
+  const reply = await fetch(url, { headers, signal: leaving.signal })
+  const events: Heard[] = []
+  let heartbeats = 0
+  let over = false
+  const reading = read()
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    events,
+    heartbeats: () => heartbeats,
+    isOver: () => over,
+    until: (condition, still) =>
+      vi.waitFor(
+        () => {
+          if (!still) w.advance(250)
+          expect(condition(events), JSON.stringify(events)).toBe(true)
+        },
+        { interval: 5, timeout: 10_000 },
+      ),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+
+  async function read(): Promise<void> {
+    let text = ''
+    try {
+      for await (const chunk of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk
+        const blocks = text.split('\n\n')
+        text = blocks.pop() ?? ''
+        for (const block of blocks) {
+          if (block.startsWith(':')) heartbeats++
+          else events.push(toHeard(block))
+        }
+      }
+    } catch {
+      // Left, or cut off.
+    }
+    over = true
+  }
+
+  async function close(): Promise<void> {
+    leaving.abort()
+    await reading
+  }
+}
+
+function toHeard(block: string): Heard {
+  const [, id, event = '', data = ''] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block) ?? []
+  return { id: Number(id), event, data: JSON.parse(data) }
+}
+
+const CAMPAIGN = 7 as CampaignId
+let messages = 0
+
+/** Puts a message with each of these contents into the inbox of a user; answers their ids. */
+export async function deliver(w: World, userId: UserId, ...contents: Record<string, unknown>[]): Promise<MessageId[]> {
+  const copies = contents.map((content) => ({
+    id: ++messages as MessageId,
+    user_id: userId,
+    campaign_id: CAMPAIGN,
+    content: { type: 'inbox', title: 'Hello', body: 'World', ...content },
+  }))
+  await inTx(w.ctx, (ctx) => deliverToInbox(ctx, copies))
+  return copies.map(({ id }) => id)
+}
+
+export const userId = async (w: World, name: string): Promise<UserId> => (await w.get(`/api/client/users/${name}`)).body.id

@@ -1,0 +1,128 @@
+/** A mail relay as a customer would run it, on loopback, with the troubles that it is told to make. */
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import { inject } from 'vitest'
+import { issueCertificate, loadOrCreateAuthority } from '../src/infra/dev-authority.ts'
+
+/** What becomes of a mail: it is refused `at` a moment (`CONNECT` is the greeting, `BODY` what follows the mail), or `cut` off there. */
+export type RelayReply =
+  | 'accepted'
+  | { at: 'CONNECT' | 'AUTH' | 'MAIL' | 'RCPT' | 'BODY'; code: number; text: string }
+  | { at: 'CONNECT' | 'MAIL' | 'RCPT' | 'BODY'; cut: true }
+
+/** A mail as it arrived; header names are lower-case, values unfolded. */
+export type ReceivedMail = {
+  from: string
+  to: string[]
+  headers: Record<string, string>
+  raw: string
+  isSecure: boolean
+  user: string | undefined
+}
+
+export type Relay = AsyncDisposable & {
+  host: string
+  port: number
+  mails: ReceivedMail[]
+  /** How many connections were made so far, and how many are open. */
+  connections(): { made: number; open: number }
+  /** What becomes of the next mails, one each; they are accepted when nothing is said. */
+  answer(...replies: RelayReply[]): void
+  /** Holds back the answers to mails until what it returns is called. */
+  hold(): () => void
+  /** How many mails are here whole and have no answer yet. */
+  taking(): number
+}
+
+const PASSWORD = 'secret'
+const CLOSE_TIMEOUT_MS = 20
+
+/** Opens a relay. Without options it takes mail from everybody and offers no encryption; the password is always `secret`. */
+export async function openRelay(options: SMTPServerOptions = { disabledCommands: ['AUTH', 'STARTTLS'] }): Promise<Relay> {
+  const now = new Date()
+  const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
+  const mails: ReceivedMail[] = []
+  const sockets = new Map<number | undefined, Socket>()
+  let replies: RelayReply[] = []
+  let held: Promise<void> | undefined
+  let made = 0
+  let taking = 0
+  /** Goes on, or makes the trouble that was ordered for this moment. */
+  const goOn = (at: string, { remotePort }: SMTPServerSession, answer: (error: Error | null) => void) => {
+    const [next] = replies
+    if (typeof next !== 'object' || next.at !== at) return answer(null)
+    replies.shift()
+    if ('code' in next) answer(refusal(next.code, next.text))
+    else sockets.get(remotePort)?.destroy()
+  }
+  const server = new SMTPServer({
+    ...(await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)),
+    logger: false,
+    authOptional: true,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    ...options,
+    onConnect: (session, callback) => goOn('CONNECT', session, callback),
+    onMailFrom: (_, session, callback) => goOn('MAIL', session, callback),
+    onRcptTo: (_, session, callback) => goOn('RCPT', session, callback),
+    onAuth: ({ username, password }, session, callback) =>
+      goOn('AUTH', session, (error) => {
+        const refused = error ?? (password === PASSWORD ? null : refusal(535, '5.7.8 Wrong password'))
+        callback(refused, refused ? undefined : { user: username })
+      }),
+    async onData(stream, session, callback) {
+      const chunks: Buffer[] = []
+      try {
+        for await (const chunk of stream) chunks.push(chunk as Buffer)
+      } catch {
+        // The sender was killed in the middle of it: the mail was never here.
+        return
+      }
+      taking += 1
+      await held
+      taking -= 1
+      goOn('BODY', session, (error) => {
+        if (!error) mails.push(mailOf(Buffer.concat(chunks).toString('utf8'), session))
+        if (replies[0] === 'accepted') replies.shift()
+        callback(error)
+      })
+    },
+  })
+  // Connections that break are what many of the tests are about.
+  server.on('error', () => undefined)
+  const listening = server.listen(0, '127.0.0.1') as Server
+  listening.on('connection', (socket: Socket) => {
+    const { remotePort } = socket
+    made += 1
+    sockets.set(remotePort, socket)
+    socket.on('close', () => sockets.delete(remotePort))
+  })
+  await new Promise((resolve) => listening.once('listening', resolve))
+  return {
+    host: '127.0.0.1',
+    port: (listening.address() as AddressInfo).port,
+    mails,
+    connections: () => ({ made, open: sockets.size }),
+    answer: (...given) => {
+      replies = given
+    },
+    taking: () => taking,
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
+    },
+    // The server does it itself: Node does not survive that a socket is destroyed under TLS that is just ending.
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(resolve)),
+  }
+}
+
+const refusal = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+
+function mailOf(raw: string, { envelope, secure, user }: SMTPServerSession): ReceivedMail {
+  const head = raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ')
+  const headers = Object.fromEntries(
+    head.split('\r\n').map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+  const { mailFrom, rcptTo } = envelope
+  return { from: mailFrom ? mailFrom.address : '', to: rcptTo.map(({ address }) => address), headers, raw, isSecure: secure, user }
+}
