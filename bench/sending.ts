@@ -6,6 +6,7 @@ import { SMTPServer } from 'smtp-server'
 import { request } from 'undici'
 import type { BenchServer } from './support.ts'
 
+// biome-ignore lint/suspicious/noExplicitAny: the API of the server, as it comes.
 export type Call = (method: string, path: string, body?: unknown, key?: string) => Promise<any>
 
 /** Calls the API as the project's admin; throws for anything but success. */

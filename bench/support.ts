@@ -13,7 +13,7 @@ export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKe
 /** Starts a server on a fresh data directory, limits off, and waits until it is ready. */
 export async function startServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')))
-  const child = spawn(process.execPath, [main, 'all'], {
+  const child = spawn(process.execPath, [...(process.env.BENCH_PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : []), main, 'all'], {
     env: { ...process.env, DATA_DIR: dir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', RATE_ALL_PER_MIN: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -111,11 +111,30 @@ async function apply(ctx: InTx, items: ReadItem[], known: Known, lane: number): 
     const person = people[index]
     return event && person && 'userId' in person ? [{ userId: person.userId, event }] : []
   })
-  const facts = await record(ctx, [...arrived, ...told.arrived], lane)
-  await follow(ctx, registry, lane, { facts, changes: [...news.changes, ...told.changes], merges })
+  const changes = [...news.changes, ...told.changes]
+  const facts = await record(ctx, [...arrived, ...told.arrived, ...ownNews(ctx, changes)], lane)
+  await follow(ctx, registry, lane, { facts, changes, merges })
   return events.flatMap(({ source }, index) => {
     const person = people[index]
     return person && 'faults' in person ? [{ ...source, reason: person.faults.map(({ message }) => message).join(' ') }] : []
+  })
+}
+
+const ATTRIBUTE = 'attribute:'
+
+/**
+ * That somebody is new, or has other attributes, is an event of theirs: one for each person of a batch, whatever brought it about.
+ * It triggers nothing: an import must not send a million welcomes, and an update must not cause itself.
+ */
+function ownNews(ctx: InTx, changes: PersonChange[]): Arrived[] {
+  const now = ctx.clock.now()
+  return [...Map.groupBy(changes, ({ user_id }) => user_id)].flatMap(([userId, of]): Arrived[] => {
+    const changed = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
+    const isNew = of.some(({ is_new }) => is_new)
+    if (!isNew && changed.length === 0) return []
+    const data = isNew ? {} : { changed: changed.map((name) => name.slice(ATTRIBUTE.length)) }
+    const event = { name: isNew ? 'user_created' : 'user_updated', data, created_at: now.toISOString() }
+    return [{ userId, event: toSystemEvent(event, `user-${userId}-${now.getTime()}`, now), silent: true }]
   })
 }
 

@@ -4,10 +4,10 @@
  */
 import dns from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
-import { createSecureContext, getCACertificates } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { Agent, type Dispatcher } from 'undici'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../lib/egress.ts'
+import { trusting } from './trust.ts'
 
 /** All times in milliseconds. `timeoutMs` covers everything from the call to the last byte of the body. */
 export type SafeRequest = {
@@ -62,8 +62,7 @@ const CONNECT_TIMEOUT_MS_MAX = 10_000
 
 /** Opens a pool of HTTP/1.1 connections and one of HTTP/2. Disposing of it ends the requests under way. */
 export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
-  // Made once: reading some 150 roots for every connection would cost more than the connection.
-  const secureContext = createSecureContext(ca.length > 0 ? { ca: [...getCACertificates('default'), ...ca] } : {})
+  const secureContext = trusting(ca)
   const open = (http2: boolean) =>
     new Agent({
       allowH2: http2,

@@ -1,6 +1,6 @@
 /** Connections to SMTP relays, kept in pools: one for every way of speaking to one, the idle ones closed. */
 import { connect } from 'node:net'
-import { createSecureContext, getCACertificates } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import nodemailer from 'nodemailer'
@@ -9,6 +9,7 @@ import type { PluginFunction, SendMailOptions } from 'nodemailer/lib/mailer'
 import SMTPPool from 'nodemailer/lib/smtp-pool'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../lib/egress.ts'
 import { blocked, resolveHost, vetted } from './safe-fetch.ts'
+import { trusting } from './trust.ts'
 
 /** Where a relay is and how it is spoken to. */
 export type SmtpRelay = {
@@ -72,8 +73,7 @@ const REOPENED_MAX = 2
 /** Opens nothing before the first mail. Disposing of it closes all connections. */
 export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits }: Options): SmtpRelays {
   const within = { ...LIMITS, ...limits }
-  // Made once: reading some 150 roots for every connection would cost more than the connection.
-  const secureContext = createSecureContext(ca.length > 0 ? { ca: [...getCACertificates('default'), ...ca] } : {})
+  const secureContext = trusting(ca)
   const open = (relay: SmtpRelay) =>
     openPool({ ...optionsOf(relay, within), tls: tlsOf(relay, secureContext), getSocket: dialler(relay, policy, lookup, within) })
   const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: ({ connections }) => connections.close() })
@@ -136,7 +136,7 @@ function optionsOf({ host, port, tls, username, password = '', connections }: Sm
 }
 
 /** Where encryption is not insisted on, a certificate is not either: refusing it would end in no encryption at all. */
-const tlsOf = ({ tls }: SmtpRelay, secureContext: ReturnType<typeof createSecureContext>) => ({
+const tlsOf = ({ tls }: SmtpRelay, secureContext: SecureContext) => ({
   secureContext,
   rejectUnauthorized: tls !== 'opportunistic',
 })

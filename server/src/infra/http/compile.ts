@@ -17,15 +17,18 @@ export type CompiledRoute = {
   queryNames: Set<string>
 }
 
+/** One object for all who take nothing: a validator is made for each object, and most routes are such. */
+const NOTHING = Exact({})
+
 export function compileRoute(def: Route): CompiledRoute {
-  const query = (def.query ?? Exact({})) as TSchema & { properties: Record<string, TSchema> }
+  const query = (def.query ?? NOTHING) as TSchema & { properties: Record<string, TSchema> }
   const names = [...Object.keys(query.properties), ...(def.list ? PAGING_PARAMETERS : [])]
   return {
     def,
     isExt: def.path.startsWith('/api/ext/'),
     takes: def.stream ? 'stream' : def.form ? 'form' : def.body ? 'json' : 'nothing',
     answers: answersOf(def.reply),
-    checkBody: checker(envelope(def.form ?? def.body ?? Exact({}))),
+    checkBody: checker(envelope(def.form ?? def.body ?? NOTHING)),
     checkQuery: checker(query),
     queryNames: new Set(names),
   }

@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { together as outcomeOfAll, PUSH_SERVICES, type PushService, serviceOf } from './devices.ts'
 import type { Outcome, Outgoing, Outside } from './provider.ts'
-import { findDefault, findProvider } from './queries.ts'
+import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
 
@@ -25,11 +26,45 @@ export type Carrier = {
   send(message: Outgoing): Promise<{ outcome: Outcome; elapsedMs: number }>
 }
 
-/** The given provider, when it is there and serves the channel; else the default of the channel; else the sandbox. */
+/**
+ * The given provider, when it is there and serves the channel; else the default of the channel; else the sandbox. Beside a default
+ * that is a push service go those for the other devices: people have an iPhone and a browser.
+ */
 export async function carrierFor(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<Carrier> {
   const chosen = providerId === null ? undefined : await findProvider(ctx, providerId)
-  const row = chosen?.channel === channel ? chosen : await findDefault(ctx, channel)
+  if (chosen?.channel === channel) return carrierOfRow(ctx, chosen)
+  const row = await findDefault(ctx, channel)
   if (!row) return carrierOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
+  if (channel !== 'push' || !isPushService(row.kind)) return carrierOfRow(ctx, row)
+  const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
+  const beside = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
+  return together(
+    carrierOfRow(ctx, row),
+    beside.map((other) => carrierOfRow(ctx, other)),
+  )
+}
+
+const isPushService = (kind: ProviderName): kind is PushService => (PUSH_SERVICES as readonly string[]).includes(kind)
+
+/** Several push services as one carrier: each gets the message when it reaches one of the devices. */
+function together(first: Carrier, others: Carrier[]): Carrier {
+  if (others.length === 0) return first
+  return {
+    ...first,
+    async send(message) {
+      const reached = new Set(message.devices.map(serviceOf))
+      const asked = [first, ...others].filter(({ provider }) => reached.has(provider as PushService))
+      if (asked.length === 0) return first.send(message)
+      const answers = await Promise.all(asked.map((carrier) => carrier.send(message)))
+      return {
+        outcome: outcomeOfAll(answers.map(({ outcome }) => outcome)),
+        elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
+      }
+    },
+  }
+}
+
+function carrierOfRow(ctx: ProjectCtx, row: ProviderRow): Carrier {
   const { kind, id, rate_limit, rate_interval_seconds } = row
   const rate =
     rate_limit === null || rate_interval_seconds === null ? null : { limit: rate_limit, interval_ms: rate_interval_seconds * 1000 }

@@ -1,7 +1,8 @@
 /** A push goes to every device of a person that a service reaches, and what comes of it is one outcome. */
 import type { Outcome, Outgoing, PushTarget } from './provider.ts'
 
-export type PushService = 'apns' | 'fcm' | 'web_push'
+export const PUSH_SERVICES = ['apns', 'fcm', 'web_push'] as const
+export type PushService = (typeof PUSH_SERVICES)[number]
 
 const APNS_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
 const FCM_TOKEN = /^[\w-]+:[\w-]{40,}$/

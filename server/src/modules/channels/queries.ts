@@ -49,6 +49,10 @@ export const holdProvider = (ctx: InTx, id: ProviderId) =>
 export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
 
+/** The other providers of a channel, oldest first. */
+export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>
+  ctx.db.all(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and id <> ${id} order by id`)
+
 /** Whose callback it is. The address is all that a vendor knows of the project. */
 export const findCalled = (ctx: Ctx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)

@@ -32,10 +32,11 @@ describe('GET /events/stats', () => {
     expect((await w.get(STATS, { key: w.keys.support })).body).toEqual({
       since: '2026-10-25',
       until: '2026-11-23',
-      total: 4,
-      names_total: 2,
+      total: 6,
+      names_total: 3,
       results: [
         { name: 'viewed', count: 3, days: days(['2026-11-10', 1], ['2026-11-23', 2]) },
+        { name: 'user_created', count: 2, days: days(['2026-11-23', 2]) },
         { name: 'once', count: 1, days: days(['2026-11-23', 1]) },
       ],
     })

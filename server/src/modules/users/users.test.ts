@@ -233,7 +233,7 @@ describe('erasure', () => {
       await left('devices'),
       await left('user_search'),
       await left('user_anonymous_ids'),
-    ]).toEqual([1, 1, 0, 1, 0])
+    ]).toEqual([1, 2, 0, 1, 0])
   })
 })
 

@@ -1,5 +1,4 @@
 /** MJML to HTML, with Liquid in it. Whatever comes out has all the Liquid that went in, or it does not come out. */
-import mjml2html from 'mjml'
 import type { Fault } from '../../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../../lib/liquid.ts'
 import { marksIn, type Shielded, shield } from '../markup/shield.ts'
@@ -28,6 +27,8 @@ export async function compileMjml(mjml: string): Promise<{ html: string } | { fa
 type Compiled = { html: string; errors: Mistake[] }
 
 async function orMistake(text: string): Promise<Compiled | Mistake> {
+  // Loaded when it is first needed: it is larger than the rest of the server, and most processes compile no MJML.
+  const { default: mjml2html } = await import('mjml')
   try {
     return await mjml2html(text, { fonts: {}, keepComments: true, ignoreIncludes: true, validationLevel: 'soft' })
   } catch (error) {

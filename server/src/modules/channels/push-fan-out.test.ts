@@ -1,0 +1,76 @@
+/** People have an iPhone and a browser: a push goes to both, by whoever reaches each. */
+import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import type { MessageId } from '../../lib/ids.ts'
+import { carrierFor, type Outgoing, type PushTarget } from './index.ts'
+
+const pushed = (devices: PushTarget[]): Outgoing => ({
+  id: 1 as MessageId,
+  key: 'k-1',
+  channel: 'push',
+  recipient: 'ana',
+  summary: 'Hi',
+  content: { title: 'Hi', body: 'There' },
+  headers: {},
+  devices,
+})
+
+/** Providers for iPhones and for browsers, both led to a receiver here; the first is the default. */
+async function services(w: World, url: string): Promise<PushTarget[]> {
+  const { host } = new URL(url)
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const vapid = createECDH('prime256v1')
+  const public_key = vapid.generateKeys('base64url')
+  const made = await Promise.all([
+    w.post('/api/client/providers', {
+      name: 'iPhones',
+      kind: 'apns',
+      channel: 'push',
+      settings: {
+        team_id: 'TEAMTEAM00',
+        key_id: 'KEYKEYKEY0',
+        private_key: privateKey.export({ format: 'pem', type: 'pkcs8' }),
+        bundle_id: 'shop.example',
+        host,
+      },
+    }),
+    w.post('/api/client/providers', {
+      name: 'Browsers',
+      kind: 'web_push',
+      channel: 'push',
+      settings: { subject: 'mailto:hello@shop.example', public_key, private_key: vapid.getPrivateKey('base64url') },
+    }),
+  ])
+  expect(made.map(({ status }) => status)).toEqual([201, 201])
+  const keys = { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
+  return [
+    { device_id: 'phone', os: 'ios', token: 'ab'.repeat(32) },
+    { device_id: 'browser', os: 'web', token: JSON.stringify({ endpoint: url, expirationTime: null, keys }) },
+  ]
+}
+
+test('every device gets it, and one that gets it is enough', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const devices = await services(w, receiver.url)
+  const carrier = await carrierFor(w.ctx, 'push', null)
+  expect((await carrier.send(pushed(devices))).outcome).toMatchObject({ is: 'accepted' })
+  expect(receiver.requests.map(({ path }) => path).sort()).toEqual([`/3/device/${'ab'.repeat(32)}`, '/hook'])
+
+  receiver.requests.length = 0
+  expect((await carrier.send(pushed(devices.slice(1)))).outcome).toMatchObject({ is: 'accepted' })
+  expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook'])
+
+  expect((await carrier.send(pushed([]))).outcome).toMatchObject({ is: 'rejected', reason: 'no_push_device' })
+})
+
+test('a campaign that names its provider goes by that one alone', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const devices = await services(w, receiver.url)
+  const browsers = (await w.get('/api/client/providers')).body.results.find(({ kind }: { kind: string }) => kind === 'web_push')
+  const carrier = await carrierFor(w.ctx, 'push', browsers.id)
+  await carrier.send(pushed(devices))
+  expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook'])
+})

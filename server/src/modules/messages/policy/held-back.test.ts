@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { blastTo, listOf, messagesIn, schedule } from '../../../../test/blasts.ts'
+import { world } from '../../../../test/world.ts'
+
+const POLICY = '/api/client/sending-policy'
+
+test('a policy is read as it was written; nonsense is refused', async () => {
+  await using w = await world()
+  expect((await w.get(POLICY)).body).toEqual({ caps: [], quiet_hours: null })
+  const policy = {
+    caps: [{ channels: ['email'], max: 1, window_hours: 24 }],
+    quiet_hours: { channels: ['email'], from: '21:00', to: '08:00' },
+  }
+  expect((await w.put(POLICY, policy)).body).toEqual(policy)
+  expect((await w.get(POLICY)).body).toEqual(policy)
+  expect((await w.put(POLICY, { ...policy, quiet_hours: { ...policy.quiet_hours, from: '25:00' } })).status).toBe(400)
+  expect((await w.put(POLICY, policy, { key: w.keys.editor })).status).toBe(403)
+})
+
+test('a second message within a cap waits until the first has left the window, and says why', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana', 'kim')
+  const [first, second] = [await blastTo(w, [list]), await blastTo(w, [list])]
+  await schedule(w, first)
+  await w.drain()
+  w.advance('1 hour')
+  await schedule(w, second)
+  await w.drain()
+  expect(await messagesIn(w, second)).toMatchObject([
+    { state: 'deferred', reason: 'frequency_cap' },
+    { state: 'deferred', reason: 'frequency_cap' },
+  ])
+  expect((await w.get(`/api/client/campaigns/${second.id}`)).body).toMatchObject({ state: 'running', delivery: { sent: 0, total: 2 } })
+  w.advance('23 hours')
+  await w.drain()
+  expect(await messagesIn(w, second)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
+  expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
+})
+
+test('of several at once one goes, and the others wait for each other’s window', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  for (let count = 0; count < 3; count++) await schedule(w, await blastTo(w, [list]))
+  for (const sent of [1, 2, 3]) {
+    await w.drain()
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
+    w.advance('1 day')
+  }
+})
+
+test('quiet hours are those of the person; a transactional type does not ask, and nobody waits past the deadline', async () => {
+  await using w = await world()
+  // It is nine in the morning in UTC, eight in the evening in Sydney and one in the morning in Los Angeles.
+  await w.put(POLICY, { caps: [], quiet_hours: { channels: ['email'], from: '21:00', to: '08:00' } })
+  const list = await listOf(w, 'sydney', 'angeles')
+  await w.post('/api/client/users/batch', [
+    { external_id: 'sydney', timezone: 'Australia/Sydney' },
+    { external_id: 'angeles', timezone: 'America/Los_Angeles' },
+  ])
+  const blast = await blastTo(w, [list])
+  await schedule(w, blast)
+  const hasty = await blastTo(w, [list], { expires_after_hours: 2 })
+  await schedule(w, hasty)
+  const type = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })).body
+  const receipt = await blastTo(w, [list], { subscription_id: type.id })
+  await schedule(w, receipt)
+  await w.drain()
+  expect(await messagesIn(w, blast)).toMatchObject([
+    { user: 'angeles', state: 'deferred', reason: 'quiet_hours', due_at: new Date('2026-11-23T16:00:00.000Z') },
+    { user: 'sydney', state: 'delivered' },
+  ])
+  expect(await messagesIn(w, hasty)).toMatchObject([
+    { user: 'angeles', state: 'skipped', reason: 'deadline_passed' },
+    { user: 'sydney', state: 'delivered' },
+  ])
+  expect(await messagesIn(w, receipt)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
+  w.advance('7 hours')
+  await w.drain()
+  expect(await messagesIn(w, blast)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
+})
+
+test('a provider’s rate holds for all senders together, and what it refuses comes in turn', async () => {
+  await using w = await world()
+  const provider = { name: 'Slow', kind: 'sandbox', channel: 'email', settings: {}, rate: { limit: 5, interval_seconds: 60 } }
+  expect((await w.post('/api/client/providers', provider)).status).toBe(201)
+  const blast = await blastTo(w, [await listOf(w, ...Array.from({ length: 12 }, (_, at) => `person-${at}`))])
+  await schedule(w, blast)
+  const sent = async () => (await messagesIn(w, blast)).filter(({ state }) => state === 'delivered').length
+  await Promise.all([w.drain(), w.drain()])
+  expect(await sent()).toBe(5)
+  w.advance('1 minute')
+  await Promise.all([w.drain(), w.drain()])
+  expect([9, 10]).toContain(await sent())
+  w.advance('1 minute')
+  await w.drain()
+  expect(await sent()).toBe(12)
+})

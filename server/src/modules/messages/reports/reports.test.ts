@@ -1,0 +1,130 @@
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { blastTo, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/ctx.ts'
+import { sql } from '../../../infra/db.ts'
+import type { MessageId, ProviderId } from '../../../lib/ids.ts'
+import { sources } from '../../../sources.ts'
+import type { Report } from '../../channels/index.ts'
+import { createReporting } from './reports.ts'
+import { whenSeen } from './seen.ts'
+
+const Row = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), state: Type.String(), reason: Type.Unsafe<string | null>({}) })
+
+/** A mail to Ana that a provider took; it knows it as `vendor-1`. */
+async function sentToAna(w: World): Promise<{ id: MessageId; campaign: number; provider: ProviderId }> {
+  const list = await listOf(w, 'ana')
+  const provider = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'email', settings: {} })).body.id
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await w.drain()
+  await w.db.run(sql`update messages set provider_message_id = 'vendor-1' where project_id = ${w.projectId}`)
+  const row = await messageOf(w)
+  expect(row).toMatchObject({ state: 'sent' })
+  return { id: row.id, campaign: campaign.id, provider }
+}
+
+async function messageOf(w: World) {
+  const row = await w.db.first(Row, sql`select id, state, reason from messages where project_id = ${w.projectId}`)
+  if (!row) throw new Error('There is no message.')
+  return row
+}
+
+const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Report => ({ what, at: w.clock.now(), ...more })
+
+const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
+
+const tell = (w: World, provider: ProviderId, ...reports: Report[]) => createReporting(sources)(w.ctx, provider, reports, false)
+
+test('a bounce settles the message, suppresses the address, is an event of the person and counted', async () => {
+  await using w = await world()
+  const { campaign, provider } = await sentToAna(w)
+  await tell(w, provider, report(w, 'bounced', { reference: 'vendor-1', diagnostic: '550 5.1.1 No such user' }))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'bounced', reason: 'hard_bounce' })
+  expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ address: 'ana@example.com', reason: 'hard_bounce' }])
+  expect(await eventsOf(w)).toContain('email_bounced')
+  expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ total: 1, sent: 1, bounced: 1 })
+
+  const again = await blastTo(w, [await listOf(w, 'ana')])
+  await schedule(w, again)
+  await w.drain()
+  const [skipped] = (await w.get(`/api/client/campaigns/${again.id}/recipients`)).body.results
+  expect(skipped).toMatchObject({ state: 'skipped', reason: 'suppressed' })
+})
+
+test('a complaint unsubscribes the person, with the reason in the ledger, and outsiders hear of it', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types: ['incoming-report.abuse-report'] })
+  const { id, provider } = await sentToAna(w)
+  await tell(w, provider, report(w, 'complained', { messageId: id }))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'complained' })
+  const subscription_id = await subscriptionTo(w)
+  const states = (await w.get('/api/client/users/ana/subscriptions')).body.results
+  expect(states).toContainEqual(expect.objectContaining({ subscription_id, state: 0 }))
+  expect((await w.get('/api/client/users/ana/consents')).body.results[0]).toMatchObject({ state: 0, source: 'complaint' })
+  expect(receiver.requests.map(({ json }) => json.data)).toMatchObject([{ message_id: id, unsubscribed: true, to: 'ana@example.com' }])
+})
+
+test('reports that come twice, or in the wrong order, or about nobody, change nothing more', async () => {
+  await using w = await world()
+  const { id, campaign, provider } = await sentToAna(w)
+  const delivered = report(w, 'delivered', { messageId: id })
+  await tell(w, provider, report(w, 'bounced', { messageId: id }), delivered, report(w, 'delivered', { reference: 'somebody else’s' }))
+  await tell(w, provider, delivered, report(w, 'bounced', { messageId: id }))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'bounced' })
+  expect((await eventsOf(w)).filter((name: string) => name === 'email_bounced')).toHaveLength(1)
+  expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ bounced: 1, total: 1 })
+})
+
+test('a vendor’s id means a message of that provider only', async () => {
+  await using w = await world()
+  const { provider } = await sentToAna(w)
+  await tell(w, (provider + 1000) as ProviderId, report(w, 'bounced', { reference: 'vendor-1' }))
+  expect(await messageOf(w)).toMatchObject({ state: 'sent' })
+})
+
+test('a message of which nobody knew whether it had left has arrived when it is opened', async () => {
+  await using w = await world()
+  const { id, campaign } = await sentToAna(w)
+  await w.db.run(sql`update messages set state = 'unknown', reason = 'sender_lost' where project_id = ${w.projectId}`)
+  const look = { messageId: id, what: 'opened' as const, at: w.clock.now() }
+  await inTx(w.ctx, (ctx) => whenSeen(ctx, [look, look, { ...look, what: 'clicked', url: 'https://example.com/' }]))
+  await inTx(w.ctx, (ctx) => whenSeen(ctx, [look]))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'delivered', reason: null })
+  expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ opens: 1, clicks: 1, sent: 1 })
+  expect((await eventsOf(w)).filter((name: string) => name.startsWith('email_')).sort()).toEqual([
+    'email_clicked',
+    'email_opened',
+    'email_sent',
+  ])
+})
+
+test('a mail can be read in the browser by whoever holds its address, until the person is erased', async () => {
+  await using w = await world()
+  const list = await listOf(w, 'ana')
+  const campaign = await blastTo(w, [list])
+  await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, {
+    from: 'shop@example.com',
+    subject: 'Hi',
+    html: '<p>Hello {{ user.external_id }}</p><a href="{{ view_url }}">Read it in the browser</a>',
+  })
+  await schedule(w, campaign)
+  await w.drain()
+  const [{ id }] = (await w.get('/api/client/sandbox/messages')).body.results
+  const { content } = (await w.get(`/api/client/sandbox/messages/${id}`)).body
+  const path = new URL(/href="([^"]+\/v\/[^"]+)"/.exec(content.html)?.[1] ?? '').pathname
+  const page = await w.get(path, { key: null })
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('Hello ana')
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'")
+  expect((await w.get(`${path.slice(0, -1)}x`, { key: null })).status).toBe(404)
+  await w.delete('/api/client/users/ana')
+  await w.drain()
+  expect((await w.get(path, { key: null })).status).toBe(404)
+})
