@@ -6,6 +6,9 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 
+/** `BENCH_PROFILE` names a folder in which the server leaves a profile of its time. */
+const profiling = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []
+
 const main = new URL('../server/src/main.ts', import.meta.url).pathname
 
 export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKey: string; databaseUrl: string; dataDir: string }
@@ -13,7 +16,7 @@ export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKe
 /** Starts a server on a fresh data directory, limits off, and waits until it is ready. */
 export async function startServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')))
-  const child = spawn(process.execPath, [...(process.env.BENCH_PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : []), main, 'all'], {
+  const child = spawn(process.execPath, [...profiling, main, 'all'], {
     env: { ...process.env, DATA_DIR: dir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', RATE_ALL_PER_MIN: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

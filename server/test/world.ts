@@ -89,7 +89,8 @@ export async function cloneTemplate(): Promise<string> {
   const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
   const admin = new pg.Client({ connectionString: inject('databaseUrl') })
   await admin.connect()
-  await admin.query(`create database ${name} template ${inject('templateName')}`)
+  // Nobody needs the log of these copies, and without it they take half as long.
+  await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`)
   await admin.end()
   return withDatabase(inject('databaseUrl'), name)
 }

@@ -8,7 +8,7 @@ import { embeddedUrl, someSecretKey, startChild, temporaryDir } from '../child-s
 import { openRelay } from '../relay.ts'
 import { caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'
 
-const PEOPLE = Number(process.env.BLAST_PEOPLE ?? 1200)
+const PEOPLE = Number(process.env.BLAST_PEOPLE ?? 900)
 const KILLS = Number(process.env.BLAST_KILLS ?? 3)
 const BETWEEN_KILLS_MS = Number(process.env.BLAST_BETWEEN_MS ?? 700)
 const RATE = process.env.BLAST_PEOPLE ? null : { limit: 300, interval_seconds: 1 }
