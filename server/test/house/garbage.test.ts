@@ -19,7 +19,7 @@ import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
 
 const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
-const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 10_000)
+const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 7000)
 const AT_ONCE = 8
 
 /** A stream that was admitted has no end to wait for; the tests of the inbox listen to it. */

@@ -13,7 +13,7 @@ import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import { linksOf, mayReceive, receiveText, subscriptionStates, suppressedAmong } from './index.ts'
 
 const SEED = Number(process.env.STOP_SEED ?? randomInt(2 ** 31))
-const RUNS = Number(process.env.STOP_RUNS ?? 20)
+const RUNS = Number(process.env.STOP_RUNS ?? 12)
 
 const TYPES = '/api/client/subscriptions'
 

@@ -296,7 +296,7 @@ test('whatever happens in whatever order, the totals say what is there, and ever
       expect(new Set(rows.map(({ user }) => user)).size).toBe(rows.length)
       if (state === 'finished') expect(delivery.total).toBe(14)
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   )
 }, 240_000)
 

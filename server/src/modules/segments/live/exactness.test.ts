@@ -17,7 +17,7 @@ import { ruleSql } from '../rules/sql.ts'
 import { loadFacts } from './facts.ts'
 
 const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
-const RUNS = Number(process.env.LISTS_RUNS ?? 16)
+const RUNS = Number(process.env.LISTS_RUNS ?? 10)
 const HOUR_MS = 3_600_000
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4
