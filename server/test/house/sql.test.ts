@@ -42,6 +42,7 @@ const MAY: Record<string, string> = {
   'segments.lockLists': 'a lock, no table',
   'segments.lockListsShared': 'a lock, no table',
   'segments.lockRules': 'a lock, no table',
+  'segments.searchNear': 'names it by way of the search that it asks each row',
   'segments.openFound': 'a table of one scan, which is of one project',
   'segments.partitions': 'reads the catalogue of PostgreSQL',
   'segments.projectsAhead': 'finds the projects that have work',

@@ -24,8 +24,6 @@ const MAY: Record<string, string> = {
   'segments.findByName': 'a hundred people are named by their ids at once',
   'segments.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
   'segments.isMember': 'a page of members is full although some of them are being erased',
-  'segments.searchedBy': 'members are searched by what everybody is searched by, within the page',
-  'segments.searchedInPassing': 'members are searched by what everybody is searched by, within the page',
   'subscriptions.holdByPhone': 'whoever writes STOP means everybody with that number, who must not be merged away meanwhile',
   'subscriptions.holdPeople': 'whose consent changes must not be merged away meanwhile',
   'segments.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',

@@ -22,7 +22,7 @@ export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipie
 export { createReporting } from './reports/reports.ts'
 export { whenSeen } from './reports/seen.ts'
 export { messageRoutes } from './routes.ts'
-export { MESSAGE_STATES, type MessageState, type Reason } from './schema.ts'
+export { BULK, MESSAGE_STATES, type MessageState, type Reason } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { scopeOf } from './sending/render.ts'
 export type { SendingTemplate, Sources } from './sending/sources.ts'

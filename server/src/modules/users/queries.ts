@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
 import { type Sql, sql } from '../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
-import { likePattern } from '../../infra/search.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DeviceRow, UserRow } from './schema.ts'
+import { searchedBy, searchedInPassing } from './search/queries.ts'
 
 const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 
@@ -39,44 +39,11 @@ export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`t
     ctx.config.LIST_ALL_MAX,
   )
 
-const RECENT_ROWS = 2000
-
-/** How the searched text of a row matches; phone numbers also without the separators people write. */
-const textMatches = (q: string) => {
-  const digits = q.replace(/[ ().-]/g, '')
-  const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
-  return asNumber ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(digits)})` : sql`s.text ilike ${likePattern(q)}`
-}
-
 const Found = Type.Object({ user_id: IdOf<UserId>() })
 
-/**
- * The newest matches among the latest rows before (or after) a position: cheap whatever the term.
- * A common term fills its page from here; a rare one goes to the trigram index.
- */
-export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, count: number) => {
-  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
-  const from = page.cursor?.position.id
-  const range = from === undefined ? sql`true` : ascending ? sql`s.user_id >= ${from}` : sql`s.user_id <= ${from}`
-  return ctx.db.all(
-    Found,
-    sql`select s.user_id
-        from (select s.user_id, s.text from user_search s
-              where s.project_id = ${ctx.projectId} and ${range}
-              order by s.user_id ${ascending ? sql`asc` : sql`desc`}
-              limit ${RECENT_ROWS}) s
-        where ${textMatches(q)}
-        limit ${count}`,
-  )
-}
-
-/** Users whose searched text holds `q`. Materialised, because the planner would walk the key for a term it thinks common. */
-export const searchedBy = (ctx: ProjectCtx, q: string) =>
-  sql`u.id in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
-
-/** The same, for a term that is common: the page itself is walked and each row asked. */
-export const searchedInPassing = (ctx: ProjectCtx, q: string) =>
-  sql`exists (select 1 from user_search s where s.user_id = u.id and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`
+/** Those users whose searched text holds `q`: for a rare term, and for one that is common. */
+export const foundBy = (ctx: ProjectCtx, q: string) => searchedBy(ctx, sql`u.id`, q)
+export const foundInPassing = (ctx: ProjectCtx, q: string) => searchedInPassing(ctx, sql`u.id`, q)
 
 const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
 

@@ -9,6 +9,7 @@ import { logChanges, type WhenChanged } from './changes.ts'
 import type { Person } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
+import { searchRecent } from './search/queries.ts'
 import { type Arrival, upsertPeople } from './upsert-people.ts'
 
 const RULES_MEMORY_MS = 5000
@@ -73,10 +74,10 @@ export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<Pag
 async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<UserRow>> {
   if (page.q === '' || page.limit === 0) return queries.listUsers(ctx, page)
   if (page.sort === 'id' && page.limit > 0) {
-    const recent = await queries.searchRecent(ctx, page.q, page, page.limit + 2)
-    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.searchedInPassing(ctx, page.q))
+    const recent = await searchRecent(ctx, page.q, page, page.limit + 2)
+    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.foundInPassing(ctx, page.q))
   }
-  return queries.listUsers(ctx, page, queries.searchedBy(ctx, page.q))
+  return queries.listUsers(ctx, page, queries.foundBy(ctx, page.q))
 }
 
 /** One user with devices, by the id in the path. Throws 404. */
@@ -135,4 +136,18 @@ async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
   const device = (await queries.listDevices(ctx, id)).find(({ device_id }) => device_id === deviceId)
   if (!device) throw new Error('The device was not saved.')
   return device
+}
+
+/** The people of these ids as they are now: who was merged is the survivor, who is gone has no entry. */
+export async function findPresent(ctx: ProjectCtx | InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
+  if (ids.length === 0) return new Map()
+  const survivors = await queries.findSurvivors(ctx, ctx.projectId, [...new Set(ids)])
+  const found = await queries.findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])
+  const rows = new Map(found.map((row) => [row.id, row]))
+  return new Map(
+    survivors.flatMap(({ id, survivor_id }): [UserId, UserRow][] => {
+      const row = rows.get(survivor_id)
+      return row ? [[id, row]] : []
+    }),
+  )
 }

@@ -5,7 +5,7 @@
  */
 import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
-import { planMessages } from '../../messages/index.ts'
+import { BULK, planMessages } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
 import { audienceAfter } from '../../segments/index.ts'
 import type { CampaignRow } from '../schema.ts'
@@ -16,7 +16,6 @@ import { sendTimes } from './send-times.ts'
 
 const CHUNK_PEOPLE = 5000
 const CAMPAIGNS_AT_ONCE = 20
-const BULK = 1
 
 /** Starts the blasts whose time has come. Answers how many it found. */
 export async function beginDue(ctx: Ctx): Promise<number> {

@@ -4,7 +4,7 @@ import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids
 import { carrierFor, type Report } from '../../channels/index.ts'
 import { emit } from '../../signals/index.ts'
 import { hasAddresses, receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
-import { findSurvivors, findUsers, logChanges, type UserRow } from '../../users/index.ts'
+import { findPresent, logChanges, type UserRow } from '../../users/index.ts'
 import { newMessageId } from '../ledger/queries.ts'
 import { messageEvent } from '../sending/settle.ts'
 import type { Sources } from '../sending/sources.ts'
@@ -36,7 +36,7 @@ async function takeIn(ctx: InTx, campaignsOf: Sources['campaignsOf'], providerId
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await holdReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
-  const told = matched(reports, messages, await peopleOf(ctx, known))
+  const told = matched(reports, messages, await findPresent(ctx, known))
   const last = new Map(told.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   await suppress(ctx, told.flatMap(suppressionOf))
@@ -60,15 +60,6 @@ function matched(reports: Report[], messages: ReportedMessage[], people: Map<Use
     if (to) found.state = to.state
     return [{ report, message, became, person: people.get(found.user_id) }]
   })
-}
-
-async function peopleOf(ctx: InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
-  if (ids.length === 0) return new Map()
-  const survivors = await findSurvivors(ctx, ctx.projectId, [...new Set(ids)])
-  const rows = new Map((await findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])).map((row) => [row.id, row]))
-  return new Map(
-    survivors.flatMap(({ id, survivor_id }) => (rows.has(survivor_id) ? [[id, rows.get(survivor_id) as UserRow] as const] : [])),
-  )
 }
 
 const REASONS = { bounced: 'hard_bounce', complained: 'complaint' } as const

@@ -4,7 +4,7 @@ import type { CampaignId, UserId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import type { PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
-import { findSurvivors, findUsers, pushTargetsOf, type UserRow } from '../../users/index.ts'
+import { findPresent, pushTargetsOf, type UserRow } from '../../users/index.ts'
 import type { Circumstances, HeldBack, SendingCampaign } from '../decide.ts'
 import { havingCause } from '../ledger/queries.ts'
 import { cappedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
@@ -23,7 +23,10 @@ export async function learn(ctx: ProjectCtx, sources: Sources, messages: Claimed
   const campaignIds = [...new Set(messages.map(({ campaign_id }) => campaign_id))]
   const campaigns = new Map((await sources.campaignsOf(ctx, campaignIds)).map((campaign) => [campaign.id, campaign]))
   const templates = Map.groupBy(await sources.templatesOf(ctx, campaignIds), ({ campaign_id }) => campaign_id)
-  const people = await peopleOf(ctx, [...new Set(messages.map(({ user_id }) => user_id))])
+  const people = await findPresent(
+    ctx,
+    messages.map(({ user_id }) => user_id),
+  )
   const consents = await consentsOf(ctx, messages, campaigns, people)
   const suppressions = await suppressionsOf(ctx, channel, people)
   const devices = channel === 'push' ? await devicesOf(ctx, people) : new Map<UserId, PushTarget[]>()
@@ -60,18 +63,6 @@ export async function learn(ctx: ProjectCtx, sources: Sources, messages: Claimed
 /** What a message over this channel goes to, where addresses can be suppressed. */
 const addressOf = (channel: Channel, person: Pick<UserRow, 'email' | 'phone'>): string | null =>
   channel === 'email' ? person.email : channel === 'text' ? person.phone : null
-
-/** The people of these ids; who was merged since is the survivor. */
-async function peopleOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
-  const survivors = await findSurvivors(ctx, ctx.projectId, ids)
-  const rows = new Map((await findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])).map((row) => [row.id, row]))
-  return new Map(
-    survivors.flatMap(({ id, survivor_id }): [UserId, UserRow][] => {
-      const row = rows.get(survivor_id)
-      return row ? [[id, row]] : []
-    }),
-  )
-}
 
 async function consentsOf(
   ctx: ProjectCtx,

@@ -1,7 +1,7 @@
 /** From a template to the finished message of one person: filled in, its links counted, its ways out attached. No SQL. */
 import { LRUCache } from 'lru-cache'
 import type { ProjectCtx } from '../../../infra/ctx.ts'
-import type { LinkId, ProjectId, UserId } from '../../../lib/ids.ts'
+import type { LinkId, ProjectId } from '../../../lib/ids.ts'
 import { LiquidError } from '../../../lib/liquid.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import { compose, type Rendered } from '../../channels/index.ts'
@@ -121,7 +121,7 @@ export function scopeOf(
   project: Pick<SendingProject, 'id' | 'name' | 'locale' | 'timezone'>,
   { event }: Pick<ClaimedMessage, 'event'>,
   campaign: Pick<SendingCampaign, 'id' | 'name'>,
-  person: UserRow & { id: UserId },
+  person: UserRow,
 ) {
   const { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at } = person
   return {

@@ -2,7 +2,7 @@
 import { asSystem, type Ctx } from '../../../infra/ctx.ts'
 import { type Page, type PageReply, page } from '../../../infra/page.ts'
 import { findProject } from '../../projects/index.ts'
-import { findSurvivors, findUsers } from '../../users/index.ts'
+import { findPresent } from '../../users/index.ts'
 import { render } from '../sending/render.ts'
 import type { Sources } from '../sending/sources.ts'
 import { findViewed } from './queries.ts'
@@ -43,8 +43,7 @@ async function viewed(outer: Ctx, sources: Sources, token: string): Promise<stri
   const ctx = asSystem(outer, named.projectId, project)
   const message = await findViewed(ctx, named.messageId)
   if (message?.channel !== 'email') return null
-  const [survivor] = await findSurvivors(ctx, ctx.projectId, [message.user_id])
-  const [person] = survivor ? await findUsers(ctx, [survivor.survivor_id]) : []
+  const person = (await findPresent(ctx, [message.user_id])).get(message.user_id)
   const [campaign] = await sources.campaignsOf(ctx, [message.campaign_id])
   const templates = await sources.templatesOf(ctx, [message.campaign_id])
   const template = sources.chooseTemplate(templates, person?.locale ?? null, ctx.project.locale, message.variant ?? 0)

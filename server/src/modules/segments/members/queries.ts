@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
 import { type Sql, sql } from '../../../infra/db.ts'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/paging.ts'
-import { likePattern } from '../../../infra/search.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant } from '../../../lib/shapes.ts'
+import * as people from '../../users/index.ts'
 
 export const memberListing = listing({
   resource: 'list-users',
@@ -69,19 +69,10 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
 }
 
 /** Does what is known of a member hold `q`? For a term that is common: the page is walked and each row asked. */
-export const searchedInPassing = (ctx: ProjectCtx, q: string) =>
-  sql`exists (select 1 from user_search s where s.user_id = p.user_id and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`
+export const searchedInPassing = (ctx: ProjectCtx, q: string) => people.searchedInPassing(ctx, sql`p.user_id`, q)
 
 /** The same for a rare term: whoever matches is found by the trigram index first. */
-export const searchedBy = (ctx: ProjectCtx, q: string) =>
-  sql`p.user_id in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
-
-// Phone numbers also without the separators people write, as in the list of all users.
-const textMatches = (q: string) => {
-  const digits = q.replace(/[ ().-]/g, '')
-  const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
-  return asNumber ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(digits)})` : sql`s.text ilike ${likePattern(q)}`
-}
+export const searchedBy = (ctx: ProjectCtx, q: string) => people.searchedBy(ctx, sql`p.user_id`, q)
 
 const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
 
