@@ -128,3 +128,19 @@ test('a mail can be read in the browser by whoever holds its address, until the 
   await w.drain()
   expect((await w.get(path, { key: null })).status).toBe(404)
 })
+
+test('STOP is obeyed, and answered with words that the vendor takes along or else by a message', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
+  const { id } = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'text', settings: {} })).body
+  const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
+  const hear = (takesWords: boolean) => createReporting(sources)(w.ctx, id, [stop], takesWords)
+  expect(await hear(true)).toEqual(expect.any(String))
+  expect(await hear(false)).toBeUndefined()
+  expect(await createReporting(sources)(w.ctx, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  const subscription_id = await subscriptionTo(w, 'text')
+  expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
+    expect.objectContaining({ subscription_id, state: 0 }),
+  )
+  expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ channel: 'text', address: '+61412345678' }])
+})
