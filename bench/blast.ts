@@ -2,7 +2,7 @@
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
 import { parseTemplate } from '../server/src/lib/liquid.ts'
-import { compileHtml } from '../server/src/modules/campaigns/templates/compile-email.ts'
+import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
 import { type Call, caller, emailType, heavyMail, listOfAll, makePeople, openSink, pause, peakMemory, trackEverything } from './sending.ts'
 import { report, startServer } from './support.ts'
 

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { from } from 'pg-copy-streams'
 import { request } from 'undici'
 import { checker } from '../server/src/lib/validate.ts'
-import { EventBatch } from '../server/src/modules/events/schema.ts'
+import { EventBatch } from '../server/src/modules/ingest/schema.ts'
 import { type BenchServer, load, median, report, startServer } from './support.ts'
 
 const PEOPLE = 20_000

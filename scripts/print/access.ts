@@ -1,5 +1,5 @@
-import type { Page } from '../../server/src/infra/page.ts'
-import type { Access, Route } from '../../server/src/infra/route.ts'
+import type { Page } from '../../server/src/infra/http/public-page.ts'
+import type { Access, Route } from '../../server/src/infra/http/route.ts'
 import { code, table } from './markdown.ts'
 
 /** Every route and who may call it. */

@@ -1,4 +1,4 @@
-import { settings } from '../../server/src/infra/config.ts'
+import { settings } from '../../server/src/infra/runtime/config.ts'
 import { code, table } from './markdown.ts'
 
 type AnySetting = { description: string; fallback: unknown; type: string; secret?: boolean }

@@ -1,11 +1,11 @@
-import { openApiDocument } from '../../server/src/infra/openapi.ts'
+import { openApiDocument } from '../../server/src/infra/http/openapi.ts'
 import { VERSION } from '../../server/src/lib/versions.ts'
 import { createListening } from '../../server/src/modules/inbox/index.ts'
 import { allPages, allRoutes } from '../../server/src/routes.ts'
 import { accessPage } from './access.ts'
 import { configurationPage } from './configuration.ts'
 import { printSchema } from './schema.ts'
-import { signalsPage } from './signals.ts'
+import { signalsPage } from './webhook-events.ts'
 
 /** Every printed file by its path from the root of the repository. */
 export async function pages(): Promise<Record<string, string>> {
@@ -16,7 +16,7 @@ export async function pages(): Promise<Record<string, string>> {
       allPages({ recorder: { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined } }),
     ),
     'docs/reference/configuration.md': configurationPage(),
-    'docs/reference/signals.md': signalsPage(),
+    'docs/reference/webhook-events.md': signalsPage(),
     'server/openapi.json': `${JSON.stringify(openApiDocument({ routes, version: VERSION }), null, 2)}\n`,
     'server/schema.sql': await printSchema(),
   }

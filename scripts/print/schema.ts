@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../server/src/infra/embedded-postgres.ts'
-import { migrate } from '../../server/src/infra/migrate.ts'
+import { startEmbeddedPostgres } from '../../server/src/infra/postgres/embedded-postgres.ts'
+import { migrate } from '../../server/src/infra/postgres/migrate.ts'
 
 type Table = {
   name: string

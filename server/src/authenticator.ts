@@ -1,4 +1,4 @@
-import type { Authenticator } from './infra/route.ts'
+import type { Authenticator } from './infra/http/route.ts'
 import { unauthenticated } from './lib/credentials.ts'
 import { authenticate, verifyUserToken } from './modules/keys/index.ts'
 import { findSurvivors } from './modules/users/index.ts'

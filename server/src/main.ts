@@ -1,6 +1,6 @@
 /** The command line: `node server/src/main.ts <command>`, also installed as `carillon`. */
 import { commands } from './cli/index.ts'
-import { ConfigError } from './infra/config.ts'
+import { ConfigError } from './infra/runtime/config.ts'
 
 // A log reader that goes away must not take the server with it.
 process.stdout.on('error', () => undefined)

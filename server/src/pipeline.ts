@@ -3,23 +3,13 @@
  * A batch of the log is read, its people are found, its events stored, lists looked at again, and what is owed because of all that
  * written down, in one transaction with the deletion of the log rows. Each step returns the next one's input.
  */
-import { applyNext, type LogWork } from './infra/apply-log.ts'
-import { asSystem, type Ctx, type InTx, inTx } from './infra/ctx.ts'
-import { type ParkedItem, projectsWaiting } from './infra/stream.ts'
+import { applyNext, type LogWork } from './infra/queue/consume.ts'
+import { type ParkedItem, projectsWaiting } from './infra/queue/queue.ts'
+import { asSystem, type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
 import type { UserId } from './lib/ids.ts'
 import { intentsOf } from './modules/campaigns/index.ts'
-import {
-  type Arrived,
-  eraseEvents,
-  type Fact,
-  preparePartitions,
-  type ReadItem,
-  readRequest,
-  record,
-  toSystemEvent,
-} from './modules/events/index.ts'
-import { enqueue, eraseMessages, mergeMessages } from './modules/messages/index.ts'
-import { findProject } from './modules/projects/index.ts'
+import { type Arrived, eraseEvents, type Fact, preparePartitions, record, toSystemEvent } from './modules/events/index.ts'
+import { type ReadItem, readRequest } from './modules/ingest/index.ts'
 import {
   erasePeople,
   lapse,
@@ -31,7 +21,9 @@ import {
   projectsDue,
   type Registry,
   reevaluate,
-} from './modules/segments/index.ts'
+} from './modules/lists/index.ts'
+import { enqueue, eraseMessages, mergeMessages } from './modules/messages/index.ts'
+import { findProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {

@@ -1,25 +1,26 @@
 /** Every endpoint, one line a module. */
-import type { Ctx } from './infra/ctx.ts'
-import type { Page } from './infra/page.ts'
-import type { Route } from './infra/route.ts'
-import type { Appender } from './infra/stream.ts'
-import { campaignRoutes, campaignsOfList, findCampaigns, requireCampaign } from './modules/campaigns/index.ts'
+
+import type { Page } from './infra/http/public-page.ts'
+import type { Route } from './infra/http/route.ts'
+import type { Appender } from './infra/queue/queue.ts'
+import type { Ctx } from './infra/runtime/ctx.ts'
+import { campaignRoutes, campaignsOfList, findCampaigns, requireCampaign, sendingCampaigns } from './modules/campaigns/index.ts'
 import { findProvider, hasProvider, providerPages, providerRoutes } from './modules/channels/index.ts'
-import { acceptUpserts, eventRoutes } from './modules/events/index.ts'
+import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
 import { inboxRoutes, type Listening } from './modules/inbox/index.ts'
+import { ingestRoutes } from './modules/ingest/index.ts'
 import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
+import { rebuildListsMentioning, segmentRoutes } from './modules/lists/index.ts'
 import { createReporting, messagePages, messageRoutes, whenSeen } from './modules/messages/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
-import { rebuildListsMentioning, segmentRoutes } from './modules/segments/index.ts'
 import { consentPages, createDefaultSubscriptions, subscriptionRoutes } from './modules/subscriptions/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
 import { createRecorder, findDomain, type Recorder, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
 import { findSurvivors, userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
 import { whenPeopleChange } from './pipeline.ts'
-import { sources } from './sources.ts'
 
 /** What endpoints of one process share. */
 export type Shared = { appender: Appender; listening: Listening; recorder: Recorder }
@@ -27,8 +28,9 @@ export type Shared = { appender: Appender; listening: Listening; recorder: Recor
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes(createDefaultSubscriptions, hasProvider),
   ...keyRoutes,
-  ...userRoutes(whenPeopleChange, (ctx, items, body, requestId) => acceptUpserts(ctx, appender, items, body, requestId)),
-  ...eventRoutes(appender),
+  ...userRoutes(whenPeopleChange),
+  ...ingestRoutes(appender),
+  ...eventRoutes,
   ...subscriptionRoutes((ctx, id) => rebuildListsMentioning(ctx, `subscription:${id}`)),
   ...segmentRoutes(async (ctx, id) => (await campaignsOfList(ctx, id)).map(({ name }) => name), findCampaigns),
   ...importRoutes,
@@ -51,8 +53,8 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
 export const allPages = ({ recorder }: Pick<Shared, 'recorder'>): Page[] => [
   ...trackingPages(recorder),
   ...consentPages,
-  ...messagePages(sources),
-  ...providerPages(createReporting(sources)),
+  ...messagePages(sendingCampaigns),
+  ...providerPages(createReporting(sendingCampaigns)),
 ]
 
 /** What people do with messages, once it is seen. What machines do counts for nothing here. */

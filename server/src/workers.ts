@@ -1,19 +1,19 @@
 /** Every background job, one line a module. */
-import type { Ctx } from './infra/ctx.ts'
-import { purgeIdempotencyRecords } from './infra/idempotency.ts'
-import { type Job, job } from './infra/jobs.ts'
-import { backlog, isBusy } from './infra/stream.ts'
-import { campaignJobs } from './modules/campaigns/index.ts'
+
+import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
+import { type Job, job } from './infra/queue/jobs.ts'
+import { backlog, isBusy } from './infra/queue/queue.ts'
+import type { Ctx } from './infra/runtime/ctx.ts'
+import { campaignJobs, sendingCampaigns } from './modules/campaigns/index.ts'
 import { eventJobs, retentionJob } from './modules/events/index.ts'
 import { importJobs } from './modules/imports/index.ts'
 import { inboxJobs } from './modules/inbox/index.ts'
+import { createBuilder, keepTime, rebuildListsReaching, removeRetired } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { findProject } from './modules/projects/index.ts'
-import { createBuilder, keepTime, rebuildListsReaching, removeRetired } from './modules/segments/index.ts'
 import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { whenForgotten, whenPeopleAct, whenPeopleChange, whenTimePasses } from './pipeline.ts'
-import { sources } from './sources.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
@@ -32,7 +32,7 @@ export const allJobs = (): Job[] => [
   ...eventJobs,
   retentionJob(rebuildListsReaching),
   ...campaignJobs,
-  ...messageJobs(sources),
+  ...messageJobs(sendingCampaigns),
   ...inboxJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -1,7 +1,7 @@
 /** Campaigns for tests: people in lists, a blast that lacks nothing, and what became of it counted by hand. */
 import { Type } from 'typebox'
 import { expect } from 'vitest'
-import { sql } from '../src/infra/db.ts'
+import { sql } from '../src/infra/postgres/db.ts'
 import type { CampaignId } from '../src/lib/ids.ts'
 import { allJobs } from '../src/workers.ts'
 import type { World } from './world.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedPostgres } from '../src/infra/embedded-postgres.ts'
-import { migrate } from '../src/infra/migrate.ts'
+import { startEmbeddedPostgres } from '../src/infra/postgres/embedded-postgres.ts'
+import { migrate } from '../src/infra/postgres/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { inject } from 'vitest'
-import { issueCertificate, loadOrCreateAuthority } from '../src/infra/dev-authority.ts'
+import { issueCertificate, loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
 
 export type ReceivedRequest = { method: string; path: string; headers: Record<string, string>; body: string; json: Record<string, unknown> }
 

@@ -2,7 +2,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { inject } from 'vitest'
-import { issueCertificate, loadOrCreateAuthority } from '../src/infra/dev-authority.ts'
+import { issueCertificate, loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
 
 /** What becomes of a mail: it is refused `at` a moment (`CONNECT` is the greeting, `BODY` what follows the mail), or `cut` off there. */
 export type RelayReply =

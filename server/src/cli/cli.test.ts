@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { cloneTemplate } from '../../test/world.ts'
 import { startApp } from '../app.ts'
-import { readConfig } from '../infra/config.ts'
+import { readConfig } from '../infra/runtime/config.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 let env: Record<string, string>

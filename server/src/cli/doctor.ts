@@ -1,7 +1,7 @@
 import { access, constants, statfs } from 'node:fs/promises'
-import { ConfigError, readConfig } from '../infra/config.ts'
-import { describeDatabase } from '../infra/describe-database.ts'
-import { backlog } from '../infra/stream.ts'
+import { describeDatabase } from '../infra/postgres/describe-database.ts'
+import { backlog } from '../infra/queue/queue.ts'
+import { ConfigError, readConfig } from '../infra/runtime/config.ts'
 import type { Command } from './command.ts'
 import { withCtx } from './with-ctx.ts'
 

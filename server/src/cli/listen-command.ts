@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { systemClock } from '../infra/clock.ts'
-import { readConfig } from '../infra/config.ts'
+import { systemClock } from '../infra/runtime/clock.ts'
+import { readConfig } from '../infra/runtime/config.ts'
 import type { Command } from './command.ts'
 import { listen, listenOptions } from './listen.ts'
 import { signalled } from './signals.ts'

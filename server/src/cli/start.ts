@@ -1,5 +1,5 @@
 import { type App, type Role, startApp } from '../app.ts'
-import { readConfig } from '../infra/config.ts'
+import { readConfig } from '../infra/runtime/config.ts'
 import { type Command, CommandError } from './command.ts'
 import { signalled } from './signals.ts'
 

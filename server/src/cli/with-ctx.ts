@@ -1,6 +1,6 @@
 import { openForCommand } from '../app.ts'
-import { readConfig } from '../infra/config.ts'
-import type { Ctx } from '../infra/ctx.ts'
+import { readConfig } from '../infra/runtime/config.ts'
+import type { Ctx } from '../infra/runtime/ctx.ts'
 
 /** Opens the database of the configuration for one command, starting the embedded one when it is not running. */
 export async function withCtx<T>(env: Record<string, string | undefined>, work: (ctx: Ctx) => Promise<T>): Promise<T> {

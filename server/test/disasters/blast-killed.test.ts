@@ -3,7 +3,7 @@
  * know it the ledger says so. `BLAST_PEOPLE=100000 BLAST_KILLS=20` makes it a long one.
  */
 import { expect, test } from 'vitest'
-import { systemClock } from '../../src/infra/clock.ts'
+import { systemClock } from '../../src/infra/runtime/clock.ts'
 import { embeddedUrl, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
 import { openRelay } from '../relay.ts'
 import { caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'

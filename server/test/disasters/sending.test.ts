@@ -1,7 +1,7 @@
 /** What can go wrong between us and those who carry messages, by name. */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/infra/db.ts'
+import { sql } from '../../src/infra/postgres/db.ts'
 import { blastTo, listOf, schedule, subscriptionTo } from '../blasts.ts'
 import { openRelay, type Relay } from '../relay.ts'
 import { type World, world } from '../world.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/infra/config.ts'
+import { readConfig } from '../../src/infra/runtime/config.ts'
 import { cloneTemplate } from '../world.ts'
 
 async function place() {

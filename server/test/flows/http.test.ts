@@ -1,7 +1,7 @@
 /** The HTTP contract: what every endpoint promises alike (D-HTTP, D-ERR, D-VAL, D-VER, D-RATE). */
 import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/infra/db.ts'
+import { sql } from '../../src/infra/postgres/db.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
 import { type RequestOptions, type World, world } from '../world.ts'
 

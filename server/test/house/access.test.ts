@@ -1,6 +1,6 @@
 /** Every route with every kind of credential: who is let through, and why the others are not (D-KEY-1, D-ROLE-2, D-PK-1). */
 import { describe, expect, test } from 'vitest'
-import type { Route } from '../../src/infra/route.ts'
+import type { Route } from '../../src/infra/http/route.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
 import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'

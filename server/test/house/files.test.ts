@@ -38,7 +38,7 @@ describe('files', () => {
   })
 
   test('of a module open with a paragraph about it', () => {
-    const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/\w+\/index\.ts$/.test(path))
+    const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/[\w-]+\/index\.ts$/.test(path))
     expect(doors.filter(({ text }) => !text.startsWith('/**\n')).map(({ path }) => path)).toEqual([])
   })
 })

@@ -6,17 +6,17 @@ const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts
 
 /** A folder of kinds, the file that registers them, and the files in it that are no kind. */
 const REGISTRIES: [folder: string, registry: string, others: string[]][] = [
-  ['campaigns/templates/kinds', 'index.ts', ['template.ts']],
-  ['campaigns/templates/lints', 'index.ts', ['lint.ts', 'find.ts', 'reading.ts']],
   ['channels/providers', 'index.ts', []],
   ['channels/providers/recorded', 'index.ts', []],
   ['journeys/steps', 'index.ts', ['step.ts']],
-  ['segments/conditions', 'index.ts', CONDITION_PARTS],
-  ['segments/operators', 'index.ts', ['operator.ts', 'duration.ts', 'span.ts']],
-  ['signals/types', 'index.ts', ['members.ts']],
+  ['rules/conditions', 'index.ts', CONDITION_PARTS],
+  ['rules/operators', 'index.ts', ['operator.ts', 'duration.ts', 'span.ts']],
   ['subscriptions/keywords', 'index.ts', ['keyword.ts']],
   ['subscriptions/pages/words', 'index.ts', ['words.ts']],
-  ['tracking/machines', 'index.ts', ['machine.ts']],
+  ['templates/kinds', 'index.ts', ['template.ts']],
+  ['templates/lints', 'index.ts', ['lint.ts', 'find.ts', 'reading.ts']],
+  ['tracking/bot-detection', 'index.ts', ['detector.ts', 'detect-bot.ts']],
+  ['webhook-events/types', 'index.ts', ['members.ts']],
 ]
 
 test.each(REGISTRIES)('every kind in %s is registered under its own name', (folder, registry, others) => {

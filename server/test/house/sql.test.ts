@@ -33,21 +33,21 @@ const MAY: Record<string, string> = {
   'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.queuesDue': 'finds the projects that have work',
   'messages.newMessageId': 'a sequence, no table',
-  'segments.dropFound': 'a table of one scan, which is of one project',
-  'segments.findRetired': 'finds the projects that have work',
-  'segments.findUnfinished': 'finds the projects that have work',
-  'segments.indexFound': 'a table of one scan, which is of one project',
-  'segments.isWhole': 'a table of one scan, which is of one project',
-  'segments.limitStatements': 'settings, no table',
-  'segments.lockLists': 'a lock, no table',
-  'segments.lockListsShared': 'a lock, no table',
-  'segments.lockRules': 'a lock, no table',
-  'segments.searchNear': 'names it by way of the search that it asks each row',
-  'segments.openFound': 'a table of one scan, which is of one project',
-  'segments.partitions': 'reads the catalogue of PostgreSQL',
-  'segments.projectsAhead': 'finds the projects that have work',
-  'segments.projectsWithRules': 'finds the projects that have work',
-  'signals.purgeSignals': 'a purge by age, the same for all',
+  'lists.dropFound': 'a table of one scan, which is of one project',
+  'lists.findRetired': 'finds the projects that have work',
+  'lists.findUnfinished': 'finds the projects that have work',
+  'lists.indexFound': 'a table of one scan, which is of one project',
+  'lists.isWhole': 'a table of one scan, which is of one project',
+  'lists.limitStatements': 'settings, no table',
+  'lists.lockLists': 'a lock, no table',
+  'lists.lockListsShared': 'a lock, no table',
+  'lists.lockRules': 'a lock, no table',
+  'lists.searchNear': 'names it by way of the search that it asks each row',
+  'lists.openFound': 'a table of one scan, which is of one project',
+  'lists.partitions': 'reads the catalogue of PostgreSQL',
+  'lists.projectsAhead': 'finds the projects that have work',
+  'lists.projectsWithRules': 'finds the projects that have work',
+  'webhook-events.purgeSignals': 'a purge by age, the same for all',
   'tracking.findVerifiedHost': 'the host is what says which project',
   'tracking.holdClaims': 'whose a host is, is decided among all projects that name it',
   'tracking.withdraw': 'takes a host from whichever project had it',
@@ -65,9 +65,9 @@ const NAMES_PROJECT = /\bproject_id\s*=|\b(?:insert into|copy) \w+(?: as \w+)? \
 const sources = sourcesOf('server/src')
 
 /** Rules are made of parts, each of which says in one place what it means in memory and in SQL. */
-const PARTS_OF_RULES = /^server\/src\/modules\/segments\/(operators\/|conditions\/|rules\/sql\.ts$)/
+const PARTS_OF_RULES = /^server\/src\/modules\/rules\/(operators\/|conditions\/|sql\.ts$)/
 
-const isQueries = ({ path }: { path: string }) => path.startsWith('server/src/modules/') && path.endsWith('/queries.ts')
+const isQueries = ({ path }: { path: string }) => /^server\/src\/modules\/.*[/.]queries\.ts$/.test(path)
 
 /** The statements of a file that name no project, neither themselves nor by a part they are made of. */
 function nameless(templates: Template[]): string[] {

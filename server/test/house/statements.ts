@@ -5,7 +5,7 @@ export type Template = { name: string; text: string }
 
 /** The outermost `sql` templates of a file, each with the declaration that it stands in. */
 export function templatesOf({ path, text }: Source): Template[] {
-  const module = /modules\/(\w+)\//.exec(path)?.[1] ?? path
+  const module = /modules\/([\w-]+)\//.exec(path)?.[1] ?? path
   const templates: Template[] = []
   let end = 0
   for (const { index } of text.matchAll(/\bsql`/g)) {

@@ -9,28 +9,30 @@ const MERGES = 'what was kept of people that turned out to be one depends on who
 /** Statements that read a table of another module, and why they may. */
 const MAY: Record<string, string> = {
   'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
-  'segments.amongPeople': RULES,
-  'segments.countByRule': RULES,
-  'segments.countPeople': RULES,
-  'segments.device': RULES,
-  'segments.fillFromFound': RULES,
-  'segments.fillPeople': RULES,
-  'segments.fillTimes': RULES,
-  'segments.findChunk': RULES,
-  'segments.readTimes': RULES,
-  'segments.subscription': RULES,
-  'segments.firstMerged': MERGES,
-  'segments.takeFormerTimes': MERGES,
-  'segments.findByName': 'a hundred people are named by their ids at once',
-  'segments.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
-  'segments.isMember': 'a page of members is full although some of them are being erased',
+  'rules.amongPeople': RULES,
+  'lists.countByRule': RULES,
+  'lists.countPeople': RULES,
+  'rules.device': RULES,
+  'rules.list': RULES,
+  'rules.ofTimes': RULES,
+  'lists.fillFromFound': RULES,
+  'lists.fillPeople': RULES,
+  'lists.fillTimes': RULES,
+  'lists.findChunk': RULES,
+  'lists.readTimes': RULES,
+  'rules.subscription': RULES,
+  'lists.firstMerged': MERGES,
+  'lists.takeFormerTimes': MERGES,
+  'lists.findByName': 'a hundred people are named by their ids at once',
+  'lists.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
+  'lists.isMember': 'a page of members is full although some of them are being erased',
   'subscriptions.holdByPhone': 'whoever writes STOP means everybody with that number, who must not be merged away meanwhile',
   'subscriptions.holdPeople': 'whose consent changes must not be merged away meanwhile',
-  'segments.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',
+  'lists.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',
 }
 
 const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)
-const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/\w+\/index\.ts$/.test(path))
+const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/[\w-]+\/index\.ts$/.test(path))
 
 /** What a module says in its first paragraph that it owns. */
 const ownedBy = ({ text }: { text: string }) => {
@@ -39,7 +41,7 @@ const ownedBy = ({ text }: { text: string }) => {
   return [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)
 }
 
-const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [table, /modules\/(\w+)\//.exec(door.path)?.[1] as string])))
+const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [table, /modules\/([\w-]+)\//.exec(door.path)?.[1] as string])))
 
 /** Tables of nobody in particular: those of infra. */
 const INFRA = [
@@ -60,7 +62,7 @@ describe('tables', () => {
 
   test('a module speaks of its own tables only', () => {
     const trespasses = sourcesOf('server/src/modules').flatMap((source) => {
-      const module = /modules\/(\w+)\//.exec(source.path)?.[1]
+      const module = /modules\/([\w-]+)\//.exec(source.path)?.[1]
       return templatesOf(source).flatMap(({ name, text }) =>
         [...text.matchAll(/\b(?:from|join|into|update|copy|using) (\w+)/g)]
           .map(([, table]) => table as string)

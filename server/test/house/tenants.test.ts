@@ -1,7 +1,7 @@
 /** Two tenants in one database: whatever is asked with the keys of one, the other is neither seen nor changed. */
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Route } from '../../src/infra/route.ts'
+import type { Route } from '../../src/infra/http/route.ts'
 import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
 

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
-import { PAGING_PARAMETERS } from '../paging.ts'
-import type { Route } from '../route.ts'
+import { PAGING_PARAMETERS } from './paging.ts'
+import type { Route } from './route.ts'
 
 /** A route with its validators compiled, once, when the server is put together. */
 export type CompiledRoute = {

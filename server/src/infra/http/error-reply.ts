@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isSqlState } from '../db.ts'
-import { HandlerRefusal } from '../idempotency.ts'
+import { isSqlState } from '../postgres/db.ts'
+import { HandlerRefusal } from './idempotency.ts'
 
 /** The body and headers of an error, for every endpoint alike (D-ERR-1). */
 export function errorReply(error: ApiError, requestId: string, baseUrl: string) {

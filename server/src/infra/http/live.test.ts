@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { expect, test, vi } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { type LiveCall, type LiveEvent, LiveOf, route } from '../route.ts'
+import { type LiveCall, type LiveEvent, LiveOf, route } from './route.ts'
 import { createHttpServer } from './server.ts'
 
 type Events = (live: LiveCall) => AsyncIterable<LiveEvent>

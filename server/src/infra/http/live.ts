@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Ctx } from '../ctx.ts'
-import type { Live, LiveEvent } from '../route.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 import { begin } from './begin.ts'
+import type { Live, LiveEvent } from './route.ts'
 
 /** Who does not take what is left when the server drains is cut off after this time. */
 const DRAIN_MAX_MS = 5000

@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
-import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
+import { sql } from '../postgres/db.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 
 export type Operations = {
   ctx: Ctx

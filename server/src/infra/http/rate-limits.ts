@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../lib/errors.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../runtime/config.ts'
 
 export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page'
 

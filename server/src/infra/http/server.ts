@@ -11,17 +11,17 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ApiError } from '../../lib/errors.ts'
 import { ulid } from '../../lib/ids.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
-import type { Ctx } from '../ctx.ts'
-import type { Page } from '../page.ts'
-import type { Authenticator, Download, Route } from '../route.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
-import { addPages } from './pages.ts'
+import type { Page } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
+import type { Authenticator, Download, Route } from './route.ts'
 import { type Exchange, serve } from './serve.ts'
+import { addPages } from './serve-public-pages.ts'
 
 export type HttpOptions = {
   ctx: Ctx

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { fault } from '../../lib/errors.ts'
-import type { Ctx } from '../ctx.ts'
-import type { BodyStream, Received } from '../route.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 import { bytesOf, checkMediaType } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
+import type { BodyStream, Received } from './route.ts'
 
 /** A sender that says nothing for so long is gone. */
 const SILENCE_MAX_MS = 120_000

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { templatesOf } from '../templates/queries.ts'
 import { findCampaigns } from './index.ts'
 import { runningTriggers } from './queries.ts'
-import { templatesOf } from './templates/queries.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
 const pathOf = (campaign: { id: number }) => `${CAMPAIGNS}/${campaign.id}`

@@ -1,13 +1,13 @@
 /** Messages of a trigger campaign that somebody asks for, without an event. */
 import { type Static, Type } from 'typebox'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { type CampaignId, type MessageId, type UserId, ulid } from '../../lib/ids.ts'
 import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
 import { enqueue, messagesOf } from '../messages/index.ts'
 import { Identifier, resolveIds } from '../users/index.ts'
 import { getCampaign } from './service.ts'
-import { intentOf } from './triggered.ts'
+import { intentOf } from './triggers.ts'
 
 const DATA_BYTES_MAX = 32_768
 const KEY_LENGTH_MAX = 200

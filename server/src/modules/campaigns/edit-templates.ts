@@ -1,41 +1,50 @@
-import { inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { requirePublisher } from '../../infra/rights.ts'
+import { requirePublisher } from '../../infra/http/require-publisher.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
+import {
+  aboutOf,
+  countTemplates,
+  deleteTemplate,
+  findingsOf,
+  type SavedTemplate,
+  saveTemplate,
+  type Template,
+  type TemplatePlace,
+  type TemplateRow,
+  templatesOf,
+  variantName,
+  written,
+} from '../templates/index.ts'
 import { getCampaign, holdCampaign } from './service.ts'
 import { isLive } from './states.ts'
-import * as queries from './templates/queries.ts'
-import { findingsOf, written } from './templates/ready.ts'
-import type { SavedTemplate, Template, TemplateRow } from './templates/schema.ts'
-import { aboutOf } from './templates/surroundings.ts'
-import { variantName } from './templates/variants.ts'
 
 /** The templates of one campaign, oldest first. Throws 404. */
 export async function listTemplates(ctx: ProjectCtx, id: CampaignId): Promise<Template[]> {
   const campaign = await getCampaign(ctx, id)
-  return (await queries.templatesOf(ctx, [campaign.id])).map(present)
+  return (await templatesOf(ctx, [campaign.id])).map(present)
 }
 
 /** Creates or replaces a template. Throws 400 and 422 for what the channel cannot send, 403, 404. */
-export async function putTemplate(ctx: ProjectCtx, place: queries.TemplatePlace, given: unknown): Promise<SavedTemplate> {
+export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: unknown): Promise<SavedTemplate> {
   const campaign = await getCampaign(ctx, place.campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
   // Compiling takes its time, and nobody is to wait for it: a campaign never changes its channel.
   const { data, compiled } = await written(campaign.channel, given)
   const saved = await inTx(ctx, async (ctx) => {
     await holdCampaign(ctx, place.campaignId)
-    return queries.saveTemplate(ctx, place, data, compiled)
+    return saveTemplate(ctx, place, data, compiled)
   })
   if (!saved) throw new Error('The template was not saved.')
   return { ...present(saved), findings: findingsOf(campaign.channel, saved, await aboutOf(ctx, campaign)) }
 }
 
 /** Removes a template; the last one stays while the campaign is under way. Throws 403, 404, 422. */
-export function removeTemplate(ctx: ProjectCtx, place: queries.TemplatePlace): Promise<void> {
+export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<void> {
   return inTx(ctx, async (ctx) => {
     const { state } = await holdCampaign(ctx, place.campaignId)
-    if ((await queries.deleteTemplate(ctx, place)) === 0) throw missing('template')
-    if (isLive(state) && (await queries.countTemplates(ctx, place.campaignId)) === 0) {
+    if ((await deleteTemplate(ctx, place)) === 0) throw missing('template')
+    if (isLive(state) && (await countTemplates(ctx, place.campaignId)) === 0) {
       throw fault(
         'validation_failed',
         'locale',

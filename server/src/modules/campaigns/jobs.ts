@@ -1,8 +1,8 @@
-import { job } from '../../infra/jobs.ts'
+import { job } from '../../infra/queue/jobs.ts'
 import { beginDue, loadAudiences } from './audience/load.ts'
 import { rehearseNext } from './preflight/service.ts'
-import { doChores } from './progress/chores.ts'
 import { chooseWinners, finishDone } from './progress/finish.ts'
+import { doChores } from './progress/pending-actions.ts'
 
 const IDLE_MS = 500
 const FINISH_IDLE_MS = 1000

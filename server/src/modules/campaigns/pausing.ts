@@ -1,4 +1,4 @@
-import { inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { faultsError } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { savePause } from './queries.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { dueAt } from './fields.ts'
@@ -175,14 +175,3 @@ export const campaignsOfList = (ctx: ProjectCtx, listId: ListId) =>
           and ${listId} = any(list_ids || exclusion_list_ids)
         order by id limit 10`,
   )
-
-const VariantRow = Type.Object({ variant: Type.Integer() })
-
-/** The variants of a campaign that a template stands for; the first one, when it has no variants. */
-export const variantsWritten = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
-  const rows = await ctx.db.all(
-    VariantRow,
-    sql`select distinct variant from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${id}`,
-  )
-  return new Set(rows.map(({ variant }) => variant))
-}

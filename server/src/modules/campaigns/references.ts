@@ -1,10 +1,10 @@
-import type { ProjectCtx } from '../../infra/ctx.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { findListIds, references } from '../segments/index.ts'
+import { findListIds } from '../lists/index.ts'
+import { eventRuleFaults, references } from '../rules/index.ts'
 import { findSubscription, knownSubscriptions } from '../subscriptions/index.ts'
-import { eventRuleFaults } from './event-rule/event-rule.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, DomainId, ProjectId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
-import { EventRule } from './event-rule/schema.ts'
+import { EventRule } from '../rules/index.ts'
+import { VariantName } from '../templates/index.ts'
 import { CAMPAIGN_STATES, CAMPAIGN_TYPES, WRITABLE_STATES } from './states.ts'
-import { VariantName } from './templates/variants.ts'
 
 const LISTS_MAX = 100
 const VARIANTS_MAX = 26

@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
-import { requirePublisher } from '../../infra/rights.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
+import { requirePublisher } from '../../infra/http/require-publisher.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { inFlight, type Tally, talliesOf } from '../messages/index.ts'
+import { copyTemplates, variantName, variantsWritten } from '../templates/index.ts'
 import { applied, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import * as queries from './queries.ts'
 import { channelOf, type LookUps, referenceFaults } from './references.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
-import { copyTemplates } from './templates/queries.ts'
-import { variantName } from './templates/variants.ts'
 
 /** Makes a draft. Throws 422 for what it names and does not exist. */
 export async function createCampaign(ctx: ProjectCtx, input: CampaignInput, lookUps: LookUps): Promise<CampaignRow> {
@@ -110,7 +109,7 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 }
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
-  const written = await queries.variantsWritten(ctx, before.id)
+  const written = await variantsWritten(ctx, before.id)
   const hasTemplate = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])

@@ -1,15 +1,27 @@
 import { Type } from 'typebox'
-import { route } from '../../infra/route.ts'
+import { route } from '../../infra/http/route.ts'
 import { fault } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { isLocale, normaliseLocale } from '../../lib/locales.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
+import {
+  Content,
+  LintReport,
+  lintTemplates,
+  Preview,
+  PreviewInput,
+  previewTemplate,
+  SavedTemplate,
+  Template,
+  TestInput,
+  TestReport,
+  VariantName,
+  variantNumber,
+} from '../templates/index.ts'
 import { listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
-import { lintTemplates, previewTemplate } from './templates/preview.ts'
-import { Content, LintReport, Preview, PreviewInput, SavedTemplate, Template, TestInput, TestReport } from './templates/schema.ts'
-import { sendTests } from './templates/test-sends.ts'
-import { VariantName, variantNumber } from './templates/variants.ts'
+import { getCampaign } from './service.ts'
+import { sendTests } from './test-sends.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
@@ -68,7 +80,7 @@ export const templateRoutes = [
     params,
     body: PreviewInput,
     reply: Preview,
-    run: (ctx, { params, body }) => previewTemplate(ctx, params.campaignId, body),
+    run: async (ctx, { params, body }) => previewTemplate(ctx, await getCampaign(ctx, params.campaignId), body),
   }),
   route({
     method: 'GET',
@@ -77,7 +89,7 @@ export const templateRoutes = [
     access: { secret: 'support' },
     params,
     reply: LintReport,
-    run: (ctx, { params }) => lintTemplates(ctx, params.campaignId),
+    run: async (ctx, { params }) => lintTemplates(ctx, await getCampaign(ctx, params.campaignId)),
   }),
   route({
     method: 'POST',

@@ -5,11 +5,12 @@
  * own, a provider answers accepted, rejected, deferred or uncertain, whatever happens outside, its secrets are sealed and never
  * shown, and a report is believed only with the vendor's proof.
  */
-export { providerPages } from './callbacks.ts'
-export { type Carrier, carrierFor } from './carriers.ts'
+
 export type { Contact, Unreachable } from './channel.ts'
 export { hasProvider } from './configure.ts'
+export { type Carrier, carrierFor } from './connections.ts'
 export type { Outcome, Outgoing, PushTarget, Rendered, Report } from './provider.ts'
 export { findProvider } from './queries.ts'
+export { providerPages } from './read-callback.ts'
 export { providerRoutes } from './routes.ts'
 export { compose, MESSAGE_CONTENTS, unreachable } from './service.ts'

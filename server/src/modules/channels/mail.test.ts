@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { openVendor, type VendorRequest } from '../../../test/fake-provider.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
-import { openVendor, type VendorRequest } from '../../../test/vendor.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import { inHeader, inPlain, letterOf } from './mail.ts'
 import type { Outgoing, Outside } from './provider.ts'

@@ -1,5 +1,5 @@
 /** What vendors were seen to answer and to report, as data for the test that every provider has to pass. */
-import type { PageReply } from '../../infra/page.ts'
+import type { PageReply } from '../../infra/http/public-page.ts'
 import type { Outcome, Outgoing, Report } from './provider.ts'
 
 /**

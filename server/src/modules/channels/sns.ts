@@ -2,7 +2,7 @@
 import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Callback, Outside } from './provider.ts'
-import * as vendors from './vendors.ts'
+import * as vendors from './provider-http.ts'
 
 /** SNS repeats what was not taken for six hours. */
 const AGE_MS_MAX = 12 * 3_600_000

@@ -3,12 +3,12 @@
  * Attributes are those of the latest events of each name, read when somebody asks: up to 50 of a name, and about 5,000 of a page.
  */
 import { type Static, Type } from 'typebox'
-import type { ProjectCtx } from '../../infra/ctx.ts'
-import type { PageOf, PageRequest } from '../../infra/paging.ts'
+import type { PageOf, PageRequest } from '../../infra/http/paging.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { Exact, Timestamp } from '../../lib/shapes.ts'
 import { Coverage, nameInRules, Samples } from '../users/index.ts'
-import * as queries from './reading/queries.ts'
-import { RECENT_KEPT } from './tally.ts'
+import { RECENT_KEPT } from './counts.ts'
+import * as queries from './reading.queries.ts'
 
 const LOOKED_AT_MAX = 5000
 const ATTRIBUTES_MAX = 100

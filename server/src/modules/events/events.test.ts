@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
 
 const EventRow = Type.Object({
   name: Type.String(),

@@ -1,4 +1,4 @@
-import { type Job, job } from '../../infra/jobs.ts'
+import { type Job, job } from '../../infra/queue/jobs.ts'
 import { removeExpired, type WhenDropped } from './retention.ts'
 import { forgetEventIds, preparePartitions } from './service.ts'
 

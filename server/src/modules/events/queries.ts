@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx, InTx } from '../../infra/ctx.ts'
-import { raw, sql } from '../../infra/db.ts'
+import { raw, sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { Month } from './months.ts'
 

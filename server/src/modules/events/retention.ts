@@ -3,11 +3,12 @@
  * of what is older than all of these is looked through and cleared, with the counts of those days. It is done once a month: a late
  * event from such a time is stored, and goes with the next one.
  */
-import { type Ctx, inTx } from '../../infra/ctx.ts'
-import { isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/db.ts'
+
+import { isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/postgres/db.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { monthOf } from './months.ts'
 import { createPast, listPartitions, lockPartitions } from './queries.ts'
-import * as queries from './retention/queries.ts'
+import * as queries from './retention.queries.ts'
 import { preparePartitions } from './service.ts'
 
 /** What others do when the events before an instant are gone; is told again when it did not come to an end. */

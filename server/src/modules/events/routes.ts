@@ -1,31 +1,16 @@
 import { Type } from 'typebox'
-import { route } from '../../infra/route.ts'
-import type { Appender } from '../../infra/stream.ts'
+import { route } from '../../infra/http/route.ts'
 import { pathUser } from '../../lib/path-params.ts'
 import { Exact, Page } from '../../lib/shapes.ts'
 import { EventType, listEventTypes } from './catalogue.ts'
 import { eventName, range } from './range.ts'
-import { nameListing, timelineListing } from './reading/queries.ts'
-import { EventBatch } from './schema.ts'
-import { acceptEvents } from './service.ts'
+import { nameListing, timelineListing } from './reading.queries.ts'
 import { EventStats, readStats } from './stats.ts'
 import { listTimeline, TimelineItem } from './timeline.ts'
 
 const wanted = Exact({ name: Type.Optional(eventName), ...range })
 
-/** `appender` is the log that accepted requests go to. */
-export const eventRoutes = (appender: Appender) => [
-  route({
-    method: 'POST',
-    path: '/api/client/events',
-    summary: 'Record up to 100 behavioural events.',
-    description:
-      'The whole array is checked before it is accepted; 204 means that it is stored durably. A publishable key may send anonymous events, or, with a user token, events of that user.',
-    access: { secret: 'editor', publishable: 'anonymous' },
-    body: EventBatch,
-    status: 204,
-    run: (ctx, { body, raw, requestId }) => acceptEvents(ctx, appender, body, raw, requestId),
-  }),
+export const eventRoutes = [
   route({
     method: 'GET',
     path: '/api/client/events/stats',

@@ -1,11 +1,11 @@
 /** How many events there were: counted as they are stored, by name and by day, so that nobody has to count them again. */
 import { type Static, Type } from 'typebox'
-import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
+import { countDays, countNames, dayOf, type Happened } from './counts.ts'
 import { readRange } from './range.ts'
-import * as queries from './reading/queries.ts'
-import { countDays, countNames, dayOf, type Happened } from './tally.ts'
+import * as queries from './reading.queries.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_DEFAULT = 30

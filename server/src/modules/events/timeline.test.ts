@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
-import { inTx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { followIndex, listEvents } from './reading/queries.ts'
+import { followIndex, listEvents } from './reading.queries.ts'
 
 const send = async (w: World, events: unknown[]) => {
   const { status } = await w.post('/api/client/events', events)

@@ -1,11 +1,11 @@
 /** What somebody did, latest first. */
 import { type Static, Type } from 'typebox'
-import { inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { Exact, Timestamp } from '../../lib/shapes.ts'
 import { findIdsOf, requireUser } from '../users/index.ts'
 import { readRange } from './range.ts'
-import * as queries from './reading/queries.ts'
+import * as queries from './reading.queries.ts'
 
 export const TimelineItem = Exact({
   name: Type.String(),

@@ -2,18 +2,19 @@
  * One batch of an import, in one transaction with the place in the file where it ends. Whoever dies on the way leaves nothing
  * behind: the lock on the import goes with the transaction, and the next one begins at the same row.
  */
-import { asSystem, type Ctx, type InTx, inTx, type ProjectDefaults } from '../../infra/ctx.ts'
+
 import { isDatabaseAway } from '../../infra/http/error-reply.ts'
-import { logLagMs } from '../../infra/log-lag.ts'
+import { logLagMs } from '../../infra/queue/backlog.ts'
+import { asSystem, type Ctx, type InTx, inTx, type ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { findList } from '../segments/index.ts'
+import { findList } from '../lists/index.ts'
 import type { WhenChanged } from '../users/index.ts'
+import { rehearse } from './dry-run.ts'
 import { failureOf } from './failures.ts'
 import { rowReader } from './items.ts'
 import * as queries from './queries.ts'
-import { rehearse } from './rehearse.ts'
 import { type Read, readRows } from './rows.ts'
-import { type Outcome, type Saved, savePeople } from './save-people.ts'
+import { type Outcome, type Saved, savePeople } from './save-imported-users.ts'
 import type { ClaimedImport } from './schema.ts'
 import { CHUNK_BYTES } from './upload.ts'
 

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Tenant, World } from '../../../test/world.ts'
 import { world } from '../../../test/world.ts'
-import type { Ctx } from '../../infra/ctx.ts'
-import type { Db, TxDb } from '../../infra/db.ts'
+import type { Db, TxDb } from '../../infra/postgres/db.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { importNext } from './apply.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../infra/ctx.ts'
-import { job } from '../../infra/jobs.ts'
+import { job } from '../../infra/queue/jobs.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { importNext, type Surroundings } from './apply.ts'
 import * as queries from './queries.ts'
 

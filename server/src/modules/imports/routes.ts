@@ -1,4 +1,4 @@
-import { DownloadOf, route } from '../../infra/route.ts'
+import { DownloadOf, route } from '../../infra/http/route.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'

@@ -1,5 +1,5 @@
 /** A file as it comes: cut into pieces of one size, each looked at before the next is asked for. */
-import type { BodyStream } from '../../infra/route.ts'
+import type { BodyStream } from '../../infra/http/route.ts'
 import { fault, faultsError } from '../../lib/errors.ts'
 import { type Column, columnsOf } from './columns.ts'
 import type { ImportOptions } from './options.ts'

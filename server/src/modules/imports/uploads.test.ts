@@ -6,7 +6,7 @@ import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type Reply, type World, world } from '../../../test/world.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
 
 const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id

@@ -1,6 +1,7 @@
 /** What is in inboxes, as far as others see to it: deliveries, merges, erasure. */
-import type { InTx } from '../../infra/ctx.ts'
-import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/db.ts'
+
+import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { parseTime } from '../../lib/times.ts'

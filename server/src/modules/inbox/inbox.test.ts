@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { rowsOf } from '../../../test/child-server.ts'
 import { deliver, type InboxProcess, OWN, startInbox, userId } from '../../../test/inbox.ts'
 import { type World, world } from '../../../test/world.ts'
-import { inTx } from '../../infra/ctx.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
 import { deliverToInbox, eraseInbox, inboxJobs, mergeInbox } from './index.ts'
 

@@ -6,6 +6,6 @@
  */
 export { deliverToInbox, eraseInbox, mergeInbox } from './contents.ts'
 export { inboxJobs } from './jobs.ts'
-export { createListening, type Listening } from './listening/listening.ts'
+export { createListening, type Listening } from './live/streams.ts'
 export { inboxRoutes } from './routes.ts'
 export type { InboxSeen } from './schema.ts'

@@ -1,5 +1,5 @@
-import { type Ctx, inTx } from '../../infra/ctx.ts'
-import { job } from '../../infra/jobs.ts'
+import { job } from '../../infra/queue/jobs.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { distinct } from '../../lib/shapes.ts'
 import * as queries from './queries.ts'
 

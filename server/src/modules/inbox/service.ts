@@ -1,8 +1,8 @@
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { MessageId, UserId } from '../../lib/ids.ts'
-import { marked } from './marks.ts'
 import * as queries from './queries.ts'
+import { marked } from './read-state.ts'
 import type { InboxMessage, InboxSeen, MarkChanges } from './schema.ts'
 
 /** Told, in the transaction that makes it true, what readers did for the first time. */

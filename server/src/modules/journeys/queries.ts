@@ -1,6 +1,6 @@
-import type { InTx, ProjectCtx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { type JourneyFields, JourneyRow, type Step, StepRow } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
 

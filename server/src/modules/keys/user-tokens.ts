@@ -1,6 +1,6 @@
 /** User tokens: short-lived JWTs (HS256) that scope a publishable key to one user (D-SESS-1 to D-SESS-3). */
 import { errors, jwtVerify, SignJWT } from 'jose'
-import type { Ctx, ProjectCtx } from '../../infra/ctx.ts'
+import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { type KeyId, type ProjectId, type UserId, ulid } from '../../lib/ids.ts'
 import { isKeyAlive } from './queries.ts'

@@ -5,7 +5,9 @@
  * unknown; every message ends in a state with its reason, and is counted in it at every instant; nothing goes to who is not subscribed or is
  * suppressed, or for a campaign that was stopped.
  */
-export { obstacleTo } from './decide.ts'
+
+export { type Tally, talliesOf } from './counts/counts.ts'
+export { obstacleTo } from './eligibility.ts'
 export { messageJobs } from './jobs.ts'
 export {
   abortMessages,
@@ -17,15 +19,12 @@ export {
   planMessages,
   releaseMessages,
   type Walk,
-} from './ledger/queries.ts'
-export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients/queries.ts'
+} from './messages.queries.ts'
+export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
+export { whenSeen } from './reports/engagement.ts'
 export { createReporting } from './reports/reports.ts'
-export { whenSeen } from './reports/seen.ts'
 export { messageRoutes } from './routes.ts'
 export { BULK, MESSAGE_STATES, type MessageState, type Reason } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
-export { scopeOf } from './sending/render.ts'
-export type { SendingTemplate, Sources } from './sending/sources.ts'
 export { enqueue, eraseMessages, mergeMessages } from './service.ts'
-export { type Tally, talliesOf } from './tallies/tallies.ts'
 export { viewPages as messagePages } from './view/pages.ts'

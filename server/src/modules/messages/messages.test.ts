@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type RequestOptions, type World, world } from '../../../test/world.ts'
-import { inTx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { sources } from '../../sources.ts'
-import { type Ending, ending, endingOf } from './decide.ts'
+import { sendingCampaigns } from '../campaigns/index.ts'
+import { type Ending, ending, endingOf } from './eligibility.ts'
 import { enqueue, mergeMessages, messageJobs } from './index.ts'
 import { type ClaimedMessage, type Intent, TRANSACTIONAL } from './schema.ts'
-import { createPace } from './sending/pace.ts'
 import { insertHandover, queuesDue } from './sending/queries.ts'
+import { createPace } from './sending/rates.ts'
+import { settle } from './sending/record-results.ts'
 import { claim, createSender, sendDue, sendQueue } from './sending/sender.ts'
-import { settle } from './sending/settle.ts'
 
 const INBOX = '/api/client/sandbox/messages'
 const EXPIRES = new Date('2027-01-01T00:00:00.000Z')
@@ -195,7 +195,7 @@ describe('nobody gets one cause twice', () => {
     )
     await inTx(w.ctx, (ctx) => enqueue(ctx, intents))
     const send = async () => {
-      const sender = createSender(sources, TRANSACTIONAL)
+      const sender = createSender(sendingCampaigns, TRANSACTIONAL)
       while ((await sendDue(w.ctx, sender)) > 0);
     }
     await Promise.all([send(), send(), send()])
@@ -348,7 +348,7 @@ describe('every message that is not sent says why', () => {
     const claimedAt = w.clock.now()
     const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
-    await sendQueue(w.ctx, createSender(sources, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender(sendingCampaigns, TRANSACTIONAL), messages, claimedAt)
     expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     expect(await inbox(w)).toEqual([])
   })
@@ -362,7 +362,7 @@ describe('every message that is not sent says why', () => {
     w.advance('10 minutes')
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    await sendQueue(w.ctx, createSender(sources, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender(sendingCampaigns, TRANSACTIONAL), messages, claimedAt)
     expect(await inbox(w)).toHaveLength(1)
     expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
   })
@@ -485,5 +485,5 @@ describe('the sandbox inbox', () => {
 
 test('the jobs find nothing to do in an empty project', async () => {
   await using w = await world()
-  for (const job of messageJobs(sources)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
+  for (const job of messageJobs(sendingCampaigns)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
 })

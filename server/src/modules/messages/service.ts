@@ -1,9 +1,9 @@
-import type { InTx } from '../../infra/ctx.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { eraseInbox, mergeInbox } from '../inbox/index.ts'
-import { emit, signals } from '../signals/index.ts'
 import type { Merge } from '../users/index.ts'
-import * as ledger from './ledger/queries.ts'
+import { emit, signals } from '../webhook-events/index.ts'
+import * as ledger from './messages.queries.ts'
 import { eraseCaptures } from './sandbox/queries.ts'
 import { type Intent, TRANSACTIONAL } from './schema.ts'
 

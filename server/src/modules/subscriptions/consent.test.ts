@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eventOf, mayReceive, newsOf } from './consent.ts'
-import type { WrittenChange } from './ledger/schema.ts'
+import type { WrittenChange } from './consents/schema.ts'
 
 describe('who may be sent what', () => {
   test.each([

@@ -1,7 +1,7 @@
 /** What states mean: who may be sent what, and which changes are news of a person. Pure. */
 import type { UserId } from '../../lib/ids.ts'
 import type { LoggedChange } from '../users/index.ts'
-import type { WrittenChange } from './ledger/schema.ts'
+import type { WrittenChange } from './consents/schema.ts'
 import type { Consent } from './schema.ts'
 
 /** Does a state, with what the type makes of it, allow messages of the type? Suppressed addresses are another matter. */

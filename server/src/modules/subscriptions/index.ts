@@ -7,7 +7,7 @@
  * a suppressed address gets nothing.
  */
 export { mayReceive } from './consent.ts'
-export { eraseSubscriptions, mergeSubscriptions } from './ledger/queries.ts'
+export { eraseSubscriptions, mergeSubscriptions } from './consents/queries.ts'
 export { linksOf } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'
 export { findSubscription, knownSubscriptions, subscriptionStates } from './queries.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSecrets } from '../../infra/secrets.ts'
+import { createSecrets } from '../../infra/runtime/secrets.ts'
 import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { confirmUrl, linksOf, readConfirmation, readLink } from './links.ts'
 

@@ -2,7 +2,7 @@
  * The links by which people decide for themselves. What they hold is signed, and nothing in it is secret: whoever has the link may
  * unsubscribe. They work for ever, with every key that was ever in use and still is in the ring.
  */
-import type { Ctx } from '../../infra/ctx.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 
 type Signing = Pick<Ctx, 'secrets'>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
-import { sql } from '../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, IdOf, OneOf } from '../../lib/shapes.ts'
 import {

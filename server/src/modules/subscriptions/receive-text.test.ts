@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
-import { inTx } from '../../infra/ctx.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import { receiveText, suppress, suppressedAmong } from './index.ts'
 
 const PHONE = '+61412345678'

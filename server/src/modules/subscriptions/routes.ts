@@ -1,9 +1,9 @@
-import { route } from '../../infra/route.ts'
+import { route } from '../../infra/http/route.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { requireUser } from '../users/index.ts'
-import { ledgerRoutes } from './ledger/routes.ts'
+import { ledgerRoutes } from './consents/routes.ts'
 import { subscriptionListing, userSubscriptionListing } from './queries.ts'
 import {
   OwnSubscriptionChanges,

@@ -1,13 +1,14 @@
 /** Changing where people stand: the state, the entry in the ledger, and what follows from it, in one transaction. */
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { LostRace } from '../../infra/db.ts'
+
+import { LostRace } from '../../infra/postgres/db.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { findSurvivors, logChanges, type UserRow } from '../users/index.ts'
 import { requestConfirmations } from './confirmations/request.ts'
 import { newsOf } from './consent.ts'
-import * as ledger from './ledger/queries.ts'
-import type { Evidence, StateChange, WrittenChange } from './ledger/schema.ts'
+import * as ledger from './consents/queries.ts'
+import type { Evidence, StateChange, WrittenChange } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { addressesOf, liftUnsubscribed } from './suppressions/service.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../infra/config.ts'
+import { readConfig } from '../../infra/runtime/config.ts'
 import { outsideOf } from './outside.ts'
 
 const PRODUCTION = {

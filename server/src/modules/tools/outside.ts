@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { promises as dns } from 'node:dns'
-import type { CallerCtx } from '../../infra/ctx.ts'
-import { tcpCheck } from '../../infra/tcp-check.ts'
+import { tcpCheck } from '../../infra/outgoing/tcp-check.ts'
+import type { CallerCtx } from '../../infra/runtime/ctx.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import type { Outside } from './service.ts'
 

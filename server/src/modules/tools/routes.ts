@@ -1,4 +1,4 @@
-import { route } from '../../infra/route.ts'
+import { route } from '../../infra/http/route.ts'
 import { outsideOf } from './outside.ts'
 import {
   CommerceForm,

@@ -1,4 +1,4 @@
-import type { PageReply } from '../../infra/page.ts'
+import type { PageReply } from '../../infra/http/public-page.ts'
 
 const HTML = `<!doctype html>
 <html lang="en-AU">

@@ -1,5 +1,5 @@
-import type { ProjectCtx } from '../../infra/ctx.ts'
-import { type Route, route } from '../../infra/route.ts'
+import { type Route, route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import type { DomainResolver } from './domains/dns-check.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSecrets } from '../../infra/secrets.ts'
+import { createSecrets } from '../../infra/runtime/secrets.ts'
 import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { readClick, readOpen, trackerOf } from './tracker.ts'
 

@@ -1,5 +1,5 @@
 /** The addresses that links and pictures of messages get: signed, so that they can be trusted without asking the database. */
-import type { Ctx } from '../../infra/ctx.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 
 /** Whose message it is. */

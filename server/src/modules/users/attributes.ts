@@ -1,4 +1,4 @@
-import type { Caller } from '../../infra/ctx.ts'
+import type { Caller } from '../../infra/runtime/ctx.ts'
 import { atLeast, type Role } from '../../lib/roles.ts'
 
 /** A line of the attribute register (D-ATTR-1). */

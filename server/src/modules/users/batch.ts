@@ -1,5 +1,5 @@
 /** Items of a batch: checked one by one, answered in order. */
-import type { ProjectDefaults } from '../../infra/ctx.ts'
+import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'

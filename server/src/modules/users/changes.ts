@@ -1,6 +1,7 @@
 /** What became different about people, for those who must look again because of it. */
-import type { InTx } from '../../infra/ctx.ts'
-import { insertGroup } from '../../infra/stream.ts'
+
+import { insertGroup } from '../../infra/queue/queue.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { type Person, sameJson } from './identity.ts'
 import type { Merge } from './queries.ts'

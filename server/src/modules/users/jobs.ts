@@ -1,5 +1,5 @@
-import { job } from '../../infra/jobs.ts'
-import { surveyAttributes } from './catalogue/attributes-in-use.ts'
+import { job } from '../../infra/queue/jobs.ts'
+import { surveyAttributes } from './attribute-profiles/attributes-in-use.ts'
 
 const LOOK_MS = 10_000
 

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../infra/ctx.ts'
-import { type Sql, sql } from '../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DeviceRow, UserRow } from './schema.ts'
-import { searchedBy, searchedInPassing } from './search/queries.ts'
+import { searchedBy, searchedInPassing } from './search.queries.ts'
 
 const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
-import type { ProjectCtx } from '../../infra/ctx.ts'
-import { route } from '../../infra/route.ts'
+import { route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { pathAttribute, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
-import { attributesInUse } from './catalogue/attributes-in-use.ts'
-import { AttributesInUse } from './catalogue/schema.ts'
+import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
+import { AttributesInUse } from './attribute-profiles/schema.ts'
 import type { WhenChanged } from './changes.ts'
 import { userListing } from './queries.ts'
 import { BatchResult, Device, DeviceInput, Session, User, UserBatch, UserWithDevices } from './schema.ts'
@@ -33,11 +33,8 @@ const AttributeInput = Exact({
   end_user: Type.Optional(Type.Boolean({ description: 'The user itself may see it.' })),
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
-/** `whenChanged` tells the other modules what became different, `acceptUpserts` queues a PATCH. */
-export const userRoutes = (
-  whenChanged: WhenChanged,
-  acceptUpserts: (ctx: ProjectCtx, items: unknown[], raw: Buffer, requestId: string) => Promise<void>,
-) => [
+/** `whenChanged` tells the other modules what became different. */
+export const userRoutes = (whenChanged: WhenChanged) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -47,17 +44,6 @@ export const userRoutes = (
     body: UserBatch,
     reply: BatchResult,
     run: (ctx, { body }) => upsertUsers(ctx, body, whenChanged),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/api/client/users',
-    summary: 'Queue up to 100 user upserts.',
-    description:
-      'The whole array is checked before it is accepted; 204 means that it is stored durably and will be applied in order, usually within a second.',
-    access: { secret: 'editor' },
-    body: UserBatch,
-    status: 204,
-    run: (ctx, { body, raw, requestId }) => acceptUpserts(ctx, body, raw, requestId),
   }),
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { mapPage, type PageOf, type PageRequest } from '../../infra/paging.ts'
-import { remembered } from '../../infra/remembered.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
+import { remembered } from '../../infra/runtime/cache.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
@@ -9,8 +9,8 @@ import { logChanges, type WhenChanged } from './changes.ts'
 import type { Person } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
-import { searchRecent } from './search/queries.ts'
-import { type Arrival, upsertPeople } from './upsert-people.ts'
+import { searchRecent } from './search.queries.ts'
+import { type Arrival, upsertPeople } from './upsert-users.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
 import { world } from '../../../test/world.ts'
-import { sql } from '../../infra/db.ts'
+import { sql } from '../../infra/postgres/db.ts'
 
 const batch = '/api/client/users/batch'
 

@@ -2,11 +2,12 @@
  * Delivery of what is due: lease, send, record, in rounds that never wait for a slow endpoint. Deciding is left to
  * `retry.ts` and `suspension.ts`.
  */
-import { type Ctx, inTx } from '../../infra/ctx.ts'
-import type { SafeResponse } from '../../infra/safe-fetch.ts'
+
+import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { findSignals, unsubscribe } from '../signals/index.ts'
+import { findSignals, unsubscribe } from '../webhook-events/index.ts'
 import { payload } from './payload.ts'
 import type { ClaimedDelivery, Settled } from './queries.ts'
 import * as queries from './queries.ts'

@@ -1,6 +1,6 @@
-import { type Ctx, inTx } from '../../infra/ctx.ts'
-import { job } from '../../infra/jobs.ts'
-import { purgeSignals, takeUndispatched } from '../signals/index.ts'
+import { job } from '../../infra/queue/jobs.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { purgeSignals, takeUndispatched } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import * as queries from './queries.ts'
 

@@ -1,4 +1,4 @@
-import type { StoredSignal } from '../signals/index.ts'
+import type { StoredSignal } from '../webhook-events/index.ts'
 
 /** The body of every attempt for this event, byte for byte the same (D-WH-3). */
 export function payload({ id, type, occurred_at, project_id, is_test, data }: StoredSignal, apiVersion: string): string {

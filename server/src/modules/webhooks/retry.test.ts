@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SafeResponse } from '../../infra/safe-fetch.ts'
+import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]

@@ -1,5 +1,5 @@
 /** When a failed delivery is tried again (D-WH-4). */
-import type { SafeResponse } from '../../infra/safe-fetch.ts'
+import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 
 export const isSuccess = (response: SafeResponse) => response.is === 'answered' && response.status >= 200 && response.status < 300
 

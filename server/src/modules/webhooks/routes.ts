@@ -1,4 +1,4 @@
-import { route } from '../../infra/route.ts'
+import { route } from '../../infra/http/route.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { deliveryListing, endpointListing } from './queries.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
-import { EVENT_TYPES } from '../signals/index.ts'
+import { EVENT_TYPES } from '../webhook-events/index.ts'
 
 declare const kind: unique symbol
 export type DeliveryId = number & { readonly [kind]: 'delivery' }

@@ -1,11 +1,11 @@
-import { type InTx, inTx, type ProjectCtx } from '../../infra/ctx.ts'
-import { mapPage, type PageRequest } from '../../infra/paging.ts'
+import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { webhookUrlProblem } from '../../lib/urls.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
-import { storeTest, subscribe, unsubscribe } from '../signals/index.ts'
+import { storeTest, subscribe, unsubscribe } from '../webhook-events/index.ts'
 import * as queries from './queries.ts'
 import {
   type DeliveryId,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
-import { inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
-import { audienceAfter } from '../../segments/index.ts'
+import { audienceAfter } from '../../lists/index.ts'
 import { loadAudiences, loadChunk } from './load.ts'
 
 const stateOf = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body.state

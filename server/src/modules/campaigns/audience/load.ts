@@ -3,11 +3,11 @@
  * where the next one begins, so that whoever dies on the way has done a chunk or has not; and everybody becomes a message, those who
  * get nothing with the reason, so that the totals tell of all.
  */
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
+import { audienceAfter } from '../../lists/index.ts'
 import { BULK, planMessages } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { audienceAfter } from '../../segments/index.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
 import { planFor } from './plan.ts'

@@ -1,8 +1,8 @@
 /** Everything that decides about people of an audience, in one statement of each kind. */
-import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
-import { membersAmong } from '../../segments/index.ts'
+import { membersAmong } from '../../lists/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { contactsOf, findSurvivors } from '../../users/index.ts'
 import type { CampaignRow } from '../schema.ts'

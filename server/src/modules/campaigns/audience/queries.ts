@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
 import { campaignColumns } from '../queries.ts'

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, messagesIn, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import type { SendingTemplate } from '../../messages/index.ts'
-import { rehearse } from './rehearse.ts'
+import type { SendingTemplate } from '../../templates/index.ts'
+import { type Tried, withFound } from './counts.ts'
+import { rehearse } from './preflight-message.ts'
 import { rehearseNext } from './service.ts'
-import { type Tried, withFound } from './tally.ts'
 
 const pathOfPreflights = (campaign: { id: number }) => `${pathOf(campaign)}/preflights`
 

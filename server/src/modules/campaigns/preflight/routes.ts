@@ -1,4 +1,4 @@
-import { route } from '../../../infra/route.ts'
+import { route } from '../../../infra/http/route.ts'
 import type { CampaignId, PreflightId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Preflight } from './schema.ts'

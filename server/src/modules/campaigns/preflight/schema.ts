@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, PreflightId, UserId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
-import { VariantName } from '../templates/variants.ts'
+import { VariantName } from '../../templates/index.ts'
 
 const State = OneOf(['running', 'finished'] as const)
 const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, { description: 'What the message would become; `reason` says why.' })

@@ -1,23 +1,21 @@
 /** Rehearses the whole audience of a blast before it goes out: who would get it, who would not, and for whom its templates break. */
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+
+import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
-import { scopeOf } from '../../messages/index.ts'
+import { audienceAfter, sizeOf } from '../../lists/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { audienceAfter, sizeOf } from '../../segments/index.ts'
+import { chooseTemplate, scopeOf, sendingTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { obstacleIn, variantFor } from '../audience/plan.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign, lockExisting } from '../service.ts'
-import { chooseTemplate } from '../templates/choose.ts'
-import { sendingTemplatesOf } from '../templates/ready.ts'
-import { variantName } from '../templates/variants.ts'
+import { type Tried, withFound } from './counts.ts'
+import { rehearse } from './preflight-message.ts'
 import * as queries from './queries.ts'
-import { rehearse } from './rehearse.ts'
 import type { Preflight, PreflightRow } from './schema.ts'
-import { type Tried, withFound } from './tally.ts'
 
 const CHUNK_PEOPLE = 200
 const AT_ONCE = 10

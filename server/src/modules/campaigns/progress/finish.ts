@@ -1,5 +1,5 @@
 /** Campaigns come to their end, and variants to their winner, by what became of their messages. */
-import { asSystem, type Ctx } from '../../../infra/ctx.ts'
+import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import { talliesOf } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { talliesOf } from '../../messages/index.ts'
 import { beginDue, loadAudiences } from '../audience/load.ts'
-import { doChores } from './chores.ts'
 import { chooseWinners, finishDone } from './finish.ts'
+import { doChores } from './pending-actions.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
 const read = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { type Sql, sql } from '../../../infra/db.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { CAMPAIGN_STATES, CAMPAIGN_TYPES, type CampaignState, type CampaignType, WRITABLE_STATES } from '../states.ts'
 
 const SEND_AT = '2026-12-01T09:00:00.000Z'

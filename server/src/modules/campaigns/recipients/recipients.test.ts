@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Reason } from '../../messages/index.ts'
-import { type Facts, sayWhy } from './say.ts'
+import { type Facts, sayWhy } from './explain-in-words.ts'
 
 const explain = async (w: World, campaign: { id: number }, user: string) =>
   (await w.get(`${pathOf(campaign)}/recipients/${user}/explain`, { key: w.keys.support })).body

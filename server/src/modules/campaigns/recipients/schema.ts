@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { ConsentId, ListId, MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
-import { VariantName } from '../templates/variants.ts'
+import { VariantName } from '../../templates/index.ts'
 
 const State = OneOf(MESSAGE_STATES, { description: 'What became of the message; `reason` says why.' })
 const ReasonName = Nullable(Type.String({ description: 'Why it is in this state, as a word that is never changed.' }))

@@ -1,11 +1,11 @@
-import type { ProjectCtx } from '../../../infra/ctx.ts'
-import { mapPage, type PageOf, type PageRequest } from '../../../infra/paging.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
 import { type MessageState, type Recipient, recipientsOf, talliesOf } from '../../messages/index.ts'
+import { variantName } from '../../templates/index.ts'
 import { findUsers } from '../../users/index.ts'
 import { findWinnerNumbers } from '../progress/queries.ts'
 import { getCampaign } from '../service.ts'
-import { variantName } from '../templates/variants.ts'
 import type { DeliveryReport, RecipientOf } from './schema.ts'
 
 /** A page of the messages of a campaign with whom they are for. Throws 404. */

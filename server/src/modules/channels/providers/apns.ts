@@ -2,11 +2,11 @@ import { createHash, createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { keepTokens } from '../access-tokens.ts'
 import { dead, pushTo } from '../devices.ts'
 import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
-import { keepTokens } from '../tokens.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   team_id: Line(10, { title: 'Team ID', pattern: '^[A-Z0-9]{10}$' }),

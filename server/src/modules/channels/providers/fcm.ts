@@ -2,11 +2,11 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
+import { type Issued, keepTokens } from '../access-tokens.ts'
 import { dead, pushTo } from '../devices.ts'
 import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
-import { type Issued, keepTokens } from '../tokens.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, JSON.' }),

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { SafeRequest } from '../../../infra/safe-fetch.ts'
+import type { SafeRequest } from '../../../infra/outgoing/safe-fetch.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { type Outgoing, provider } from '../provider.ts'
-import * as vendors from '../vendors.ts'
+import * as vendors from '../provider-http.ts'
 import type { WebhookContent } from '../webhook.ts'
 
 const Settings = Exact({

@@ -3,8 +3,8 @@ import { jwtVerify } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   access_key: Line(128, { title: 'Access key', writeOnly: true }),

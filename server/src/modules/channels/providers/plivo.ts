@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { PageReply } from '../../../infra/page.ts'
+import type { PageReply } from '../../../infra/http/public-page.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   auth_id: Line(32, { title: 'Auth ID', pattern: '^[A-Z0-9]{20}$' }),

@@ -3,7 +3,7 @@ import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../vendors.ts'
+import * as vendors from '../provider-http.ts'
 
 const Settings = Exact({
   server_token: mail.Secret('Server API token'),

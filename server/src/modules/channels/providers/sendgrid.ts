@@ -4,7 +4,7 @@ import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../vendors.ts'
+import * as vendors from '../provider-http.ts'
 
 const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),

@@ -4,8 +4,8 @@ import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type CallbackReading, type Outcome, type Outside, provider, type Report } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import { confirm, readNotice } from '../sns.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', says: 'is not a region; write it like `eu-central-1`' }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { SmtpAnswer, SmtpRelay } from '../../../infra/smtp-relays.ts'
+import type { SmtpAnswer, SmtpRelay } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
 import { type Outcome, provider } from '../provider.ts'

@@ -2,8 +2,8 @@ import { createPublicKey, verify } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   api_key: Line(128, { title: 'API key', writeOnly: true }),

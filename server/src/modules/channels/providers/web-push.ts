@@ -5,8 +5,8 @@ import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import { dead, pushTo } from '../devices.ts'
 import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
+import * as vendors from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
-import * as vendors from '../vendors.ts'
 
 const Settings = Exact({
   subject: Line(255, {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { Cap, QuietHours, type SendingPolicy } from './policy.ts'

@@ -1,4 +1,4 @@
-import { route } from '../../../infra/route.ts'
+import { route } from '../../../infra/http/route.ts'
 import { NO_POLICY, SendingPolicy } from './policy.ts'
 import { findPolicy, savePolicy } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import type { InTx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES, type MessageState, type Reason } from '../schema.ts'

@@ -1,26 +1,26 @@
 /** What vendors report of messages, and what people answer to them. */
-import { type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { carrierFor, type Report } from '../../channels/index.ts'
-import { emit } from '../../signals/index.ts'
 import { hasAddresses, receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
 import { findPresent, logChanges, type UserRow } from '../../users/index.ts'
-import { newMessageId } from '../ledger/queries.ts'
-import { messageEvent } from '../sending/settle.ts'
-import type { Sources } from '../sending/sources.ts'
-import { newsOfReport, type Told } from './news-of-report.ts'
+import { emit } from '../../webhook-events/index.ts'
+import { newMessageId } from '../messages.queries.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { messageEvent } from '../sending/record-results.ts'
 import { holdReported, type ReportedMessage, saveReported } from './queries.ts'
 import { afterReport } from './transition.ts'
+import { newsOfReport, type Told } from './webhook-events.ts'
 
 /**
  * Takes in what one call of a vendor said: states, news, suppression and consent in one transaction; then answers what people wrote,
  * by a message, or with the words that it gives back when the vendor takes them along with its answer.
  */
 export const createReporting =
-  ({ campaignsOf }: Pick<Sources, 'campaignsOf'>) =>
+  (findSendingCampaigns: FindSendingCampaigns) =>
   async (ctx: ProjectCtx, providerId: ProviderId, reports: Report[], takesWords: boolean): Promise<string | undefined> => {
     const about = reports.filter(({ what }) => what !== 'received')
-    if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, campaignsOf, providerId, about))
+    if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, findSendingCampaigns, providerId, about))
     let words: string | undefined
     for (const { what, address, text } of reports) {
       if (what !== 'received' || address === undefined || text === undefined) continue
@@ -31,7 +31,7 @@ export const createReporting =
     return words
   }
 
-async function takeIn(ctx: InTx, campaignsOf: Sources['campaignsOf'], providerId: ProviderId, reports: Report[]): Promise<void> {
+async function takeIn(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, providerId: ProviderId, reports: Report[]): Promise<void> {
   const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await holdReported(ctx, providerId, ids, references)
@@ -40,7 +40,7 @@ async function takeIn(ctx: InTx, campaignsOf: Sources['campaignsOf'], providerId
   const last = new Map(told.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   await suppress(ctx, told.flatMap(suppressionOf))
-  await unsubscribe(ctx, campaignsOf, told)
+  await unsubscribe(ctx, findSendingCampaigns, told)
   await emit(ctx, () => told.flatMap((one) => newsOfReport(one, ctx.clock.now())))
   await logChanges(ctx, told.flatMap(eventOf))
 }
@@ -72,11 +72,11 @@ function suppressionOf({ report, message }: Told) {
   return reason && address && hasAddresses(channel) ? [{ channel, address, reason, source: { message_id: message.id } }] : []
 }
 
-async function unsubscribe(ctx: InTx, campaignsOf: Sources['campaignsOf'], told: Told[]): Promise<void> {
+async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, told: Told[]): Promise<void> {
   const leaving = told.filter(({ report, person }) => person && (report.what === 'complained' || report.what === 'unsubscribed'))
   if (leaving.length === 0) return
   const ids = [...new Set<CampaignId>(leaving.map(({ message }) => message.campaign_id))]
-  const campaigns = new Map((await campaignsOf(ctx, ids)).map((campaign) => [campaign.id, campaign]))
+  const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
   for (const { report, message, person } of leaving) {
     const campaign = campaigns.get(message.campaign_id)
     if (!campaign || !person) continue

@@ -1,8 +1,8 @@
-import { route } from '../../../infra/route.ts'
+import { route } from '../../../infra/http/route.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
-import { getCapture } from './get-capture.ts'
+import { getCapture } from './get-sandbox-message.ts'
 import { deleteCaptures, listCaptures, sandboxListing } from './queries.ts'
 import { SandboxMessage, SandboxMessageWhole } from './schema.ts'
 

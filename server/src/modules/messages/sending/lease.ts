@@ -1,5 +1,5 @@
 /** That claimed messages are ours, and stay so while we work on them. */
-import type { Ctx, ProjectCtx } from '../../../infra/ctx.ts'
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import { renewLeases } from './queries.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import type { Ctx, InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Lane, type SettledMessage } from '../schema.ts'

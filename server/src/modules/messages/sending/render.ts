@@ -1,17 +1,16 @@
 /** From a template to the finished message of one person: filled in, its links counted, its ways out attached. No SQL. */
 import { LRUCache } from 'lru-cache'
-import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { LinkId, ProjectId } from '../../../lib/ids.ts'
 import { LiquidError } from '../../../lib/liquid.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import { compose, type Rendered } from '../../channels/index.ts'
 import { linksOf } from '../../subscriptions/index.ts'
+import { renderContent, type SendingTemplate, scopeOf } from '../../templates/index.ts'
 import { addPixel, markLinks, rememberLinks, type Tracker, trackerOf, wrapLinks } from '../../tracking/index.ts'
-import type { UserRow } from '../../users/index.ts'
-import type { Cleared, SendingCampaign } from '../decide.ts'
+import type { Cleared } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
-import { viewUrlOf } from '../view/view-url.ts'
-import type { SendingTemplate, Sources } from './sources.ts'
+import { viewUrlOf } from './view-link.ts'
 
 /** The project as messages see it. */
 export type SendingProject = {
@@ -73,7 +72,6 @@ type Material = Pick<Cleared<SendingTemplate>, 'campaign' | 'person'>
 /** The finished message with the headers it takes along, or why the template came to nothing. */
 export function render(
   ctx: ProjectCtx,
-  sources: Pick<Sources, 'renderContent'>,
   { project, base }: Surroundings,
   message: Pick<ClaimedMessage, 'id' | 'channel' | 'event'>,
   { template, content, links }: Prepared,
@@ -88,7 +86,7 @@ export function render(
   }
   const scope = { ...scopeOf(project, message, campaign, person), ...own }
   try {
-    const filled = sources.renderContent(message.channel, content, scope, template.required)
+    const filled = renderContent(message.channel, content, scope, template.required)
     const tracker = trackerOf(ctx, { ...about, campaignId: campaign.id, base })
     const urlOf = (link: number, url: string) => {
       const id = links?.[link]
@@ -115,19 +113,3 @@ function withLinksWrapped(
 }
 
 const withPixel = (filled: Record<string, unknown>, { pixel }: Tracker) => ({ ...filled, html: addPixel(filled.html as string, pixel) })
-
-/** What templates may speak of. Times are ISO 8601, which the `date` filter reads. */
-export function scopeOf(
-  project: Pick<SendingProject, 'id' | 'name' | 'locale' | 'timezone'>,
-  { event }: Pick<ClaimedMessage, 'event'>,
-  campaign: Pick<SendingCampaign, 'id' | 'name'>,
-  person: UserRow,
-) {
-  const { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at } = person
-  return {
-    user: { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at: created_at.toISOString() },
-    event: event ?? {},
-    campaign: { id: campaign.id, name: campaign.name },
-    project: { id: project.id, name: project.name, locale: project.locale, timezone: project.timezone },
-  }
-}

@@ -3,21 +3,22 @@
  * about to leave, hand over, settle. Whoever dies on the way leaves a lease that ends; nothing a dead sender did counts, because
  * only the holder of a lease can settle; and only what stood in a slice may have left unseen.
  */
-import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
+import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { inTurns } from '../../../lib/concurrency.ts'
 import type { ProviderId } from '../../../lib/ids.ts'
 import { type Carrier, carrierFor, type Outgoing } from '../../channels/index.ts'
 import { findProject } from '../../projects/index.ts'
+import type { SendingTemplate } from '../../templates/index.ts'
 import { baseOf } from '../../tracking/index.ts'
-import { type Cleared, type Ending, ending, endingOf, isSending, mayWe, stopped, waiting } from '../decide.ts'
+import { type Cleared, type Ending, ending, endingOf, isSending, mayWe, stopped, waiting } from '../eligibility.ts'
 import type { ClaimedMessage, Lane } from '../schema.ts'
-import { inTurns } from './in-turns.ts'
-import { type Learnt, learn } from './learn.ts'
+import { type Learnt, learn } from './context.ts'
+import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { type Lease, leaseMs, underLease } from './lease.ts'
-import { createPace, type Pace, paced } from './pace.ts'
 import * as queries from './queries.ts'
+import { createPace, type Pace, paced } from './rates.ts'
+import { type Sent, settle } from './record-results.ts'
 import { createPreparing, type Preparing, render, type SendingProject } from './render.ts'
-import { type Sent, settle } from './settle.ts'
-import type { SendingTemplate, Sources } from './sources.ts'
 
 const BATCH_MESSAGES: Record<Lane, number> = { 0: 200, 1: 1000 }
 const SLICE_MESSAGES = 100
@@ -27,9 +28,14 @@ const QUEUES_MAX = 200
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps from batch to batch. */
-export type Sender = { sources: Sources; lane: Lane; pace: Pace; prepare: Preparing }
+export type Sender = { findSendingCampaigns: FindSendingCampaigns; lane: Lane; pace: Pace; prepare: Preparing }
 
-export const createSender = (sources: Sources, lane: Lane): Sender => ({ sources, lane, pace: createPace(), prepare: createPreparing() })
+export const createSender = (findSendingCampaigns: FindSendingCampaigns, lane: Lane): Sender => ({
+  findSendingCampaigns,
+  lane,
+  pace: createPace(),
+  prepare: createPreparing(),
+})
 
 /** Sends one batch of due messages, an equal share of it for each queue that has some. Answers how many it took. */
 export async function sendDue(ctx: Ctx, sender: Sender): Promise<number> {
@@ -71,7 +77,7 @@ export async function sendQueue(outer: Ctx, sender: Sender, messages: ClaimedMes
 type Sending = Sender & { project: SendingProject; lease: Lease }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
-  const learnt = await learn(ctx, sending.sources, messages)
+  const learnt = await learn(ctx, sending.findSendingCampaigns, messages)
   const { going, over } = await decided(ctx, messages, learnt.circumstances)
   const ofCampaigns = await paced(ctx, going, campaignRate)
   const { granted, refused } = await paced(ctx, ofCampaigns.granted, providerRate)
@@ -134,7 +140,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: Learnt['dev
   const held = ready.filter(({ going }) => ours.has(going.message.id))
   const { handover, stoppedOnes } = await writeDown(
     ctx,
-    sending.sources,
+    sending.findSendingCampaigns,
     held.map(({ going }) => going),
   )
   const leaving = held.filter(({ going }) => !stoppedOnes.has(going))
@@ -145,12 +151,12 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: Learnt['dev
 }
 
 /** The finished message. */
-async function make(ctx: ProjectCtx, { sources, prepare, project }: Sending, { message, cleared }: Going) {
+async function make(ctx: ProjectCtx, { prepare, project }: Sending, { message, cleared }: Going) {
   const started = performance.now()
   const { campaign, person, template } = cleared
   const prepared = await prepare(ctx, project, message.channel, template)
   const base = await baseOf(ctx, campaign.custom_domain_id)
-  const made = render(ctx, sources, { project, base }, message, prepared, { campaign, person })
+  const made = render(ctx, { project, base }, message, prepared, { campaign, person })
   ctx.metrics.messageRendered(message.channel, performance.now() - started)
   if ('problem' in made) return made
   return { ...made.rendered, id: message.id, key: `${message.project_id}-${message.id}`, headers: made.headers, devices: [] }
@@ -162,12 +168,12 @@ async function make(ctx: ProjectCtx, { sources, prepare, project }: Sending, { m
  */
 function writeDown(
   ctx: ProjectCtx,
-  { campaignsOf }: Sources,
+  findSendingCampaigns: FindSendingCampaigns,
   going: Going[],
 ): Promise<{ handover: number | null; stoppedOnes: Map<Going, Ending> }> {
   return inTx(ctx, async (ctx) => {
     const ids = [...new Set(going.map(({ cleared }) => cleared.campaign.id))]
-    const campaigns = new Map((await campaignsOf(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
+    const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
     const stoppedOnes = new Map<Going, Ending>()
     for (const one of going) {
       const campaign = campaigns.get(one.cleared.campaign.id)

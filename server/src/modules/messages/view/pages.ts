@@ -1,12 +1,14 @@
 /** A mail in the browser, for those whose mail program mangles it. */
-import { asSystem, type Ctx } from '../../../infra/ctx.ts'
-import { type Page, type PageReply, page } from '../../../infra/page.ts'
+
+import { type Page, type PageReply, page } from '../../../infra/http/public-page.ts'
+import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
 import { findProject } from '../../projects/index.ts'
+import { chooseTemplate, sendingTemplatesOf } from '../../templates/index.ts'
 import { findPresent } from '../../users/index.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { render } from '../sending/render.ts'
-import type { Sources } from '../sending/sources.ts'
+import { readViewToken } from '../sending/view-link.ts'
 import { findViewed } from './queries.ts'
-import { readViewToken } from './view-url.ts'
 
 // A mail is somebody else's HTML: nothing in it runs, and nothing frames it.
 const POLICY =
@@ -20,14 +22,14 @@ const NOT_HERE: PageReply = {
 }
 
 /** The pages of messages. */
-export const viewPages = (sources: Sources): Page[] => [
+export const viewPages = (findSendingCampaigns: FindSendingCampaigns): Page[] => [
   page({
     method: 'GET',
     path: '/v/{token}',
     summary: 'A mail in the browser.',
     open: 'The token is signed and names one message.',
     run: async (ctx, { params }) => {
-      const html = await viewed(ctx, sources, params.token ?? '')
+      const html = await viewed(ctx, findSendingCampaigns, params.token ?? '')
       if (html === null) return NOT_HERE
       const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
       return { status: 200, type: 'text/html; charset=utf-8', body: html, headers }
@@ -36,7 +38,7 @@ export const viewPages = (sources: Sources): Page[] => [
 ]
 
 /** The mail as its person would get it now, without counting anything. */
-async function viewed(outer: Ctx, sources: Sources, token: string): Promise<string | null> {
+async function viewed(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, token: string): Promise<string | null> {
   const named = readViewToken(outer, token)
   if (!named) return null
   const project = await findProject(outer, named.projectId)
@@ -44,12 +46,12 @@ async function viewed(outer: Ctx, sources: Sources, token: string): Promise<stri
   const message = await findViewed(ctx, named.messageId)
   if (message?.channel !== 'email') return null
   const person = (await findPresent(ctx, [message.user_id])).get(message.user_id)
-  const [campaign] = await sources.campaignsOf(ctx, [message.campaign_id])
-  const templates = await sources.templatesOf(ctx, [message.campaign_id])
-  const template = sources.chooseTemplate(templates, person?.locale ?? null, ctx.project.locale, message.variant ?? 0)
+  const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
+  const templates = await sendingTemplatesOf(ctx, [message.campaign_id])
+  const template = chooseTemplate(templates, person?.locale ?? null, ctx.project.locale, message.variant ?? 0)
   if (!person || !campaign || !template) return null
   const untracked = { ...project, track_opens_email: false, link_wrap_email: false }
   const prepared = { template, content: template.content, links: null }
-  const made = render(ctx, sources, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, person })
+  const made = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, person })
   return 'problem' in made ? null : String(made.rendered.content.html)
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { TriggeringEvent } from '../schema.ts'

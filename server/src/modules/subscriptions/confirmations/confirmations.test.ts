@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
-import { inTx } from '../../../infra/ctx.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { linksOf, subscribeWithoutState, subscriptionStates } from '../index.ts'
 

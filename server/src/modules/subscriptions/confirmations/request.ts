@@ -1,5 +1,5 @@
 /** Asking people to confirm that they subscribed. */
-import type { InTx } from '../../../infra/ctx.ts'
+import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { LoggedChange } from '../../users/index.ts'
 import { confirmUrl } from '../links.ts'
 import type { SubscriptionPair } from '../schema.ts'

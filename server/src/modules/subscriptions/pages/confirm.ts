@@ -1,14 +1,15 @@
 /** Where people confirm that they subscribed (double opt-in). Looking at it changes nothing. */
-import { type Ctx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
-import { html } from '../../../infra/http/docs/html.ts'
-import type { PageCall, PageReply } from '../../../infra/page.ts'
+
+import type { PageCall, PageReply } from '../../../infra/http/public-page.ts'
+import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { html } from '../../../lib/html.ts'
 import { findConfirmation } from '../confirmations/queries.ts'
 import { readConfirmation } from '../links.ts'
 import { standingsOf } from '../queries.ts'
 import type { Standing } from '../schema.ts'
 import { holdPerson, takeBack, writeStates } from '../states.ts'
-import { evidenceOf, filled, gone, invalid, type Site, said, shown } from './site.ts'
-import { type Visitor, visitorOf } from './visitor.ts'
+import { evidenceOf, filled, gone, invalid, type Site, said, shown } from './page-shell.ts'
+import { type Visitor, visitorOf } from './page-user.ts'
 
 const LINK_DAYS = 30
 const DAY_MS = 86_400_000

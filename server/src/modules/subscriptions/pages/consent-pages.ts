@@ -1,5 +1,5 @@
 /** The pages by which people decide what they get, one line each. */
-import { type Page, page } from '../../../infra/page.ts'
+import { type Page, page } from '../../../infra/http/public-page.ts'
 import { confirm, showConfirmation } from './confirm.ts'
 import { savePreferences, showPreferences } from './preferences.ts'
 import { showUnsubscribe, unsubscribe } from './unsubscribe.ts'

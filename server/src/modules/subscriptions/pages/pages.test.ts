@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
-import { inTx } from '../../../infra/ctx.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { linksOf, suppress, suppressedAmong } from '../index.ts'
 

@@ -1,18 +1,19 @@
 /** The preference centre: everything that a project sends people, with a box for each. */
-import { type Ctx, type InTx, inTx } from '../../../infra/ctx.ts'
-import { type Html, html } from '../../../infra/http/docs/html.ts'
-import type { PageCall, PageReply } from '../../../infra/page.ts'
+
+import type { PageCall, PageReply } from '../../../infra/http/public-page.ts'
+import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { type Html, html } from '../../../lib/html.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { CHANNELS, type Channel } from '../../../lib/shapes.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
-import type { Evidence } from '../ledger/schema.ts'
+import type { Evidence } from '../consents/schema.ts'
 import { standingsOf } from '../queries.ts'
 import type { Standing } from '../schema.ts'
 import { holdPerson, takeBack, writeStates } from '../states.ts'
 import { addressesOf, channelsGivenUp, suppress } from '../suppressions/service.ts'
 import { choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
-import { evidenceOf, filled, gone, invalid, type Site, shown } from './site.ts'
-import { followed } from './visitor.ts'
+import { evidenceOf, filled, gone, invalid, type Site, shown } from './page-shell.ts'
+import { followed } from './page-user.ts'
 
 const NOTICES = ['saved', 'saved_confirm', 'saved_all'] as const
 

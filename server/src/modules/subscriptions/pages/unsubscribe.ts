@@ -1,12 +1,13 @@
 /** The page of one message: what unsubscribing means, and the button (RFC 8058). Looking at it changes nothing. */
-import type { Ctx } from '../../../infra/ctx.ts'
-import { html } from '../../../infra/http/docs/html.ts'
-import type { PageCall, PageReply } from '../../../infra/page.ts'
+
+import type { PageCall, PageReply } from '../../../infra/http/public-page.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { html } from '../../../lib/html.ts'
 import { standingsOf } from '../queries.ts'
 import type { Standing } from '../schema.ts'
 import { unsubscribeBy } from '../states.ts'
-import { evidenceOf, filled, gone, invalid, type Site, shown } from './site.ts'
-import { followed } from './visitor.ts'
+import { evidenceOf, filled, gone, invalid, type Site, shown } from './page-shell.ts'
+import { followed } from './page-user.ts'
 
 /** `GET /s/u/{token}` */
 export async function showUnsubscribe(ctx: Ctx, call: PageCall): Promise<PageReply> {

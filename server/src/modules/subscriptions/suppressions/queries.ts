@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { type Sql, sql } from '../../../infra/db.ts'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/paging.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { OneOf } from '../../../lib/shapes.ts'
 import { type Addressed, SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './schema.ts'
 

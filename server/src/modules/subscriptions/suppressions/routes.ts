@@ -1,4 +1,4 @@
-import { route } from '../../../infra/route.ts'
+import { route } from '../../../infra/http/route.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { suppressionListing } from './queries.ts'

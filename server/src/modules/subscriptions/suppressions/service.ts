@@ -1,8 +1,8 @@
 /** Addresses that get nothing. */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type InTx, inTx, type ProjectCtx } from '../../../infra/ctx.ts'
-import type { PageOf, PageRequest } from '../../../infra/paging.ts'
+import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { isEmail } from '../../../lib/email.ts'
 import { type Fault, missing, refuse } from '../../../lib/errors.ts'
 import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'

@@ -1,5 +1,5 @@
-import type { ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type PageTheme, PageThemeRow } from './schema.ts'
 
 export const findTheme = (ctx: ProjectCtx) =>

@@ -1,4 +1,4 @@
-import { route } from '../../../infra/route.ts'
+import { route } from '../../../infra/http/route.ts'
 import { PageTheme, PageThemeInput } from './schema.ts'
 import { getTheme, replaceTheme } from './theme.ts'
 

@@ -1,4 +1,4 @@
-import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import * as queries from './queries.ts'
 import type { PageTheme, PageThemeInput } from './schema.ts'
 

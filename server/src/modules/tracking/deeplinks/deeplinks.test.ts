@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openVendor } from '../../../../test/vendor.ts'
+import { openVendor } from '../../../../test/fake-provider.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { DomainId } from '../../../lib/ids.ts'
 import { verifyDomain } from '../domains/service.ts'

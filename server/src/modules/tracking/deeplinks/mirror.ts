@@ -1,6 +1,6 @@
 /** Copies of the files by which an app says which links are its own, as the origin of the app publishes them. */
 import { LRUCache } from 'lru-cache'
-import type { Ctx } from '../../../infra/ctx.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
 
 const FRESH_MS = 300_000
 const TIMEOUT_MS = 5000

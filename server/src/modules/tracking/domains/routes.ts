@@ -1,4 +1,4 @@
-import { type Route, route } from '../../../infra/route.ts'
+import { type Route, route } from '../../../infra/http/route.ts'
 import type { DomainId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import type { DomainResolver } from './dns-check.ts'

@@ -1,4 +1,4 @@
-import type { ProjectCtx } from '../../../infra/ctx.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, ProjectId } from '../../../lib/ids.ts'
 import type { CampaignLinks } from '../schema.ts'
 import * as queries from './queries.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { InTx, ProjectCtx } from '../../../infra/ctx.ts'
-import { sql } from '../../../infra/db.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
 import { CountedLinkRow, OpensRow } from '../schema.ts'

@@ -1,0 +1,47 @@
+import { signals } from '../../server/src/modules/webhook-events/index.ts'
+import { code, table } from './markdown.ts'
+
+type Member = { type?: string | string[]; enum?: unknown[]; anyOf?: Member[]; format?: string; description?: string }
+type AnySignal = { type: string; summary: string; data: { properties: Record<string, Member>; required?: string[] }; sample: unknown }
+
+/** Every type of event that webhook endpoints can hear of. */
+export function signalsPage(): string {
+  const all = Object.values(signals as unknown as Record<string, AnySignal>)
+  return `# Webhook events
+
+A webhook endpoint hears of the ${all.length} types below that it subscribes to. The body of each request is
+\`{ "id", "type", "timestamp", "project_id", "api_version", "data" }\`; what \`data\` holds depends on the type. Members that
+are not required are there when they are known.
+
+${table(
+  ['Type', 'Sent when'],
+  all.map(({ type, summary }) => [`[${code(type)}](#${type.replace('.', '')})`, summary]),
+)}
+
+${all.map(section).join('\n\n')}
+`
+}
+
+const section = ({ type, summary, data, sample }: AnySignal): string => `## ${type}
+
+${summary}
+
+${table(
+  ['Member of `data`', 'Type', 'Required', 'What it is'],
+  Object.entries(data.properties).map(([name, member]) => [
+    code(name),
+    typeOf(member),
+    data.required?.includes(name) ? 'yes' : 'no',
+    member.description ?? '',
+  ]),
+)}
+
+\`\`\`json
+${JSON.stringify(sample, null, 2)}
+\`\`\``
+
+function typeOf({ type, enum: values, anyOf, format }: Member): string {
+  if (values) return values.map((value) => code(String(value))).join(', ')
+  if (anyOf) return anyOf.map(typeOf).join(' or ')
+  return `${[type ?? 'any'].flat().join(' or ')}${format ? ` (${format})` : ''}`
+}

@@ -1,0 +1,58 @@
+/** The frame of both pages: head, bar, contents, main. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Html, html } from '../lib/html.ts'
+
+const STYLE = ['base', 'frame', 'reference', 'fields', 'print']
+  .map((name) => readFileSync(new URL(`./style/${name}.css`, import.meta.url), 'utf8'))
+  .join('')
+
+/** Nothing but our own style, named by its hash; no script at all. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+// A bell, so that the tab is found again among others.
+const BELL =
+  'M8 1.2a1 1 0 0 1 1 1v.5c2.2.5 3.6 2.4 3.6 4.8v2.6l1.3 1.9c.3.5 0 1.1-.6 1.1H2.7c-.6 0-.9-.6-.6-1.1l1.3-1.9V7.5C3.4 5.1 4.8 3.2 7 2.7v-.5a1 1 0 0 1 1-1ZM6.2 14h3.6a1.8 1.8 0 0 1-3.6 0Z'
+const ICON = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#b4690e" d="${BELL}"/></svg>`)}`
+
+export type Page = { title: string; version: string; current: '/docs' | '/docs/errors'; contents: Html; main: Html }
+
+const LINKS = [
+  ['/docs', 'Reference'],
+  ['/docs/errors', 'Errors'],
+  ['/openapi.json', 'OpenAPI'],
+] as const
+
+export function page({ title, version, current, contents, main }: Page): string {
+  const links = LINKS.map(([href, label]) => html`<a href="${href}"${href === current && html` aria-current="page"`}>${label}</a>`)
+  return html`<!doctype html>
+<html lang="en-AU">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${ICON}">
+<style>${new Html(STYLE)}</style>
+</head>
+<body id="top">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="bar">
+  <a class="brand" href="/docs"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${BELL}"/></svg>Carillon <span>API ${version}</span></a>
+  <nav aria-label="Pages">${links}</nav>
+  <a class="open" href="#contents">Contents</a>
+</header>
+<nav class="contents" id="contents" aria-label="Contents"><a class="close" href="#top">Close</a>${contents}</nav>
+<main id="main">${main}</main>
+</body>
+</html>
+`.text
+}

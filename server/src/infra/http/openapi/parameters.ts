@@ -1,0 +1,106 @@
+/** Parameters that many operations have in common: those of the page and the headers. */
+import { LATEST_VERSION, VERSIONS } from '../../../lib/versions.ts'
+import { isIdempotent } from '../idempotency.ts'
+import { LIMIT_DEFAULT, type Listing } from '../paging.ts'
+import type { Route } from '../route.ts'
+import { publicSchema } from './schemas.ts'
+import type { JsonSchema, Parameter, Ref } from './types.ts'
+
+const LIMIT_MAX = 100
+const Q_LENGTH_MAX = 255
+
+/** Under `#/components/parameters`. */
+export const SHARED_PARAMETERS = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Makes retries safe: the same key gets the same reply for 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  ServiceVersion: {
+    name: 'Service-Version',
+    in: 'header',
+    description: 'The version to answer in; that of the project unless given.',
+    schema: { type: 'string', enum: [...VERSIONS], examples: [LATEST_VERSION] },
+  },
+  Cursor: {
+    name: 'cursor',
+    in: 'query',
+    description: 'Where to go on: a `nextCursor` or `prevCursor` of this list.',
+    schema: { type: 'string' },
+  },
+  Page: {
+    name: 'page',
+    in: 'query',
+    description: 'Which way to go from the cursor.',
+    schema: { type: 'string', enum: ['next', 'prev'], default: 'next' },
+  },
+  Limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'Items of a page. -1 asks for all, 0 for none.',
+    schema: { type: 'integer', minimum: -1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+  },
+} satisfies Record<string, Parameter>
+
+const shared = (name: keyof typeof SHARED_PARAMETERS): Ref => ({ $ref: `#/components/parameters/${name}` })
+
+/** The parameters of a route in the order of the request: path, query, headers. */
+export function parametersOf(route: Route): (Parameter | Ref)[] {
+  return [...inPath(route), ...inQuery(route), ...(route.list ? ofPage(route.list) : []), ...inHeaders(route)]
+}
+
+function inPath({ path, params = {} }: Route): Parameter[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
+  return names.map((name) => ({ ...parameter(name, publicSchema(params[name]?.schema ?? { type: 'string' })), in: 'path', required: true }))
+}
+
+function inQuery({ query }: Route): Parameter[] {
+  const { properties = {}, required = [] } = query ? publicSchema(query) : {}
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...parameter(name, schema),
+    in: 'query',
+    ...(required.includes(name) && { required: true }),
+  }))
+}
+
+/** The description of a parameter stands beside its schema, not in it. */
+function parameter(name: string, { description, ...schema }: JsonSchema): Omit<Parameter, 'in'> {
+  return { name, ...(description !== undefined && { description }), schema }
+}
+
+function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listing): (Parameter | Ref)[] {
+  return [
+    {
+      name: 'q',
+      in: 'query',
+      description: `Finds text, in any case, anywhere in ${fieldsOf(searchedFields)}.`,
+      schema: { type: 'string', maxLength: Q_LENGTH_MAX },
+    },
+    {
+      name: 'sort',
+      in: 'query',
+      description: 'The field to sort by; rows without a value come last.',
+      schema: { type: 'string', enum: Object.keys(sorts), default: defaultSort },
+    },
+    {
+      name: 'direction',
+      in: 'query',
+      description: `Sorts up or down. Unless given, \`asc\`${defaultDirection === 'desc' ? `, but \`desc\` for \`${defaultSort}\`` : ''}.`,
+      schema: { type: 'string', enum: ['asc', 'desc'] },
+    },
+    shared('Limit'),
+    shared('Cursor'),
+    shared('Page'),
+  ]
+}
+
+function fieldsOf(searchedFields: string): string {
+  const fields = searchedFields.split(/,\s*/).map((field) => `\`${field.replaceAll('`', '')}\``)
+  return fields.length === 1 ? (fields[0] ?? '') : `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
+}
+
+function inHeaders({ method, path }: Route): Ref[] {
+  const takesKey = isIdempotent(method) && !path.startsWith('/api/ext/')
+  return [...(takesKey ? [shared('IdempotencyKey')] : []), shared('ServiceVersion')]
+}

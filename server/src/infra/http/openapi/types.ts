@@ -1,0 +1,70 @@
+/** The part of OpenAPI 3.1 that we write. */
+import type { ErrorCode } from '../../../lib/errors.ts'
+import type { Access, Route } from '../route.ts'
+
+/** JSON Schema 2020-12. The members that are read somewhere have a type; any other keyword may stand beside them. */
+export type JsonSchema = {
+  $ref?: string
+  type?: string | string[]
+  title?: string
+  description?: string
+  properties?: Record<string, JsonSchema>
+  patternProperties?: Record<string, JsonSchema>
+  additionalProperties?: boolean | JsonSchema
+  required?: string[]
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  examples?: unknown[]
+  format?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  [keyword: string]: unknown
+}
+
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; description?: string; schema: JsonSchema }
+export type Header = { description: string; schema: JsonSchema }
+export type Media = { schema: JsonSchema; example?: unknown }
+export type Reply = { description: string; headers?: Record<string, Header | Ref>; content?: Record<string, Media> }
+export type Ref = { $ref: string }
+
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  /** Who may call: the kinds of credential, and the lowest role of each. */
+  'x-access': Access
+  security: Record<string, string[]>[]
+  parameters: (Parameter | Ref)[]
+  requestBody?: { required: boolean; content: Record<string, Media> }
+  responses: Record<string, Reply | Ref>
+  /** The error codes that this operation may answer with. */
+  'x-errors': ErrorCode[]
+}
+
+export type Method = Lowercase<Route['method']>
+
+export type OpenApiDocument = {
+  openapi: '3.1.1'
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers?: { url: string }[]
+  tags: { name: string }[]
+  paths: Record<string, Partial<Record<Method, Operation>>>
+  components: {
+    schemas: Record<string, JsonSchema>
+    parameters: Record<string, Parameter>
+    headers: Record<string, Header>
+    responses: Record<string, Reply>
+    securitySchemes: Record<string, Record<string, string>>
+  }
+}

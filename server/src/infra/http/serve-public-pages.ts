@@ -1,0 +1,68 @@
+/** Serves pages: the endpoints that ask for no key. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Ctx } from '../runtime/ctx.ts'
+import { readBody } from './body.ts'
+import type { Page, PageReply } from './public-page.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+const BODY_BYTES_MAX = 65_536
+
+type Serving = {
+  ctx: Ctx
+  pages: Page[]
+  limits: RateLimits
+  /** Answers what was thrown, as JSON like every error. */
+  fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<void>
+}
+
+/** Adds the pages to a server. */
+export function addPages(app: FastifyInstance, serving: Serving): void {
+  for (const definition of serving.pages) {
+    // A parameter that something follows within its part of the path ends where that begins.
+    const url = definition.path.replace(/\{(\w+)\}(\.\w+)/g, ':$1(^[\\w-]+)$2').replace(/\{(\w+)\}/g, ':$1')
+    app.route({
+      method: definition.method === 'GET' ? ['GET', 'HEAD'] : definition.method,
+      url,
+      handler: (request, reply) => answer(serving, definition, request, reply),
+    })
+  }
+}
+
+async function answer(serving: Serving, definition: Page, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { ctx, limits } = serving
+  const started = performance.now()
+  try {
+    if (!definition.unlimited) limits.spend(['page'], request.ip, ctx.clock.now().getTime())
+    const [, text = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
+    const result = await definition.run(
+      { ...ctx, log: ctx.log.child({ request_id: request.id }) },
+      {
+        params: request.params as Record<string, string>,
+        query: new URLSearchParams(text),
+        headers: request.headers,
+        body: await readBody(request.raw, definition.bytesMax ?? BODY_BYTES_MAX),
+        url: request.raw.url ?? '',
+        address: request.ip,
+        method: request.method,
+        requestId: request.id,
+      },
+    )
+    await send(request, reply, result)
+  } catch (error) {
+    await serving.fail(request, reply, error)
+  } finally {
+    ctx.metrics.request(definition.method, definition.path, reply.statusCode, performance.now() - started)
+  }
+}
+
+async function send(request: FastifyRequest, reply: FastifyReply, { status, type, body = '', headers = {} }: PageReply): Promise<void> {
+  reply.code(status).headers({
+    'x-request-id': request.id,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(type !== undefined && { 'content-type': type }),
+    ...headers,
+  })
+  if (request.method === 'HEAD') reply.header('content-length', Buffer.byteLength(body))
+  await reply.send(request.method === 'HEAD' ? '' : body)
+}

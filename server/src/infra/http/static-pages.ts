@@ -1,0 +1,53 @@
+/** Text that is the same for everyone, compressed once. No key needed, not rate-limited (D-HTTP-8). */
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+export type StaticPage = {
+  url: string
+  type: string
+  contentSecurityPolicy: string
+  /** Called once, when the page is first requested. */
+  write: () => string
+}
+
+const CACHE_SECONDS = 300
+const BROTLI_QUALITY = 6
+
+/** Adds a route for each page. */
+export function addStaticPages(app: FastifyInstance, pages: StaticPage[]): void {
+  for (const page of pages) add(app, page)
+}
+
+type Encoded = Record<'br' | 'gzip' | 'identity', Buffer>
+
+function add(app: FastifyInstance, { url, type, contentSecurityPolicy, write }: StaticPage) {
+  let encoded: Encoded | undefined
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    encoded ??= encodedIn(write())
+    const encoding = encodingFor(String(request.headers['accept-encoding'] ?? ''))
+    if (encoding !== 'identity') reply.header('content-encoding', encoding)
+    return reply.headers(headersOf(request, contentSecurityPolicy)).type(type).send(encoded[encoding])
+  }
+  app.route({ method: ['GET', 'HEAD'], url, handler })
+}
+
+const headersOf = ({ id }: FastifyRequest, contentSecurityPolicy: string) => ({
+  'x-request-id': id,
+  'cache-control': `public, max-age=${CACHE_SECONDS}`,
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  vary: 'Accept-Encoding',
+})
+
+function encodedIn(text: string): Encoded {
+  const identity = Buffer.from(text)
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY }
+  return { identity, gzip: gzipSync(identity), br: brotliCompressSync(identity, { params }) }
+}
+
+function encodingFor(accepted: string): keyof Encoded {
+  const takes = (name: string) => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted)
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity'
+}

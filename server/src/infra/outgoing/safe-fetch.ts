@@ -1,0 +1,209 @@
+/**
+ * The only way out to hosts that a caller chose (D-SSRF, D-WH-4): resolved addresses are vetted and exactly those are
+ * dialled, redirects are answers, proxies of the environment are not used, and time and size are limited.
+ */
+import dns from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { Agent, type Dispatcher } from 'undici'
+import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
+import { trusting } from './trust.ts'
+
+/** All times in milliseconds. `timeoutMs` covers everything from the call to the last byte of the body. */
+export type SafeRequest = {
+  method: Dispatcher.HttpMethod
+  url: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** Speaks HTTP/2 with a server that can, many requests over one connection. */
+  http2?: boolean | undefined
+  timeoutMs: number
+  connectTimeoutMs: number
+  responseBytesMax: number
+  signal?: AbortSignal | undefined
+}
+
+export type FailureReason = 'timeout' | 'refused' | 'dns' | 'tls' | 'reset' | 'blocked' | 'other'
+
+/** `body` is the beginning of the answer, at most `responseBytesMax` bytes of it; header names are lower-case. */
+export type Answered = {
+  is: 'answered'
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: string
+  elapsedMs: number
+}
+
+/** Trouble on the way. `message` is a sentence for the owner of the URL. */
+export type Failed = { is: 'failed'; reason: FailureReason; message: string; elapsedMs: number }
+
+export type SafeResponse = Answered | Failed
+
+export type SafeFetch = AsyncDisposable & {
+  /** Where requests may go, for those who judge a URL before it is called. */
+  policy: EgressPolicy
+  /** Never rejects for trouble of the network; throws only when `url` is not a URL. */
+  request(request: SafeRequest): Promise<SafeResponse>
+}
+
+type Options = {
+  policy: EgressPolicy
+  /** Roots in PEM that are trusted beside the usual ones. */
+  ca?: string[]
+  userAgent: string
+  lookup?: HostLookup
+}
+
+/** Every address of a name, in the order of the system's resolver. */
+export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
+
+// The backstop for connections whose request has given up on them already.
+const CONNECT_TIMEOUT_MS_MAX = 10_000
+
+/** Opens a pool of HTTP/1.1 connections and one of HTTP/2. Disposing of it ends the requests under way. */
+export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
+  const secureContext = trusting(ca)
+  const open = (http2: boolean) =>
+    new Agent({
+      allowH2: http2,
+      // Each request has a limit of its own, which covers both.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        preferH2: http2,
+        timeout: CONNECT_TIMEOUT_MS_MAX,
+        secureContext,
+        rejectUnauthorized: true,
+        autoSelectFamily: true,
+        lookup: vetted(policy, lookup),
+      },
+    })
+  const agents = { http1: open(false), http2: open(true) }
+  return {
+    policy,
+    async request(request) {
+      const url = new URL(request.url)
+      // A literal address is dialled without asking `lookup`.
+      const host = url.hostname.replace(/^\[|\]$/g, '')
+      if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blocked(host)), elapsedMs: 0 }
+      return exchange(request.http2 ? agents.http2 : agents.http1, url, userAgent, request)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([agents.http1.destroy(), agents.http2.destroy()])
+    },
+  }
+}
+
+export const blocked = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
+const unknownHost = (host: string) => Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
+
+/** A lookup for sockets that choose between families, which always ask for all addresses. */
+export function vetted(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
+  return (host, _, callback) => {
+    const answer = (found: Awaited<ReturnType<HostLookup>>) => {
+      const allowed = found.filter(({ address }) => isAllowedAddress(policy, address))
+      if (allowed.length > 0) callback(null, allowed)
+      else callback(found.length > 0 ? blocked(host) : unknownHost(host), [])
+    }
+    lookup(host).then(answer, (error) => callback(error, []))
+  }
+}
+
+type Outcome = Omit<Answered, 'elapsedMs'> | Omit<Failed, 'elapsedMs'>
+
+/** One request on a pooled connection. Answers the moment a limit is reached, even while the connection is being made. */
+function exchange(agent: Agent, url: URL, userAgent: string, request: SafeRequest): Promise<SafeResponse> {
+  const startedAt = performance.now()
+  const { promise, resolve } = Promise.withResolvers<SafeResponse>()
+  let over = false
+  const chunks: Buffer[] = []
+  let size = 0
+  let head = { status: 0, headers: {} as Answered['headers'] }
+  let stop: (() => void) | undefined
+
+  const settle = (outcome: Outcome) => {
+    if (over) return
+    over = true
+    clearTimeout(total)
+    clearTimeout(connecting)
+    request.signal?.removeEventListener('abort', cancel)
+    resolve({ ...outcome, elapsedMs: performance.now() - startedAt })
+  }
+  const giveUp = (reason: FailureReason, message: string) => {
+    settle({ is: 'failed', reason, message })
+    stop?.()
+  }
+  const answer = () => settle({ is: 'answered', ...head, body: decode(chunks, request.responseBytesMax) })
+  const cancel = () => giveUp('other', 'The request was cancelled.')
+  const total = setTimeout(() => giveUp('timeout', `The server did not answer within ${request.timeoutMs} ms.`), request.timeoutMs)
+  const connecting = setTimeout(() => {
+    if (!stop) giveUp('timeout', `No connection could be made within ${request.connectTimeoutMs} ms.`)
+  }, request.connectTimeoutMs)
+  if (request.signal?.aborted) cancel()
+  else request.signal?.addEventListener('abort', cancel)
+
+  const { origin, pathname, search } = url
+  const headers = { ...request.headers, 'user-agent': userAgent }
+  const body = request.body ?? null
+  agent.dispatch(
+    { origin, path: pathname + search, method: request.method, headers, body },
+    {
+      // Called when a connection is there. Nothing is sent for somebody who has stopped waiting.
+      onRequestStart(controller) {
+        stop = () => controller.abort(new Error('The request is over.'))
+        if (over) stop()
+      },
+      onResponseStart(_, status, headers) {
+        if (status >= 200) head = { status, headers }
+      },
+      onResponseData(_, chunk) {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size <= request.responseBytesMax) return
+        answer()
+        stop?.()
+      },
+      onResponseEnd: answer,
+      onResponseError: (_, error) => settle(failure(error)),
+    },
+  )
+  return promise
+}
+
+/** Decodes UTF-8 and leaves out a character that the limit has cut in two. */
+function decode(chunks: Buffer[], bytesMax: number): string {
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, bytesMax), { stream: true })
+}
+
+const REASONS: Record<string, FailureReason> = {
+  EGRESS_BLOCKED: 'blocked',
+  ECONNREFUSED: 'refused',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  ENOTFOUND: 'dns',
+  ENODATA: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+}
+// OpenSSL has some forty of them.
+const TLS_CODE = /TLS|SSL|CERT|SIGNATURE|INVALID_CA|PURPOSE|HOSTNAME_MISMATCH|KEY_TOO_SMALL|EPROTO/
+
+const SAYS: Record<FailureReason, string> = {
+  timeout: 'No connection could be made in time',
+  refused: 'The server refused the connection',
+  dns: 'The host name could not be resolved',
+  tls: 'No secure connection could be made; check the certificate of the server',
+  reset: 'The server closed the connection before it had answered',
+  blocked: 'The host has no address that may be connected to',
+  other: 'The request failed',
+}
+
+function failure(error: Error): Omit<Failed, 'elapsedMs'> {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const reason = REASONS[code] ?? (TLS_CODE.test(code) ? 'tls' : 'other')
+  const detail = code !== '' && (reason === 'tls' || reason === 'other') ? ` (${code})` : ''
+  return { is: 'failed', reason, message: `${SAYS[reason]}${detail}.` }
+}

@@ -1,0 +1,294 @@
+import { describe, expect, inject, test } from 'vitest'
+import { unusedPort } from '../../../test/fake-provider.ts'
+import { openRelay, type RelayReply } from '../../../test/relay.ts'
+import { egressPolicy } from '../../lib/egress.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { loadOrCreateAuthority } from './dev-authority.ts'
+import { createSmtpRelays, type Mail, type SmtpAnswer, type SmtpRelay } from './smtp-relays.ts'
+
+const loopback = egressPolicy(['127.0.0.0/8'])
+const authority = await loadOrCreateAuthority(inject('authorityDir'), systemClock.now())
+
+const mail: Mail = {
+  from: 'Carillon <hello@example.com>',
+  to: 'kim@example.org',
+  subject: 'Grüße aus Wien',
+  html: '<p>Hello Kim</p>',
+  text: 'Hello Kim',
+  messageId: '<m-1@example.com>',
+  headers: { 'List-Unsubscribe': '<https://carillon.test/u/token>', 'X-Own': 'one' },
+}
+
+const relayAt = ({ host, port }: { host: string; port: number }, rest: Partial<SmtpRelay> = {}): SmtpRelay => ({
+  host,
+  port,
+  tls: 'none',
+  connections: 2,
+  ...rest,
+})
+
+const open = (limits = {}) => createSmtpRelays({ policy: loopback, ca: [authority.cert], limits })
+
+test('a mail arrives as it was composed, and nobody reads who else got it blindly', async () => {
+  await using relay = await openRelay()
+  await using relays = open()
+  const answer = await relays.send(relayAt(relay), {
+    ...mail,
+    cc: 'Ana <ana@example.org>',
+    bcc: 'boss@example.org',
+    replyTo: 'help@example.com',
+  })
+  expect(answer).toMatchObject({ is: 'accepted', response: expect.stringContaining('250') })
+  expect(relay.mails).toMatchObject([
+    {
+      from: 'hello@example.com',
+      to: ['kim@example.org', 'ana@example.org', 'boss@example.org'],
+      headers: {
+        from: 'Carillon <hello@example.com>',
+        to: 'kim@example.org',
+        cc: 'Ana <ana@example.org>',
+        'reply-to': 'help@example.com',
+        'message-id': '<m-1@example.com>',
+        'list-unsubscribe': '<https://carillon.test/u/token>',
+        'x-own': 'one',
+      },
+    },
+  ])
+  expect(relay.mails[0]?.raw).not.toMatch(/^(bcc|x-mailer):/im)
+  expect(relay.mails[0]?.raw).toContain('<p>Hello Kim</p>')
+  expect(relay.mails[0]?.raw).toContain('multipart/alternative')
+})
+
+test('a header of a thousand characters arrives without a blank in it', async () => {
+  await using relay = await openRelay()
+  await using relays = open()
+  const address = `<https://carillon.test/u/${'a1B2c3D4e5'.repeat(60)}>`
+  await relays.send(relayAt(relay), { ...mail, headers: { 'List-Unsubscribe': address } })
+  expect(relay.mails[0]?.headers['list-unsubscribe']).toBe(address)
+})
+
+describe('what a relay answers is told exactly', () => {
+  test.each<[string, RelayReply, SmtpAnswer]>([
+    [
+      'the sender is refused',
+      { at: 'MAIL', code: 550, text: '5.7.1 Not you' },
+      { is: 'refused', code: 550, enhancedCode: '5.7.1', response: '550 5.7.1 Not you', stage: 'MAIL' },
+    ],
+    [
+      'the recipient is unknown',
+      { at: 'RCPT', code: 550, text: '5.1.1 No such user' },
+      { is: 'refused', code: 550, enhancedCode: '5.1.1', response: '550 5.1.1 No such user', stage: 'RCPT' },
+    ],
+    [
+      'the recipient is to be tried later',
+      { at: 'RCPT', code: 451, text: 'Greylisted' },
+      { is: 'refused', code: 451, response: '451 Greylisted', stage: 'RCPT' },
+    ],
+    [
+      'the mail is refused after its last byte',
+      { at: 'BODY', code: 554, text: '5.6.0 Spam' },
+      { is: 'refused', code: 554, enhancedCode: '5.6.0', response: '554 5.6.0 Spam', stage: 'DATA' },
+    ],
+    [
+      'there is too much to do',
+      { at: 'BODY', code: 421, text: '4.3.2 Come back' },
+      { is: 'refused', code: 421, enhancedCode: '4.3.2', response: '421 4.3.2 Come back', stage: 'DATA' },
+    ],
+    [
+      'strangers are turned away',
+      { at: 'CONNECT', code: 554, text: '5.7.1 Go away' },
+      { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'CONNECT' },
+    ],
+    ['the line breaks before the recipient', { at: 'RCPT', cut: true }, { is: 'unreachable', message: expect.any(String) }],
+    ['the line breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
+  ])('%s', async (_, reply, expected) => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer(reply)
+    expect(await relays.send(relayAt(relay), mail)).toEqual(expected)
+    expect(relay.mails).toEqual([])
+    // Whatever it was, the next one arrives.
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+    expect(relay.mails).toHaveLength(1)
+  })
+
+  test('a relay that hangs up on everybody gets nothing', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer(...Array.from({ length: 10 }, (): RelayReply => ({ at: 'CONNECT', cut: true })))
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'unreachable' })
+  })
+
+  test('nobody listens', async () => {
+    await using relays = open()
+    const port = await unusedPort()
+    expect(await relays.send(relayAt({ host: '127.0.0.1', port }), mail)).toEqual({
+      is: 'unreachable',
+      message: 'The relay refused the connection.',
+    })
+  })
+
+  test('the person is refused while somebody in the copy is not', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer({ at: 'RCPT', code: 550, text: '5.1.1 No such user' })
+    expect(await relays.send(relayAt(relay), { ...mail, cc: 'ana@example.org' })).toMatchObject({ is: 'refused', code: 550, stage: 'RCPT' })
+  })
+
+  test('a relay that takes the mail and says nothing may have it', async () => {
+    await using relay = await openRelay()
+    await using relays = open({ silenceMs: 150 })
+    const release = relay.hold()
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
+    release()
+  })
+
+  test('a relay that takes the mail and takes too long may have it', async () => {
+    await using relay = await openRelay()
+    await using relays = open({ totalMs: 150 })
+    const release = relay.hold()
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
+    release()
+  })
+
+  test('an address that is none is not sent', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    expect(await relays.send(relayAt(relay), { ...mail, to: '' })).toMatchObject({ is: 'unsendable' })
+    expect(relay.mails).toEqual([])
+  })
+})
+
+describe('only hosts that may be connected to are dialled', () => {
+  test.each(['127.0.0.1', '[::1]', '::ffff:127.0.0.1', '10.0.0.1', 'internal.example', 'localhost'])('%s is not', async (host) => {
+    await using relay = await openRelay()
+    const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+    await using relays = createSmtpRelays({ policy: egressPolicy([]), lookup })
+    expect(await relays.send(relayAt({ host, port: relay.port }), mail)).toEqual({
+      is: 'unreachable',
+      message: 'The relay has no address that may be connected to.',
+    })
+    expect(relay.connections().made).toBe(0)
+  })
+
+  test('a name with one good address is dialled there alone', async () => {
+    await using relay = await openRelay()
+    const lookup = async () => [
+      { address: '10.0.0.1', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ]
+    await using relays = createSmtpRelays({ policy: loopback, lookup })
+    expect(await relays.send(relayAt({ host: 'relay.example', port: relay.port }), mail)).toMatchObject({ is: 'accepted' })
+  })
+})
+
+describe('encryption is as it was asked for', () => {
+  const offering = { disabledCommands: ['AUTH'] }
+  const plain = { disabledCommands: ['AUTH', 'STARTTLS'] }
+  const implicit = { disabledCommands: ['AUTH'], secure: true }
+  test.each<[SmtpRelay['tls'], string, object, 'secure' | 'plain' | 'unreachable']>([
+    ['implicit', 'speaks TLS from the first byte', implicit, 'secure'],
+    ['implicit', 'does not', plain, 'unreachable'],
+    ['starttls', 'offers it', offering, 'secure'],
+    ['starttls', 'does not offer it', plain, 'unreachable'],
+    ['opportunistic', 'offers it', offering, 'secure'],
+    ['opportunistic', 'does not offer it', plain, 'plain'],
+    ['none', 'offers it', offering, 'plain'],
+  ])('%s with a relay that %s', async (tls, _, options, expected) => {
+    await using relay = await openRelay(options)
+    await using relays = open({ greetingMs: 300, connectMs: 1000 })
+    const answer = await relays.send(relayAt(relay, { tls }), mail)
+    const seen =
+      answer.is === 'accepted' ? (relay.mails[0]?.isSecure ? 'secure' : 'plain') : answer.is === 'refused' ? 'unreachable' : answer.is
+    expect(seen).toBe(expected)
+  })
+
+  const insecure = { is: 'unreachable', message: expect.stringContaining('certificate') }
+  test.each<[SmtpRelay['tls'], object, object]>([
+    ['implicit', implicit, insecure],
+    ['starttls', offering, insecure],
+    ['opportunistic', offering, { is: 'accepted' }],
+  ])('a certificate that nobody vouches for is taken only where encryption is not insisted on: %s', async (tls, options, expected) => {
+    await using relay = await openRelay(options)
+    await using relays = createSmtpRelays({ policy: loopback })
+    expect(await relays.send(relayAt(relay, { tls }), mail)).toMatchObject(expected)
+  })
+})
+
+describe('logging in', () => {
+  const asking = { authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
+  test('a mail goes out under the name that was given', async () => {
+    await using relay = await openRelay(asking)
+    await using relays = open()
+    expect(await relays.send(relayAt(relay, { username: 'kim', password: 'secret' }), mail)).toMatchObject({ is: 'accepted' })
+    expect(relay.mails).toMatchObject([{ user: 'kim' }])
+  })
+
+  test('a wrong password is the relay’s answer', async () => {
+    await using relay = await openRelay(asking)
+    await using relays = open()
+    expect(await relays.send(relayAt(relay, { username: 'kim', password: 'wrong' }), mail)).toMatchObject({
+      is: 'refused',
+      code: 535,
+      enhancedCode: '5.7.8',
+      stage: 'AUTH',
+    })
+  })
+
+  test.each<[string, Partial<SmtpRelay>, object]>([
+    ['with the right password it works', { username: 'kim', password: 'secret' }, { works: true }],
+    [
+      'with a wrong one it does not',
+      { username: 'kim', password: 'wrong' },
+      { works: false, message: 'The relay answered: 535 5.7.8 Wrong password' },
+    ],
+    ['without encryption where it is needed it does not', { tls: 'starttls' }, { works: false, message: expect.any(String) }],
+  ])('the settings are tried without a mail: %s', async (_, rest, expected) => {
+    await using relay = await openRelay(asking)
+    await using relays = open()
+    expect(await relays.verify(relayAt(relay, rest))).toEqual(expected)
+    expect(relay.mails).toEqual([])
+  })
+})
+
+describe('connections are kept', () => {
+  test('many mails share a few, as many as the relay allows', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        relays.send(relayAt(relay, { connections: 3 }), { ...mail, messageId: `<m-${at}@example.com>` }),
+      ),
+    )
+    expect(answers.every(({ is }) => is === 'accepted')).toBe(true)
+    expect(new Set(relay.mails.map(({ headers }) => headers['message-id'])).size).toBe(40)
+    expect(relay.connections().made).toBe(3)
+  })
+
+  test('another password is another pool', async () => {
+    await using relay = await openRelay({ authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+    await using relays = open()
+    await relays.send(relayAt(relay, { username: 'kim', password: 'secret' }), mail)
+    expect(await relays.send(relayAt(relay, { username: 'kim', password: 'wrong' }), mail)).toMatchObject({ is: 'refused' })
+  })
+
+  test('idle ones are closed, and the next mail opens another', async () => {
+    await using relay = await openRelay()
+    await using relays = open({ idleMs: 50 })
+    await relays.send(relayAt(relay), mail)
+    await expect.poll(() => relay.connections().open).toBe(0)
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+  })
+
+  test('all end with their owner, and a mail under way is answered', async () => {
+    await using relay = await openRelay()
+    const relays = open()
+    const release = relay.hold()
+    const sending = relays.send(relayAt(relay), mail)
+    await expect.poll(() => relay.connections().open).toBe(1)
+    await relays[Symbol.asyncDispose]()
+    expect(['unreachable', 'uncertain']).toContain((await sending).is)
+    await expect.poll(() => relay.connections().open).toBe(0)
+    release()
+  })
+})

@@ -1,0 +1,134 @@
+/**
+ * Brings a database to the schema of this release: plain SQL files `NNNN_name.sql`, forward only, in order, each in its
+ * own transaction. What was applied is never edited; a database that is ahead of the files is never touched.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+
+type Migration = { version: number; name: string; checksum: string; sql: string }
+type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
+
+const DIRECTORY = fileURLToPath(new URL('../../../migrations', import.meta.url))
+
+/** Any number would do that nobody else locks in this database. */
+const LOCK = 4_927_001_536
+
+const POSTGRES_VERSION_MIN = 15
+
+/**
+ * Applies what is missing in the database at `url`. Several processes may call it at once: one works, the others wait and
+ * find nothing to do. Throws, with nothing changed, when the database is not one of this release or an earlier one.
+ * `version` is that of the schema afterwards, 0 when there is no migration at all.
+ */
+export async function migrate(
+  url: string,
+  log: { info(fields: object, message: string): void },
+  directory = DIRECTORY,
+): Promise<{ applied: number; version: number }> {
+  const migrations = readMigrations(directory)
+  return connected(url, async (client) => {
+    const server = await client.query<{ version: string }>(`select current_setting('server_version') as version`)
+    refuseOldPostgres(server.rows[0]?.version ?? '')
+    // The lock is the session's: it ends with the connection, however that ends.
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query(`
+      create table if not exists schema_migrations (
+        version int primary key,
+        name text not null,
+        checksum text not null,
+        applied_at timestamptz(3) not null default now()
+      )`)
+    const { rows } = await client.query<Applied>('select version, name, checksum from schema_migrations order by version')
+    const missing = missingMigrations(migrations, rows)
+    for (const migration of missing) {
+      await apply(client, migration)
+      log.info({ version: migration.version, name: migration.name }, 'migration applied')
+    }
+    return { applied: missing.length, version: migrations.at(-1)?.version ?? 0 }
+  })
+}
+
+/** The version of the schema in the database at `url`; 0 when it was never migrated. */
+export async function schemaVersion(url: string): Promise<number> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`)
+    if (!rows[0]?.found) return 0
+    const newest = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from schema_migrations')
+    return newest.rows[0]?.version ?? 0
+  })
+}
+
+/** The migrations of a directory, in order. Line endings do not count, since a checkout may change them. */
+function readMigrations(directory: string): Migration[] {
+  const files = readdirSync(directory)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+  const migrations = files.map((file) => {
+    const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
+    if (!version || !name) throw new Error(`Migration ${file} must be called like 0001_first_words.sql.`)
+    const sql = readFileSync(`${directory}/${file}`, 'utf8').replaceAll('\r\n', '\n')
+    return { version: Number(version), name, checksum: createHash('sha256').update(sql).digest('hex'), sql }
+  })
+  const twin = migrations.find(({ version }, index) => migrations[index + 1]?.version === version)
+  if (twin) throw new Error(`Two migrations have the number ${twin.version}: give the newer one the next free number.`)
+  return migrations
+}
+
+/** What of `migrations` has to be applied after `applied`. Throws when the two do not belong together. */
+export function missingMigrations<M extends Applied>(migrations: M[], applied: Applied[]): M[] {
+  const newest = migrations.at(-1)?.version ?? 0
+  const reached = applied.at(-1)?.version ?? 0
+  if (reached > newest) {
+    throw new Error(`This database was made by a newer Carillon (schema ${reached}, and this server knows ${newest}): upgrade the server.`)
+  }
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  const changed = applied.find(({ version, checksum }) => known.get(version)?.checksum !== checksum)
+  if (changed) {
+    throw new Error(
+      `Migration ${changed.version} (${changed.name}) is not the one that was applied to this database: ` +
+        'restore its file as it was released, and put the change into a new migration.',
+    )
+  }
+  const isApplied = new Set(applied.map(({ version }) => version))
+  const missing = migrations.filter(({ version }) => !isApplied.has(version))
+  const late = missing.find(({ version }) => version < reached)
+  if (late) {
+    throw new Error(
+      `Migration ${late.version} (${late.name}) comes before ${reached}, which this database already has: ` +
+        'give it the next free number.',
+    )
+  }
+  return missing
+}
+
+async function apply(client: Client, { version, name, checksum, sql }: Migration): Promise<void> {
+  try {
+    await client.query('begin')
+    await client.query(sql)
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [version, name, checksum])
+    await client.query('commit')
+  } catch (cause) {
+    throw new Error(`Migration ${version} (${name}) failed and was rolled back: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Throws unless `version`, as PostgreSQL gives it (such as `16.4 (Debian 16.4-1)`), is one we can work with. */
+export function refuseOldPostgres(version: string): void {
+  if (Number.parseInt(version, 10) >= POSTGRES_VERSION_MIN) return
+  throw new Error(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this database is ${version}: upgrade it.`)
+}
+
+/** A connection of its own: whatever a migration sets for its session goes away with it. */
+async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString })
+  // A lost connection is reported by the query that meets it.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

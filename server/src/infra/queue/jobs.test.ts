@@ -1,0 +1,81 @@
+import { expect, test, vi } from 'vitest'
+import { world } from '../../../test/world.ts'
+import { job, startJobs } from './jobs.ts'
+
+const HOUR_MS = 3_600_000
+
+test('a job that found work looks again at once; one that found none waits for its time', async () => {
+  await using w = await world()
+  const work = [3, 2, 1]
+  let looks = 0
+  const counting = job({ name: 'counting', idleMs: HOUR_MS, run: async () => work[looks++] ?? 0 })
+  await using _ = startJobs(w.ctx, [counting])
+  await vi.waitFor(() => expect(looks).toBe(4))
+  w.advance(HOUR_MS - 1)
+  await Promise.resolve()
+  expect(looks).toBe(4)
+  w.advance(1)
+  await vi.waitFor(() => expect(looks).toBe(5))
+})
+
+test('a wake-up that comes while the job is looking is not slept over', async () => {
+  await using w = await world()
+  let looks = 0
+  const looking = Promise.withResolvers<void>()
+  const slow = job({
+    name: 'slow',
+    idleMs: HOUR_MS,
+    run: async () => {
+      looks++
+      if (looks === 1) await looking.promise
+      return 0
+    },
+  })
+  await using jobs = startJobs(w.ctx, [slow])
+  jobs.wake('slow')
+  looking.resolve()
+  await vi.waitFor(() => expect(looks).toBe(2))
+})
+
+test('a job that fails is tried again later, and keeps no other from its work', async () => {
+  await using w = await world()
+  let failures = 0
+  let others = 0
+  const broken = job({
+    name: 'broken',
+    idleMs: 1,
+    run: async () => {
+      failures++
+      throw new Error('no')
+    },
+  })
+  const sound = job({ name: 'sound', idleMs: HOUR_MS, run: async () => (others++ < 5 ? 1 : 0) })
+  await using _ = startJobs(w.ctx, [broken, sound])
+  await vi.waitFor(() => expect(others).toBe(6))
+  expect(failures).toBe(1)
+  w.advance('1 second')
+  await vi.waitFor(() => expect(failures).toBe(2))
+})
+
+test('stopping waits for the batch that is running', async () => {
+  await using w = await world()
+  const running = Promise.withResolvers<void>()
+  const began = Promise.withResolvers<void>()
+  let finished = false
+  const long = job({
+    name: 'long',
+    idleMs: 1,
+    run: async () => {
+      began.resolve()
+      await running.promise
+      finished = true
+      return 0
+    },
+  })
+  const jobs = startJobs(w.ctx, [long])
+  await began.promise
+  const stopped = jobs[Symbol.asyncDispose]()
+  running.resolve()
+  await stopped
+  expect(finished).toBe(true)
+})

@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { sql } from '../postgres/db.ts'
+import { type AcceptedRequest, claimRequests, createAppender, lockProject, projectsWaiting } from './queue.ts'
+
+const request = (w: World, body: Buffer, items = 1): AcceptedRequest => ({
+  projectId: w.projectId,
+  kind: 'events',
+  userId: null,
+  requestId: 'req_test',
+  receivedAt: w.clock.now(),
+  items,
+  body,
+})
+
+const Row = Type.Object({ body: Type.Unsafe<Buffer>({}) })
+const stored = async (w: World) =>
+  (await w.db.all(Row, sql`select body from accepted_requests where project_id = ${w.projectId} order by position`)).map(({ body }) => body)
+
+test('requests that arrive together share commits, and each keeps its own bytes', async () => {
+  await using w = await world()
+  let commits = 0
+  const appender = createAppender(w.db, () => commits++)
+  const bodies = Array.from({ length: 300 }, (_, index) => Buffer.from(`[{"name":"é${'x'.repeat(index)}","n":${index}}]`))
+  await Promise.all(bodies.map((body) => appender.append(request(w, body))))
+  expect(commits).toBeLessThan(20)
+  expect(new Set((await stored(w)).map(String))).toEqual(new Set(bodies.map(String)))
+})
+
+test('what one caller sends after the other was answered comes after it', async () => {
+  await using w = await world()
+  const appender = createAppender(w.db, () => undefined)
+  const noise = Array.from({ length: 50 }, (_, index) => appender.append(request(w, Buffer.from(`noise ${index}`))))
+  for (const name of ['first', 'second', 'third']) await appender.append(request(w, Buffer.from(name)))
+  await Promise.all(noise)
+  expect((await stored(w)).map(String).filter((body) => !body.startsWith('noise'))).toEqual(['first', 'second', 'third'])
+})
+
+test('a full queue tells callers to come back, and takes more once it has drained', async () => {
+  await using w = await world()
+  const appender = createAppender(w.db, () => undefined)
+  const body = Buffer.alloc(1_048_576, 'x')
+  const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => appender.append(request(w, body))))
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused[0]).toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '1' } })
+  expect(await stored(w)).toHaveLength(80 - refused.length)
+  await appender.append(request(w, Buffer.from('later')))
+})
+
+test('a commit that fails is told to everybody in it, and the next one goes on', async () => {
+  await using w = await world()
+  const appender = createAppender(w.db, () => undefined)
+  const wrong = { ...request(w, Buffer.from('x')), kind: 'nonsense' as never }
+  await expect(appender.append(wrong)).rejects.toThrow()
+  await appender.append(request(w, Buffer.from('fine')))
+  expect((await stored(w)).map(String)).toEqual(['fine'])
+})
+
+test('a claim takes the oldest, about as many items as asked for and at least one request', async () => {
+  await using w = await world()
+  const appender = createAppender(w.db, () => undefined)
+  for (const items of [100, 100, 5000, 1]) await appender.append(request(w, Buffer.from(String(items)), items))
+  const claimed = (most: number) =>
+    w.db.transaction(async (db) => (await claimRequests({ ...w.ctx, db }, w.projectId, most)).map(({ body }) => String(body)))
+  expect(await claimed(1)).toEqual(['100'])
+  expect(await claimed(150)).toEqual(['100', '100'])
+  expect(await claimed(201)).toEqual(['100', '100', '5000'])
+})
+
+test('one processor at a time has a project, and every project with work is found', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const appender = createAppender(w.db, () => undefined)
+  await appender.append(request(w, Buffer.from('a')))
+  await appender.append({ ...request(w, Buffer.from('b')), projectId: other.projectId })
+  expect((await projectsWaiting(w.ctx)).map(({ project_id }) => project_id)).toEqual(expect.arrayContaining([w.projectId, other.projectId]))
+  await w.db.transaction(async (db) => {
+    expect(await lockProject({ ...w.ctx, db }, w.projectId)).toBe(true)
+    await w.db.transaction(async (second) => {
+      expect(await lockProject({ ...w.ctx, db: second }, w.projectId)).toBe(false)
+      expect(await lockProject({ ...w.ctx, db: second }, other.projectId)).toBe(true)
+    })
+  })
+})

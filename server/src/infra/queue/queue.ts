@@ -1,0 +1,193 @@
+/**
+ * The log of accepted requests: appended durably before they are answered, applied later in order.
+ * PostgreSQL is the log. Requests that arrive together share one commit; a claimed request is deleted
+ * in the transaction that holds its effects, so that each takes effect exactly once.
+ */
+import { type Static, Type } from 'typebox'
+import { ApiError } from '../../lib/errors.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { type Db, sql } from '../postgres/db.ts'
+import type { Ctx, InTx } from '../runtime/ctx.ts'
+import { measureBacklog } from './backlog.ts'
+
+/** A request as it is appended: the validated bytes as they came. */
+export type AcceptedRequest = {
+  projectId: ProjectId
+  /** Tells the consumer how to read the body. */
+  kind: string
+  /** Whom a user token named. */
+  userId: UserId | null
+  requestId: string
+  receivedAt: Date
+  items: number
+  body: Buffer
+}
+
+/** Several commits at once keep both the disk and the next group busy. */
+const COMMITS_AT_ONCE = 2
+const GROUP_BYTES_MAX = 4_194_304
+const GROUP_REQUESTS_MAX = 500
+/** Past this much that is not yet on disk, callers are told to come back. */
+const WAITING_BYTES_MAX = 67_108_864
+
+export type Appender = {
+  /** Resolves after the commit. Throws 429 when too much waits already. */
+  append(request: AcceptedRequest): Promise<void>
+}
+
+type Waiting = { request: AcceptedRequest; done: () => void; failed: (error: unknown) => void }
+
+/** Groups appends of this process into few commits. `appended` is told after each. */
+export function createAppender(db: Db, appended: () => void): Appender {
+  let waiting: Waiting[] = []
+  let waitingBytes = 0
+  let committing = 0
+
+  const commit = async () => {
+    committing++
+    while (waiting.length > 0) {
+      const group = takeGroup(waiting)
+      waiting = waiting.slice(group.length)
+      const bytes = group.reduce((sum, { request }) => sum + request.body.length, 0)
+      try {
+        await insertGroup(
+          db,
+          group.map(({ request }) => request),
+        )
+        for (const { done } of group) done()
+        appended()
+      } catch (error) {
+        for (const { failed } of group) failed(error)
+      } finally {
+        waitingBytes -= bytes
+      }
+    }
+    committing--
+  }
+
+  return {
+    append: (request) =>
+      new Promise((done, failed) => {
+        if (waitingBytes > WAITING_BYTES_MAX) return failed(tooBusy())
+        waiting.push({ request, done, failed })
+        waitingBytes += request.body.length
+        if (committing < COMMITS_AT_ONCE) void commit()
+      }),
+  }
+}
+
+const tooBusy = () =>
+  new ApiError('rate_limited', 'More arrives than can be stored. Retry after 1 second.', { headers: { 'retry-after': '1' } })
+
+function takeGroup(waiting: Waiting[]): Waiting[] {
+  let bytes = 0
+  const end = waiting.findIndex(({ request }, index) => {
+    bytes += request.body.length
+    return index > 0 && (bytes > GROUP_BYTES_MAX || index >= GROUP_REQUESTS_MAX)
+  })
+  return end === -1 ? waiting : waiting.slice(0, end)
+}
+
+/** One statement for the group: the bodies travel as one value and are cut apart by the database. */
+export async function insertGroup(db: Db, requests: AcceptedRequest[]): Promise<void> {
+  const lengths = requests.map(({ body }) => body.length)
+  await db.run(
+    sql`insert into accepted_requests (project_id, kind, user_id, request_id, received_at, items, body)
+        select r.project_id, r.kind, r.user_id, r.request_id, r.received_at, r.items,
+               substring(${Buffer.concat(requests.map(({ body }) => body))}::bytea from r.start for r.length)
+        from unnest(${requests.map(({ projectId }) => projectId)}::bigint[], ${requests.map(({ kind }) => kind)}::text[], ${requests.map(({ userId }) => userId)}::bigint[],
+                    ${requests.map(({ requestId }) => requestId)}::text[], ${requests.map(({ receivedAt }) => receivedAt)}::timestamptz[],
+                    ${requests.map(({ items }) => items)}::int[], ${starts(lengths)}::int[], ${lengths}::int[])
+             as r(project_id, kind, user_id, request_id, received_at, items, start, length)`,
+  )
+}
+
+function starts(lengths: number[]): number[] {
+  let next = 1
+  return lengths.map((length) => {
+    const start = next
+    next += length
+    return start
+  })
+}
+
+export const ClaimedRow = Type.Object({
+  position: Type.Integer(),
+  kind: Type.String(),
+  user_id: Nullable(IdOf<UserId>()),
+  request_id: Type.String(),
+  received_at: Instant,
+  body: Type.Unsafe<Buffer>({}),
+})
+export type ClaimedRequest = Static<typeof ClaimedRow>
+
+const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
+
+/** Projects with accepted requests, found by hopping over the index from one project to the next. */
+export const projectsWaiting = (ctx: Ctx) =>
+  ctx.db.all(
+    ProjectRow,
+    sql`with recursive waiting as (
+          (select project_id from accepted_requests order by project_id limit 1)
+          union all
+          select (select a.project_id from accepted_requests a where a.project_id > w.project_id order by a.project_id limit 1)
+          from waiting w where w.project_id is not null
+        )
+        select project_id from waiting where project_id is not null`,
+  )
+
+const Locked = Type.Object({ locked: Type.Boolean() })
+
+/** One processor at a time for a project keeps its people's events in order; false when another has it. */
+export const lockProject = async (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
+  (await ctx.db.first(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))
+    ?.locked ?? false
+
+const CLAIMED_REQUESTS_MAX = 2000
+
+/** The oldest requests of a project, up to about `itemsMax` items; at least one. */
+export const claimRequests = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number) =>
+  ctx.db.all(
+    ClaimedRow,
+    sql`select position, kind, user_id, request_id, received_at, body
+        from (select position, kind, user_id, request_id, received_at, body, sum(items) over (order by position) - items as before
+              from (select position, kind, user_id, request_id, received_at, items, body from accepted_requests where project_id = ${projectId} order by position limit ${CLAIMED_REQUESTS_MAX}) oldest) sized
+        where before < ${itemsMax}
+        order by position`,
+  )
+
+/** Forgets requests whose effects this transaction holds. */
+export const deleteRequests = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) =>
+  ctx.db.run(sql`delete from accepted_requests where project_id = ${projectId} and position = any(${positions}::bigint[])`)
+
+export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
+
+/** Keeps items that could not be applied, with the reason. */
+export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedItem[]) =>
+  ctx.db.run(
+    sql`insert into parked_items (project_id, kind, request_id, received_at, item, reason, parked_at)
+        select ${projectId}, p.kind, p.request_id, p.received_at, p.item, p.reason, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as p(kind text, request_id text, received_at timestamptz, item jsonb, reason text)`,
+  )
+
+const Found = Type.Object({ found: Type.Boolean() })
+
+/** Does anything wait in this project? */
+export const isBusy = async (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
+  (await ctx.db.first(Found, sql`select exists (select 1 from accepted_requests where project_id = ${projectId}) as found`))?.found ?? false
+
+const Parked = Type.Object({ parked: Type.Integer() })
+/** More than this many are told as this many. */
+const PARKED_COUNTED_MAX = 100_000
+
+/** How much waits (about), since when, and how much was parked: for the metrics. */
+export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date | null; parked: number }> {
+  const { requests, items, bytes, oldest } = await measureBacklog(ctx)
+  ctx.metrics.backlog(items, bytes)
+  const counted = await ctx.db.first(
+    Parked,
+    sql`select count(*) as parked from (select 1 from parked_items order by id limit ${PARKED_COUNTED_MAX}) counted`,
+  )
+  return { waiting: requests, oldest, parked: counted?.parked ?? 0 }
+}

@@ -1,0 +1,63 @@
+/**
+ * What a function may use of the world. It holds infrastructure only, never modules: functions import functions.
+ * The narrower types are how a function says what it needs: a project, a transaction, both.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { OrganisationRole, Role } from '../../lib/roles.ts'
+import type { SafeFetch } from '../outgoing/safe-fetch.ts'
+import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
+import type { Db, TxDb } from '../postgres/db.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Secrets } from './secrets.ts'
+
+export type Ctx = {
+  db: Db
+  clock: Clock
+  log: Log
+  config: Config
+  secrets: Secrets
+  fetch: SafeFetch
+  smtp: SmtpRelays
+  metrics: Metrics
+  /** Where the world reaches this server, without a slash at the end: what links in messages begin with. */
+  baseUrl(): string
+  /** There is something to do for a job of this name, or something to tell those who listen (`inbox`): they need not wait for their next look. */
+  wake(name: string): void
+}
+
+/** Who asks. Jobs act as `system`. */
+export type Caller =
+  | { kind: 'secret'; keyId: KeyId; role: Role }
+  | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId }
+  | { kind: 'user'; keyId: KeyId; userId: UserId }
+  | { kind: 'anonymous'; keyId: KeyId }
+  | { kind: 'system' }
+
+/** The project's defaults, which phone numbers, templates and times fall back to. */
+export type ProjectDefaults = { locale: string; timezone: string }
+
+export type ProjectCtx<C extends Caller = Caller> = Ctx & { projectId: ProjectId; project: ProjectDefaults; caller: C }
+
+export type OrganisationCtx = Ctx & { organisationId: OrganisationId; caller: Extract<Caller, { kind: 'organisation' }> }
+
+/** Any credential that may use the utilities; a project only when the key belongs to one. */
+export type CallerCtx = Ctx & { caller: Caller; projectId?: ProjectId }
+
+/** A context inside a transaction. */
+export type InTx<C extends Ctx = ProjectCtx> = Omit<C, 'db'> & { db: TxDb }
+
+/** Runs `work` in one transaction. The inner `ctx` hides the outer one; no IO but SQL belongs inside. */
+export function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
+  return ctx.db.transaction((db) => work({ ...ctx, db } as InTx<C>))
+}
+
+/** The context of work that nobody asked for over the API. */
+export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({
+  ...ctx,
+  projectId,
+  project,
+  caller: { kind: 'system' },
+})

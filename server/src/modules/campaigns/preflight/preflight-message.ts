@@ -1,0 +1,85 @@
+/** What would become of one person's message, without sending it. Pure. */
+
+import { LiquidError, type Scope, tagsOf } from '../../../lib/liquid.ts'
+import { variablesOf } from '../../../lib/liquid-variables.ts'
+import type { Channel } from '../../../lib/shapes.ts'
+import { type Contact, compose } from '../../channels/index.ts'
+import { type Content, renderContent, type SendingTemplate } from '../../templates/index.ts'
+import type { Count, Problem } from './schema.ts'
+
+/** How a rehearsal ended, and what there is to complain about. */
+export type Rehearsed = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[] }
+
+const failed = (reason: string, message: string): Rehearsed => ({
+  outcome: { state: 'failed', reason },
+  problems: [{ kind: reason === 'no_template' ? 'no_template' : 'render_failed', message }],
+})
+
+/** Fills the template in and makes the message, as the sender would. */
+export function rehearse(channel: Channel, template: SendingTemplate | undefined, scope: Scope, person: Contact): Rehearsed {
+  if (!template) return failed('no_template', 'There is no template.')
+  try {
+    const composed = compose(channel, renderContent(channel, template.content, scope, template.required), person)
+    if ('problem' in composed) return failed('render_failed', composed.problem)
+  } catch (error) {
+    if (!(error instanceof LiquidError)) throw error
+    return failed('render_failed', `The template fails on line ${error.line}: ${error.message}.`)
+  }
+  return {
+    outcome: { state: 'queued', reason: null },
+    problems: printed(template.content)
+      .filter(({ names }) => isEmpty(valueAt(scope, names)))
+      .map(({ path }) => ({ kind: 'empty_variable', message: `The variable \`${path}\` is empty.` })),
+  }
+}
+
+type Printed = { path: string; names: string[] }
+
+// By the object: a template is read once for all its people.
+const known = new WeakMap<Content, Printed[]>()
+
+/** The variables that are printed whatever happens: outside of blocks, and with no default to stand in. */
+function printed(content: Content): Printed[] {
+  const found = known.get(content)
+  if (found) return found
+  const variables = new Map(
+    textsIn(content)
+      .flatMap(printedIn)
+      .map((variable) => [variable.path, variable]),
+  )
+  known.set(content, [...variables.values()])
+  return [...variables.values()]
+}
+
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+const BLOCKS = ['if', 'unless', 'case', 'for', 'tablerow']
+
+function printedIn(text: string): Printed[] {
+  let depth = 0
+  const outside: string[] = []
+  for (const { name, text: tag } of tagsOf(text)) {
+    if (name === null && depth === 0 && !/\|\s*default\b/.test(tag)) outside.push(tag)
+    else if (name !== null && BLOCKS.includes(name)) depth++
+    else if (name?.startsWith('end') && BLOCKS.includes(name.slice('end'.length))) depth--
+  }
+  // What the template itself assigns is no variable of the scope: the whole text knows which those are.
+  const asked = new Set(variablesOf(text).map(({ path }) => path))
+  return outside.flatMap((tag) => variablesOf(tag)).filter(({ path }) => asked.has(path))
+}
+
+function valueAt(scope: Scope, names: readonly string[]): unknown {
+  let value: unknown = scope
+  for (const name of names)
+    value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as never] : undefined
+  return value
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (typeof value === 'string' && value.trim() === '') ||
+  (Array.isArray(value) && value.length === 0)

@@ -1,0 +1,136 @@
+/** Sending a template to a few people who want to see it where it arrives. Nothing of it is counted, and no campaign knows. */
+
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { isEmail } from '../../lib/email.ts'
+import type { CampaignId } from '../../lib/ids.ts'
+import { normaliseLocale } from '../../lib/locales.ts'
+import type { Channel } from '../../lib/shapes.ts'
+import { distinct } from '../../lib/shapes.ts'
+import { type Carrier, carrierFor, compose, type Outcome, type PushTarget, type Rendered, unreachable } from '../channels/index.ts'
+import { newMessageId } from '../messages/index.ts'
+import { suppressedAmong } from '../subscriptions/index.ts'
+import { choosing, samplePerson, scopeFor, type TestInput, type TestReport, tried, visible } from '../templates/index.ts'
+import { findUsers, pushTargetsOf, requireUser, resolveIds, type UserRow } from '../users/index.ts'
+import type { CampaignRow } from './schema.ts'
+import { getCampaign } from './service.ts'
+
+type Result = TestReport['results'][number]
+
+/** Somebody to send to: as a person, who may be made up, or why not. */
+type Recipient = { to: string; person: UserRow; isReal: boolean } | { to: string; refused: string }
+
+type Sending = {
+  campaign: CampaignRow
+  carrier: Carrier
+  /** In which locale, and as whom, when that is not each for themselves. */
+  locale: string | undefined
+  as: UserRow | null
+  suppressed: Map<string, unknown>
+  templateFor: Awaited<ReturnType<typeof choosing>>
+}
+
+const TEST_MARK = '[Test] '
+
+/** Hands the template to the campaign's provider for each recipient, and says what became of it. Throws 404. */
+export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInput): Promise<TestReport> {
+  const campaign = await getCampaign(ctx, id)
+  const as = input.as === undefined ? null : await visible(ctx, await requireUser(ctx, input.as))
+  const templateFor = await choosing(ctx, campaign, input.variant)
+  templateFor(null)
+  const recipients = await recipientsOf(ctx, campaign.channel, distinct(input.to))
+  const suppressed = await suppressedAmong(
+    ctx,
+    campaign.channel,
+    recipients.flatMap((recipient) => addressesOf(campaign.channel, recipient)),
+  )
+  const carrier = await carrierFor(ctx, campaign.channel, campaign.provider_id)
+  const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
+  const results: Result[] = []
+  // One after the other: there are few, and a provider's limits are not ours to break for a test.
+  for (const recipient of recipients)
+    results.push(await sendOne(ctx, { campaign, carrier, locale, as, suppressed, templateFor }, recipient))
+  return { results }
+}
+
+async function recipientsOf(ctx: ProjectCtx, channel: Channel, names: string[]): Promise<Recipient[]> {
+  const addresses = new Set(names.filter((name) => isAddress(channel, name)))
+  const rows = await peopleOf(
+    ctx,
+    names.filter((name) => !addresses.has(name)),
+  )
+  const sample = await samplePerson(ctx)
+  return names.map((to) => {
+    if (addresses.has(to)) return { to, person: { ...sample, email: to, phone: to }, isReal: false }
+    const person = rows.get(to)
+    return person
+      ? { to, person, isReal: true }
+      : { to, refused: `\`${to}\` is neither an address of this channel nor the \`external_id\` of a user.` }
+  })
+}
+
+async function peopleOf(ctx: ProjectCtx, names: string[]): Promise<Map<string, UserRow>> {
+  const found = names.length === 0 ? [] : await resolveIds(ctx, names, [])
+  const rows = new Map(
+    (
+      await findUsers(
+        ctx,
+        found.map(({ id }) => id),
+      )
+    ).map((row) => [row.id, row]),
+  )
+  const people = new Map<string, UserRow>()
+  for (const { external_id, id } of found) {
+    const row = rows.get(id)
+    if (row && external_id !== null) people.set(external_id, await visible(ctx, row))
+  }
+  return people
+}
+
+const isAddress = (channel: Channel, name: string): boolean =>
+  (channel === 'email' && isEmail(name)) || (channel === 'text' && /^\+[1-9]\d{6,14}$/.test(name))
+
+function addressOf(channel: Channel, { email, phone }: UserRow): string | null {
+  return channel === 'email' ? email : channel === 'text' ? phone : null
+}
+
+function addressesOf(channel: Channel, recipient: Recipient): string[] {
+  const address = 'person' in recipient ? addressOf(channel, recipient.person) : null
+  return address === null ? [] : [address]
+}
+
+async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient): Promise<Result> {
+  const made = await make(ctx, sending, recipient)
+  if ('refused' in made) return { to: recipient.to, outcome: 'refused', reason: made.refused }
+  const { carrier } = sending
+  const id = await newMessageId(ctx)
+  const { outcome } = await carrier.send({ ...made.message, id, key: `test-${id}`, headers: {}, devices: made.devices })
+  return { to: recipient.to, provider: carrier.provider, ...told(outcome) }
+}
+
+async function make(
+  ctx: ProjectCtx,
+  { campaign, locale, as, suppressed, templateFor }: Sending,
+  recipient: Recipient,
+): Promise<{ message: Rendered; devices: PushTarget[] } | { refused: string }> {
+  if ('refused' in recipient) return recipient
+  const { channel } = campaign
+  const { person, isReal } = recipient
+  if (suppressed.has(addressOf(channel, person) ?? ''))
+    return { refused: 'The address is suppressed, so nothing is sent to it, not even a test.' }
+  if (unreachable(channel, person) !== null) return { refused: 'The user has no address or device for this channel.' }
+  const reader = as ?? person
+  const result = tried(channel, templateFor(locale ?? reader.locale), await scopeFor(ctx, campaign, reader, {}))
+  if ('problem' in result) return { refused: result.problem }
+  const message = compose(channel, marked(result.content), person)
+  if ('problem' in message) return { refused: message.problem }
+  return { message, devices: channel === 'push' && isReal ? await pushTargetsOf(ctx, [person.id]) : [] }
+}
+
+const marked = (content: Record<string, unknown>): Record<string, unknown> =>
+  typeof content.subject === 'string' ? { ...content, subject: TEST_MARK + content.subject } : content
+
+function told(outcome: Outcome): Pick<Result, 'outcome' | 'reason' | 'content'> {
+  if (outcome.is !== 'accepted') return { outcome: outcome.is, reason: outcome.reason }
+  const kept = outcome.capture ?? outcome.inbox
+  return { outcome: 'accepted', ...(kept && { content: kept.content }) }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { keepTokens } from './access-tokens.ts'
+
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes))
+const MINUTE = 60_000
+
+function counted() {
+  let made = 0
+  return async () => ({ token: `t${++made}`, forMs: 50 * MINUTE })
+}
+
+test('a token is kept until it ages, for its credentials only', async () => {
+  const tokens = keepTokens()
+  const make = counted()
+  const get = async (credentials: string[], minutes: number) => (await tokens.get(credentials, at(minutes), make)).token
+  expect(await get(['a', 'b'], 0)).toBe('t1')
+  expect(await get(['a', 'b'], 49)).toBe('t1')
+  expect(await get(['ab'], 49)).toBe('t2')
+  expect(await get(['a', 'b'], 50)).toBe('t3')
+  tokens.forget(['a', 'b'])
+  expect(await get(['a', 'b'], 51)).toBe('t4')
+  expect(await get(['a', 'b'], 10)).toBe('t5')
+})
+
+test('those who ask at once wait for one', async () => {
+  const tokens = keepTokens()
+  const make = counted()
+  const issued = await Promise.all(Array.from({ length: 10 }, () => tokens.get(['a'], at(0), make)))
+  expect(new Set(issued.map(({ token }) => token))).toEqual(new Set(['t1']))
+})
+
+test('what went wrong is told and not kept', async () => {
+  const tokens = keepTokens<{ is: 'deferred'; reason: string }>()
+  expect(await tokens.get(['a'], at(0), async () => ({ is: 'deferred', reason: 'no line' }))).toEqual({ is: 'deferred', reason: 'no line' })
+  await expect(tokens.get(['a'], at(0), () => Promise.reject(new Error('a bug')))).rejects.toThrow('a bug')
+  expect(await tokens.get(['a'], at(0), counted())).toMatchObject({ token: 't1' })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import type { Answered } from '../../infra/outgoing/safe-fetch.ts'
+import * as vendors from './provider-http.ts'
+
+const now = new Date('2026-11-23T09:00:00Z')
+const answered = (status: number, body = '', headers: Answered['headers'] = {}): Answered => ({
+  is: 'answered',
+  status,
+  headers,
+  body,
+  elapsedMs: 1,
+})
+
+describe('a status by itself', () => {
+  test.each([
+    [200, false, 'accepted'],
+    [204, false, 'accepted'],
+    [301, false, 'rejected'],
+    [400, false, 'rejected'],
+    [401, false, 'deferred'],
+    [402, false, 'deferred'],
+    [403, false, 'rejected'],
+    [408, false, 'deferred'],
+    [425, false, 'deferred'],
+    [429, false, 'deferred'],
+    [500, false, 'deferred'],
+    [503, false, 'deferred'],
+    [504, false, 'uncertain'],
+    [504, true, 'deferred'],
+  ])('%i of a vendor that is idempotent: %s', (status, isIdempotent, expected) => {
+    expect(vendors.byStatus(answered(status), now, isIdempotent).is).toBe(expected)
+  })
+
+  test.each([
+    ['', 'The provider answered with status 400.'],
+    ['<html>\0\n no </html>', '<html> no </html>'],
+    ['{"message":"m","code":1}', 'm'],
+    ['{"errors":[{"detail":"d"}]}', 'd'],
+    ['{"errors":[{"code":2,"description":"e"}]}', 'e'],
+    ['{"error":{"message":"f"}}', 'f'],
+    ['{"error":"g"}', 'g'],
+    ['{"code":1}', '{"code":1}'],
+    ['x'.repeat(1000), 'x'.repeat(300)],
+  ])('is told in the words of the vendor: %.40s', (body, reason) => {
+    expect(vendors.byStatus(answered(400, body), now, false)).toMatchObject({ reason })
+  })
+})
+
+test.each([
+  ['7', '2026-11-23T09:00:07.000Z'],
+  ['Mon, 23 Nov 2026 09:05:00 GMT', '2026-11-23T09:05:00.000Z'],
+  ['999999999', '2026-11-24T09:00:00.000Z'],
+  ['0', undefined],
+  ['-5', undefined],
+  ['Mon, 23 Nov 2026 08:00:00 GMT', undefined],
+  ['soon', undefined],
+  [undefined, undefined],
+])('Retry-After: %s', (header, expected) => {
+  expect(vendors.retryAt({ 'retry-after': header }, now).retryAt?.toISOString()).toBe(expected)
+})
+
+test.each([
+  ['refused', false, 'deferred'],
+  ['dns', false, 'deferred'],
+  ['tls', false, 'deferred'],
+  ['blocked', false, 'deferred'],
+  ['timeout', false, 'uncertain'],
+  ['reset', false, 'uncertain'],
+  ['other', false, 'uncertain'],
+  ['reset', true, 'deferred'],
+] as const)('a line that fails with %s, idempotent %s: %s', (reason, isIdempotent, expected) => {
+  expect(vendors.troubleOf({ is: 'failed', reason, message: 'm', elapsedMs: 1 }, isIdempotent)).toMatchObject({ is: expected, reason: 'm' })
+})
+
+test.each([
+  ['1795424400', true],
+  ['1795424100', true],
+  ['1795424700', true],
+  ['1795424099', false],
+  ['1795424701', false],
+  ['', false],
+  ['NaN', false],
+  ['1795424400000', false],
+])('the time %s is recent: %s', (seconds, expected) => expect(vendors.isRecent(seconds, now)).toBe(expected))
+
+test.each([
+  ['42', { messageId: 42 }],
+  ['0', {}],
+  ['-1', {}],
+  ['1e3', {}],
+  ['99999999999999999999', {}],
+  [undefined, {}],
+  [null, {}],
+])('our id out of %s', (text, expected) => expect(vendors.messageIdOf(text)).toEqual(expected))
+
+test.each([
+  ['61400000000', '+61400000000'],
+  ['+61400000000', '+61400000000'],
+  ['Carillon', 'Carillon'],
+  ['12345', '12345'],
+])('the number %s', (number, expected) => expect(vendors.withPlus(number)).toBe(expected))
+
+test('what goes into XML cannot leave it', () => {
+  expect(vendors.xmlOf('Tom & "Kim" <b>\0\u0007\ud800🔔')).toBe('Tom &amp; &quot;Kim&quot; &lt;b&gt;🔔')
+})
+
+test('what a vendor says can be stored', () => {
+  expect(vendors.received(now, 'a\0b', { address: '+61400000000', reference: undefined })).toEqual({
+    what: 'received',
+    at: now,
+    text: 'ab',
+    address: '+61400000000',
+  })
+  expect(vendors.details({ code: 30005, diagnostic: 'x\0y', address: '' })).toEqual({ code: '30005', diagnostic: 'x y' })
+})

@@ -1,0 +1,211 @@
+import { type Static, Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { likePattern } from '../../infra/http/search.ts'
+import { join, type Sql, sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { Instant } from '../../lib/shapes.ts'
+import { Coverage, Samples, samplesOf } from '../users/index.ts'
+import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
+
+const ItemRow = Type.Object({
+  name: Type.String(),
+  data: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  created_at: Instant,
+  received_at: Instant,
+  seq: Type.Integer(),
+})
+export type ItemRow = Static<typeof ItemRow>
+
+export const timelineListing = listing({
+  resource: 'user_events',
+  sorts: { created_at: { column: sql`e.created_at`, type: 'timestamptz' } },
+  defaultSort: 'created_at',
+  defaultDirection: 'desc',
+  id: sql`e.seq`,
+  idName: 'seq',
+  searchedFields: 'name',
+})
+
+/** Which of a person's events are wanted; `since` is included, `until` is not. */
+export type Wanted = { name?: string; since?: Date; until?: Date }
+
+/**
+ * Makes `listEvents` follow the order of the index. Going by averages, the planner takes a person for one with few events,
+ * and would fetch and sort them all.
+ */
+export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enable_bitmapscan', 'off', true)`)
+
+/** A page of what was stored under any of these ids. */
+export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
+  pageOf(
+    ctx.db,
+    ItemRow,
+    timelineListing,
+    page,
+    {
+      select: sql`e.name, e.data, e.created_at, e.received_at, e.seq`,
+      from: sql`unnest(${ids}::bigint[]) as person(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
+      where: sql`true`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/**
+ * No more of one id's events than a page can show and its cursors ask for: the first on either side of the position, read off
+ * the index of each month, the months in order. Of a person with a million events a page costs what it costs of any other.
+ * They are cut by the time alone, which is what the index is ordered by; those of the last instant come all, so that the page
+ * can be cut where it has to be.
+ */
+function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
+  const { name, since, until } = wanted
+  const conditions = [
+    sql`e.project_id = ${ctx.projectId} and e.user_id = person.id`,
+    ...(name === undefined ? [] : [sql`e.name = ${name}`]),
+    ...(page.q === '' ? [] : [sql`e.name ilike ${likePattern(page.q)}`]),
+    ...(since === undefined ? [] : [sql`e.created_at >= ${since}::timestamptz`]),
+    ...(until === undefined ? [] : [sql`e.created_at < ${until}::timestamptz`]),
+  ]
+  const position = page.cursor?.position
+  const side = (ascending: boolean, rows: number) => {
+    const way = ascending ? sql`asc` : sql`desc`
+    const beyond =
+      position && sql`(e.created_at, e.seq) ${ascending ? sql`>=` : sql`<=`} (${position.sortValue}::timestamptz, ${position.id}::bigint)`
+    return sql`(select e.name, e.data, e.created_at, e.received_at, e.seq
+                from events e
+                where ${join(beyond ? [...conditions, beyond] : conditions, ' and ')}
+                order by e.created_at ${way}
+                fetch first ${rows} rows with ties)`
+  }
+  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
+  // One more tells whether there is another page, and one may be the row of the cursor itself.
+  const ahead = side(ascending, (page.limit === -1 ? ctx.config.LIST_ALL_MAX : page.limit) + 2)
+  return position ? sql`${ahead} union all ${side(!ascending, 2)}` : ahead
+}
+
+/** Adds to the counts of days and names, and keeps where the latest events of each name are. */
+export const addCounts = (ctx: InTx, lane: number, days: DayCount[], names: NameCount[]) =>
+  ctx.db.run(
+    sql`with days as (
+          insert into event_days as d (project_id, name, day, lane, events)
+          select ${ctx.projectId}, i.name, i.day, ${lane}::smallint, i.events
+          from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as i(name text, day date, events bigint)
+          order by i.name, i.day
+          on conflict (project_id, name, day, lane) do update set events = d.events + excluded.events
+        )
+        insert into event_names as n (project_id, name, lane, events, first_at, last_at, recent_users, recent_times)
+        select ${ctx.projectId}, i.name, ${lane}::smallint, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
+        from jsonb_to_recordset(${JSON.stringify(names)}::jsonb)
+             as i(name text, events bigint, first_at timestamptz, last_at timestamptz, recent_users bigint[], recent_times timestamptz[])
+        order by i.name
+        on conflict (project_id, name, lane) do update
+        set events = n.events + excluded.events,
+            first_at = least(n.first_at, excluded.first_at),
+            last_at = greatest(n.last_at, excluded.last_at),
+            recent_users = (excluded.recent_users || n.recent_users)[1:${RECENT_KEPT}::int],
+            recent_times = (excluded.recent_times || n.recent_times)[1:${RECENT_KEPT}::int]`,
+  )
+
+/** Days from one to another, both included, as `2026-11-23`. */
+export type Days = { from: string; to: string }
+
+const NameDayRow = Type.Object({
+  name: Type.String(),
+  day: Type.String(),
+  count: Type.Integer(),
+  name_total: Type.Integer(),
+  total: Type.Integer(),
+  names: Type.Integer(),
+})
+
+/** The days of the `most` names with the most events, those first; each row also says how many there are of all names. */
+export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
+  ctx.db.all(
+    NameDayRow,
+    sql`with counts as materialized (
+          select name, day, sum(events)::bigint as count
+          from event_days
+          where project_id = ${ctx.projectId} and day >= ${from}::date and day <= ${to}::date${name === undefined ? sql`` : sql` and name = ${name}`}
+          group by name, day
+        ), foremost as (
+          select name, sum(count)::bigint as name_total, (sum(sum(count)) over ())::bigint as total, count(*) over () as names
+          from counts
+          group by name
+          order by name_total desc, name
+          limit ${most}
+        )
+        select c.name, c.day::text as day, c.count, f.name_total, f.total, f.names
+        from foremost f
+        join counts c on c.name = f.name
+        order by f.name_total desc, c.name, c.day`,
+  )
+
+const NameRow = Type.Object({ id: Type.Integer(), name: Type.String(), count: Type.Integer(), first_seen: Instant, last_seen: Instant })
+export type NameRow = Static<typeof NameRow>
+
+export const nameListing = listing({
+  resource: 'event_names',
+  sorts: {
+    name: { column: sql`n.name`, type: 'text' },
+    count: { column: sql`n.count`, type: 'bigint' },
+    last_seen: { column: sql`n.last_seen`, type: 'timestamptz' },
+  },
+  defaultSort: 'name',
+  defaultDirection: 'asc',
+  id: sql`n.id`,
+  search: [sql`n.name`],
+  searchedFields: 'name',
+})
+
+/** A page of the names there are. */
+export const listNames = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<NameRow>> =>
+  pageOf(
+    ctx.db,
+    NameRow,
+    nameListing,
+    page,
+    {
+      select: sql`n.id, n.name, n.count, n.first_seen, n.last_seen`,
+      from: sql`(select min(id) as id, name, sum(events)::bigint as count, min(first_at) as first_seen, max(last_at) as last_seen
+                 from event_names where project_id = ${ctx.projectId} group by name) n`,
+      where: sql`true`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+const AttributeRow = Type.Object({
+  name: Type.String(),
+  key: Type.String(),
+  types: Type.Array(Type.String()),
+  coverage: Coverage,
+  samples: Samples,
+})
+
+/** What the latest `looked` events of each name carry, at most `most` attributes of one. Who was erased has no events here either. */
+export const attributesOfLatest = (ctx: ProjectCtx, names: string[], looked: number, most: number) =>
+  ctx.db.all(
+    AttributeRow,
+    sql`with latest as materialized (
+          select distinct r.name, r.user_id, r.at
+          from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as place
+                from event_names n cross join lateral unnest(n.recent_users, n.recent_times) as r(user_id, at)
+                where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
+          where r.place <= ${looked}
+        ), carried as materialized (
+          select l.name, e.data
+          from latest l
+          cross join lateral (select e.data from events e
+                              where e.project_id = ${ctx.projectId} and e.user_id = l.user_id and e.created_at = l.at and e.name = l.name) e
+        )
+        select a.name, a.key, a.types, a.coverage, a.samples
+        from (select c.name, d.key, array_agg(distinct jsonb_typeof(d.value) order by jsonb_typeof(d.value)) as types,
+                     count(*)::float8 / max(t.events) as coverage, ${samplesOf(sql`d.value`)} as samples,
+                     row_number() over (partition by c.name order by count(*) desc, d.key) as place
+              from carried c
+              join (select name, count(*) as events from carried group by name) t on t.name = c.name
+              cross join lateral jsonb_each(c.data) as d(key, value)
+              where jsonb_typeof(d.value) <> 'null'
+              group by c.name, d.key) a
+        where a.place <= ${most}
+        order by a.name, a.place`,
+  )

@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import { join, raw, sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
+import { Instant, Nullable } from '../../lib/shapes.ts'
+
+const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), told_at: Nullable(Instant) })
+
+/** What has been removed of the time before an instant. */
+export const findRemoval = (ctx: Ctx, before: Date) =>
+  ctx.db.first(Removal, sql`select removed, past_to, told_at from event_removals where before = ${before}`)
+
+/** A lock that is not to be had at once stands in the way of everybody who comes after. */
+export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
+
+// Names are our own: months, made of digits.
+export const dropPartitions = (ctx: InTx<Ctx>, names: string[]) => ctx.db.run(sql`drop table if exists ${join(names.map(raw), ', ')}`)
+
+/** So many partitions are gone, and with them what was older. */
+export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
+  ctx.db.run(
+    sql`insert into event_removals as r (before, removed) values (${before}, ${partitions})
+        on conflict (before) do update set removed = r.removed + excluded.removed`,
+  )
+
+/** Everybody who reckons with events knows. */
+export const noteTold = (ctx: Ctx, before: Date) =>
+  ctx.db.run(
+    sql`insert into event_removals (before, told_at) values (${before}, ${ctx.clock.now()})
+        on conflict (before) do update set told_at = excluded.told_at`,
+  )
+
+const Pages = Type.Object({ pages: Type.Integer() })
+
+/** How large the home of what is older than every month with a partition is. */
+export const pagesOfPast = async (ctx: Ctx): Promise<number> =>
+  (await ctx.db.first(Pages, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`))?.pages ?? 0
+
+/** Removes the events before an instant from some of its pages, and keeps which is the next. */
+export const deletePast = (ctx: Ctx, before: Date, from: number, to: number) =>
+  ctx.db.run(
+    sql`with gone as (
+          delete from events_past
+          where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${to},0)`}::tid and created_at < ${before}
+          returning 1
+        )
+        insert into event_removals as r (before, removed, past_to)
+        select ${before}, count(*), ${to} from gone
+        on conflict (before) do update set removed = r.removed + excluded.removed, past_to = excluded.past_to`,
+  )
+
+const Gone = Type.Object({ gone: Type.Integer() })
+
+/** Takes some of the days before a day out of the counts. */
+export const deleteDays = async (ctx: Ctx, before: Date, most: number): Promise<number> =>
+  (
+    await ctx.db.first(
+      Gone,
+      sql`with gone as (
+            delete from event_days
+            where (project_id, name, day, lane) in
+              (select project_id, name, day, lane from event_days where day < (${before}::timestamptz at time zone 'UTC')::date order by day limit ${most})
+            returning project_id, name, lane, events
+          ), less as (
+            update event_names n
+            set events = n.events - g.events, first_at = greatest(n.first_at, ${before}), last_at = greatest(n.last_at, ${before})
+            from (select project_id, name, lane, sum(events)::bigint as events from gone group by project_id, name, lane) g
+            where n.project_id = g.project_id and n.name = g.name and n.lane = g.lane
+          )
+          select count(*) as gone from gone`,
+    )
+  )?.gone ?? 0
+
+/** Forgets names of which no event is left. */
+export const deleteNames = (ctx: Ctx) => ctx.db.run(sql`delete from event_names where events <= 0`)

@@ -1,0 +1,51 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { IdOf, Nullable } from '../../../lib/shapes.ts'
+import { columns, isThere, unreadOf } from '../queries.ts'
+import { InboxRow, type Place } from '../schema.ts'
+
+const placesOf = (places: Place[]) =>
+  sql`unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],
+             ${places.map(({ position }) => position)}::bigint[]) as l(project_id, user_id, position)`
+
+const MovedRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  position: Type.Integer(),
+  seq: Nullable(Type.Integer()),
+  unread: Nullable(Type.Integer()),
+})
+export type MovedRow = Static<typeof MovedRow>
+
+/** Of the places where somebody listens, those beyond which there is something. Without a number, the person has gone elsewhere. */
+export const findMoved = (ctx: Ctx, places: Place[], limit: number) =>
+  ctx.db.all(
+    MovedRow,
+    sql`select l.user_id, l.position, c.seq, ${unreadOf(ctx)}
+        from ${placesOf(places)}
+        left join inbox_counters c
+          on c.project_id = l.project_id and c.user_id = l.user_id and c.user_id = any(${places.map(({ userId }) => userId)}::bigint[])
+        where coalesce(c.seq > l.position, true)
+        limit ${limit}`,
+  )
+
+const ChangeRow = Type.Object({ ...InboxRow.properties, user_id: IdOf<UserId>(), position: Type.Integer(), seq: Type.Integer() })
+export type ChangeRow = Static<typeof ChangeRow>
+
+/** The messages beyond each place, up to the number beside it and `limit` of them, in the order of their changes. */
+export const findChanges = (ctx: Ctx, places: (Place & { upTo: number })[], limit: number) =>
+  ctx.db.all(
+    ChangeRow,
+    sql`select l.user_id, l.position, message.*
+        from unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],
+                    ${places.map(({ position }) => position)}::bigint[], ${places.map(({ upTo }) => upTo)}::bigint[])
+             as l(project_id, user_id, position, up_to)
+        cross join lateral (
+          select ${columns}, m.seq from inbox_messages m
+          where m.project_id = l.project_id and m.user_id = l.user_id and m.seq > l.position and m.seq <= l.up_to and ${isThere(ctx)}
+          order by m.seq
+          limit ${limit}
+        ) message
+        order by l.user_id, l.position, message.seq`,
+  )

@@ -1,0 +1,68 @@
+/** Events between acceptance and storage: what they say, whom they name, when they happened. Pure. */
+import type { Caller, ProjectDefaults } from '../../infra/runtime/ctx.ts'
+import { ApiError, type Fault } from '../../lib/errors.ts'
+import { parseTime } from '../../lib/times.ts'
+import { checker } from '../../lib/validate.ts'
+import type { AcceptedEvent } from '../events/index.ts'
+import { type Profile, phoneOf, toProfile } from '../users/index.ts'
+import { EventInput } from './schema.ts'
+
+const checkEvent = checker(EventInput)
+
+/** A device clock may run ahead this far; what lies further ahead happened when it arrived (D-EVT-3). */
+const SKEW_MS = 300_000
+
+/** What is wrong with the item at a position; `bound` means that a user token names the person. */
+export function checkForAcceptance(item: unknown, at: number, project: ProjectDefaults, bound: boolean): Fault[] {
+  const { faults, value } = checkEvent(item)
+  if (faults.length > 0) return faults.map((fault) => located(fault, at))
+  const profile = profileOf(value)
+  if (!bound && profile.external_id === undefined && profile.anonymous_id === undefined) {
+    return [{ code: 'parameter_missing', param: `[${at}]`, message: `The event at \`[${at}]\` needs \`external_id\` or \`anonymous_id\`.` }]
+  }
+  if (typeof profile.phone === 'string' && phoneOf(project)(profile, null) === null) {
+    return [
+      {
+        code: 'parameter_invalid_format',
+        param: `[${at}].user.phone`,
+        message: `The value of \`[${at}].user.phone\` is not a phone number that can be written as E.164. Start it with + and the country code.`,
+      },
+    ]
+  }
+  return []
+}
+
+function located(fault: Fault, at: number): Fault {
+  const param = fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`
+  return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+}
+
+/** What a publishable key may say without a user token: anonymous events that touch no profile (D-PK-1). */
+export function refuseUnlessAnonymous(items: unknown[], caller: Caller): void {
+  if (caller.kind !== 'anonymous') return
+  const allowed = items.every((item) => {
+    const { external_id = null, anonymous_id = null, user } = (item ?? {}) as Record<string, unknown>
+    return external_id === null && anonymous_id !== null && user === undefined
+  })
+  if (allowed) return
+  throw new ApiError(
+    'permission_denied',
+    'Without a user token a publishable key may only send events that carry `anonymous_id` and neither `external_id` nor `user`.',
+    {
+      reason: 'not_publishable',
+    },
+  )
+}
+
+const profileOf = ({ anonymous_id, external_id, user = {} }: EventInput): Profile =>
+  toProfile({ ...user, ...(anonymous_id !== undefined && { anonymous_id }), ...(external_id !== undefined && { external_id }) })
+
+/** An item of the log, as it was accepted. Throws when it is not one: then it is parked. */
+export function toAcceptedEvent(item: unknown, key: string, receivedAt: Date): { profile: Profile; event: AcceptedEvent } {
+  const { faults, value } = checkEvent(item)
+  if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join(' '))
+  const given = value.created_at === undefined ? receivedAt : parseTime(value.created_at)
+  const createdAt = given === null || given.getTime() > receivedAt.getTime() + SKEW_MS ? receivedAt : given
+  const event = { key, name: value.name, data: value.data ?? {}, createdAt, receivedAt, eventId: value.event_id ?? null }
+  return { profile: profileOf(value), event }
+}

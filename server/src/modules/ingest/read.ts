@@ -1,0 +1,41 @@
+import { parseJson } from '../../infra/http/body.ts'
+import type { ClaimedRequest, ParkedItem } from '../../infra/queue/queue.ts'
+import type { AcceptedEvent } from '../events/index.ts'
+import { type Arrival, checkItem, type LoggedChange, type Profile } from '../users/index.ts'
+import { toAcceptedEvent } from './check-events.ts'
+
+/** One item of the log: who it speaks of and, unless it is a queued upsert, the event; or what became different by another way. */
+export type ReadItem = { key: string; source: Omit<ParkedItem, 'reason'> } & (
+  | { arrival: Arrival; event?: AcceptedEvent }
+  | { change: LoggedChange }
+)
+
+/** Reads the stored bytes again. What an older release accepted and this one does not understand is parked, not lost. */
+export function readRequest({ position, kind, user_id, request_id, received_at, body }: ClaimedRequest): {
+  items: ReadItem[]
+  parked: ParkedItem[]
+} {
+  const items: ReadItem[] = []
+  const parked: ParkedItem[] = []
+  for (const [index, item] of (parseJson(body) as unknown[]).entries()) {
+    const source = { kind, request_id, received_at, item }
+    const key = `${position}-${index}`
+    try {
+      if (kind === 'changes') {
+        items.push({ key, source, change: item as LoggedChange })
+        continue
+      }
+      const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
+      items.push({ key, source, arrival: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }) })
+    } catch (error) {
+      parked.push({ ...source, reason: (error as Error).message })
+    }
+  }
+  return { items, parked }
+}
+
+function toUpsert(item: unknown): Profile {
+  const checked = checkItem(item)
+  if ('faults' in checked) throw new Error(checked.faults.map(({ message }) => message).join(' '))
+  return checked.profile
+}

@@ -1,0 +1,51 @@
+import { refuseWhenFull } from '../../infra/queue/backlog.ts'
+import { type Appender, insertGroup } from '../../infra/queue/queue.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { checkForLater, findUsers, type UserRow } from '../users/index.ts'
+import { checkForAcceptance, refuseUnlessAnonymous } from './check-events.ts'
+
+/** Checks the whole request, then stores it durably; answered only after the commit (D-EVT-1). */
+export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
+  const { caller } = ctx
+  refuseUnlessAnonymous(items, caller)
+  refuse(items.flatMap((item, at) => checkForAcceptance(item, at, ctx.project, caller.kind === 'user')))
+  if (caller.kind === 'user') await refuseOthers(ctx, caller.userId, items)
+  await append(ctx, appender, 'events', items.length, body, requestId)
+  ctx.metrics.eventsIngested('accepted', items.length)
+}
+
+/** The same road for `PATCH /users` (D-PATCHU-1). */
+export async function acceptUpserts(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
+  refuse(items.flatMap((item, at): Fault[] => checkForLater(item, at, ctx.project)))
+  await append(ctx, appender, 'users', items.length, body, requestId)
+}
+
+async function append(
+  ctx: ProjectCtx,
+  appender: Appender,
+  kind: 'events' | 'users',
+  items: number,
+  body: Buffer,
+  requestId: string,
+): Promise<void> {
+  await refuseWhenFull(ctx)
+  const { caller, projectId } = ctx
+  const userId = caller.kind === 'user' ? caller.userId : null
+  const request = { projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body }
+  // Under an Idempotency-Key the append commits with the record of the reply; otherwise it shares a commit with others.
+  return 'inTransaction' in ctx.db ? insertGroup(ctx.db, [request]) : appender.append(request)
+}
+
+/** With a user token, ids may be left out; given, they must be that user's. */
+async function refuseOthers(ctx: ProjectCtx, userId: UserId, items: unknown[]): Promise<void> {
+  const [user] = await findUsers(ctx, [userId])
+  const own = (user: UserRow | undefined, { external_id, anonymous_id }: Record<string, unknown>) =>
+    (external_id === undefined || external_id === null || external_id === user?.external_id) &&
+    (anonymous_id === undefined || anonymous_id === null || anonymous_id === user?.anonymous_id)
+  if (items.every((item) => own(user, item as Record<string, unknown>))) return
+  throw new ApiError('permission_denied', 'The ids of an event must be those of the user that the token is bound to, or be left out.', {
+    reason: 'other_user',
+  })
+}

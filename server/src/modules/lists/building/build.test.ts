@@ -1,0 +1,175 @@
+/** What happens while a list is being built: rules are edited, and people turn out to be one. */
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { type Tenant, type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { allJobs } from '../../../workers.ts'
+import { mergePeople } from '../live/merges.ts'
+import { loadRegistry } from '../live/registry.ts'
+import { createBuilder } from './build.ts'
+
+/** Who was looked at; when everybody was, the list is live. */
+const STAGES = ['nobody', 'the first', 'both', 'everybody'] as const
+type Stage = (typeof STAGES)[number]
+
+type Person = 'kim' | 'visitor'
+type Case = [first: Person, reading: 'by person' | 'in a row', how: 'a request' | 'an event']
+
+/** A request makes them one at once, and lists hear of it later; an event does both at once. */
+const cases = (['kim', 'visitor'] as const).flatMap((first) =>
+  (['by person', 'in a row'] as const).flatMap((reading) => (['a request', 'an event'] as const).map((how): Case => [first, reading, how])),
+)
+
+test.each(cases)(
+  '%s came first, past events are read %s, %s makes them one: what both did counts once',
+  { timeout: 120_000 },
+  async (first, reading, how) => {
+    await using w = await world()
+    for (const [place, before] of STAGES.entries())
+      for (const heard of how === 'a request' ? STAGES.slice(place) : [before]) {
+        const b = await building(w, reading === 'in a row', await w.other())
+        await b.did([first], 'viewed', 'opened')
+        await b.did([first === 'kim' ? 'visitor' : 'kim'], 'viewed', 'opened')
+        await b.did(['visitor'], 'viewed', 'opened')
+        await b.apply()
+        // The first is done before, the second while the list is being built, and the third together with the news.
+        const opened = { event: 'opened', exactly: 3 }
+        const viewed = { event: 'viewed', exactly: 4, within: '30d' }
+        const met = { event: 'met', exactly: 1 }
+        const list = await b.list({ all: [opened, viewed, met] })
+        await b.buildTo(list, before)
+        if (before === 'everybody') w.advance('1 minute')
+        await b.did(['visitor'], 'viewed')
+        await b.apply()
+        if (how === 'a request') await b.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+        await b.buildTo(list, heard)
+        await b.did(['kim', 'visitor'], 'met')
+        await b.apply()
+        await b.buildTo(list, 'everybody')
+        const about = `looked at when they became one: ${before}, when lists heard of it: ${heard}`
+        expect(await b.members(list), about).toEqual(['kim'])
+        await b.did(['visitor'], 'viewed')
+        await b.apply()
+        expect(await b.members(list), about).toEqual([])
+      }
+  },
+)
+
+test.each([['by person'], ['in a row']])('events are read %s: a move that follows from it counts too', async (reading) => {
+  await using w = await world()
+  const b = await building(w, reading === 'in a row')
+  await b.did(['kim'], 'viewed')
+  await b.did(['visitor'], 'opened')
+  await b.apply()
+  const never = await b.list({ event: 'opened', at_most: 0 })
+  await b.buildTo(never, 'everybody')
+  const left = await b.list({ event: 'list_left', where: [{ attribute: 'data.list_id', is: never }] })
+  await b.buildTo(left, 'the first')
+  await b.did(['kim', 'visitor'], 'viewed')
+  await b.apply()
+  await b.buildTo(left, 'everybody')
+  expect([await b.members(never), await b.members(left)]).toEqual([[], ['kim']])
+})
+
+test('somebody else who turned out to be the same after the list went live counts once, though lists hear of it in a later batch', async () => {
+  await using w = await world()
+  const b = await building(w, false)
+  for (const anonymous_id of ['one', 'two']) await b.post('/api/client/events', [{ anonymous_id, name: 'opened' }])
+  await b.did(['kim'], 'opened')
+  await b.apply()
+  const list = await b.list({ event: 'opened', exactly: 3 })
+  await b.buildTo(list, 'the first')
+  const same = (anonymous_id: string) => b.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id }])
+  await same('one')
+  await b.buildTo(list, 'everybody')
+  w.advance('1 minute')
+  await same('two')
+  const people = await w.db.all(Id, sql`select id from users where project_id = ${w.projectId} order by id`)
+  const [one, two, kim] = people.map(({ id }) => id as UserId) as [UserId, UserId, UserId]
+  for (const from_id of [one, two])
+    await inTx(w.ctx, async (ctx) => mergePeople(ctx, await loadRegistry(ctx), 0, [{ from_id, into_id: kim }]))
+  const kept = await w.db.all(Kept, sql`select user_id, cardinality(times) as times from event_times where project_id = ${w.projectId}`)
+  expect(kept).toEqual([{ user_id: kim, times: 3 }])
+})
+
+test('a rule that is edited while past events are still being read for the one before is the one that goes live', async () => {
+  await using w = await world()
+  const b = await building(w, true)
+  await w.users('kim')
+  await w.post('/api/client/users/batch', [{ external_id: 'lee', data: { plan: 'pro' } }])
+  await b.did(['kim'], 'viewed')
+  await b.apply()
+  const list = await b.list({ event: 'viewed' })
+  await b.buildTo(list, 'nobody')
+  expect(await b.versions(list)).toEqual(['filling'])
+  await w.patch(`/api/client/lists/${list}`, { rule: { attribute: 'data.plan', is: 'pro' } })
+  await b.buildAll()
+  expect(await b.members(list)).toEqual(['lee'])
+  expect(await b.versions(list)).toEqual(['retired', 'live'])
+})
+
+const BuiltTo = Type.Object({ built_to: Type.Integer(), status: Type.String() })
+const Kept = Type.Object({ user_id: Type.Integer(), times: Type.Integer() })
+const Status = Type.Object({ status: Type.String() })
+const Id = Type.Object({ id: Type.Integer() })
+
+/** A project whose lists are built a person at a time, when told. */
+async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
+  const key = keys.secret
+  const people = allJobs().find(({ name }) => name === 'people')
+  const build = createBuilder({
+    projectOf: async () => ctx.project,
+    isBusy: async () => false,
+    scanFromPeople: inARow ? 0 : Number.POSITIVE_INFINITY,
+    chunkPeople: 1,
+  })
+  const post = async (path: string, body: unknown) => {
+    const reply = await w.post(path, body, { key })
+    expect(reply.status, reply.text).toBeLessThan(300)
+    return reply.body
+  }
+  return {
+    post,
+    did: (who: Person[], ...names: string[]) => {
+      const ids = { ...(who.includes('kim') && { external_id: 'kim' }), ...(who.includes('visitor') && { anonymous_id: 'visitor' }) }
+      return post(
+        '/api/client/events',
+        names.map((name) => ({ ...ids, name })),
+      )
+    },
+    apply: async () => people?.run(w.ctx, new AbortController().signal),
+    list: async (rule: object): Promise<number> => (await post('/api/client/lists', { name: 'List', type: 'dynamic', rule })).id,
+    async versions(list: number): Promise<string[]> {
+      const rows = await w.db.all(
+        Status,
+        sql`select status from list_versions where project_id = ${ctx.projectId} and list_id = ${list} order by id`,
+      )
+      return rows.map(({ status }) => status)
+    },
+    async buildAll(): Promise<void> {
+      for (let step = 0; step < STEPS_MAX; step++) if ((await build(w.ctx)) === 0) return
+      throw new Error('The building never comes to an end.')
+    },
+    async buildTo(list: number, stage: Stage): Promise<void> {
+      // Reading in a row has begun, and may see what happens from now on or not.
+      if (stage === 'nobody') return void (inARow && (await build(w.ctx)))
+      const everybody = await w.db.all(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
+      const until = stage === 'everybody' ? undefined : everybody[STAGES.indexOf(stage) - 1]?.id
+      for (let step = 0; step < STEPS_MAX; step++) {
+        const version = await w.db.first(
+          BuiltTo,
+          sql`select built_to, status from list_versions where project_id = ${ctx.projectId} and list_id = ${list} order by id desc limit 1`,
+        )
+        if (version?.status === 'live' || (until !== undefined && (version?.built_to ?? 0) >= until)) return
+        await build(w.ctx)
+      }
+      throw new Error('The building never comes to an end.')
+    },
+    members: async (list: number): Promise<string[]> =>
+      (await w.get(`/api/client/lists/${list}/users`, { key })).body.results.map(({ external_id }: { external_id: string }) => external_id),
+  }
+}
+
+const STEPS_MAX = 100

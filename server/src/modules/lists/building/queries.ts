@@ -1,0 +1,211 @@
+import { type Static, Type } from 'typebox'
+import { oneOff, type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
+
+export const retireUnfinished = (ctx: InTx, listId: ListId) =>
+  ctx.db.run(
+    sql`update list_versions set status = 'retired'
+        where project_id = ${ctx.projectId} and list_id = ${listId} and status in ('filling', 'building')`,
+  )
+
+export const retireAll = (ctx: InTx, listId: ListId) =>
+  ctx.db.run(
+    sql`with versions as (
+          update list_versions set status = 'retired' where project_id = ${ctx.projectId} and list_id = ${listId} and status <> 'retired'
+        )
+        update lists set live_version_id = null where project_id = ${ctx.projectId} and id = ${listId}`,
+  )
+
+export const insertBuilding = (ctx: InTx, listId: ListId, rule: Rule, trackers: number) =>
+  ctx.db.run(
+    sql`insert into list_versions (project_id, list_id, rule, tracker_ids, status, created_at)
+        select ${ctx.projectId}, ${listId}, ${JSON.stringify(rule)}::jsonb,
+               array(select nextval('list_tracker_ids') from generate_series(1, ${trackers}::int)), 'building', ${ctx.clock.now()}`,
+  )
+
+export const insertLive = (ctx: InTx, listId: ListId) =>
+  ctx.db.run(
+    sql`with version as (
+          insert into list_versions (project_id, list_id, status, created_at, live_at)
+          values (${ctx.projectId}, ${listId}, 'live', ${ctx.clock.now()}, ${ctx.clock.now()})
+          returning id
+        )
+        update lists set live_version_id = (select id from version) where project_id = ${ctx.projectId} and id = ${listId}`,
+  )
+
+/** One version takes the place of the others. */
+export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
+  ctx.db.run(
+    sql`with others as (
+          update list_versions set status = 'retired'
+          where project_id = ${ctx.projectId} and list_id = ${listId} and id <> ${id} and status = 'live'
+        ), this as (
+          update list_versions set status = 'live', live_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id}
+        )
+        update lists set live_version_id = ${id} where project_id = ${ctx.projectId} and id = ${listId}`,
+  )
+
+const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
+
+/** What is being built, first come first. */
+export const findUnfinished = (ctx: Ctx) =>
+  ctx.db.all(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
+
+const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
+
+export const projectsWithRules = (ctx: Ctx) =>
+  ctx.db.all(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
+
+/** Up to which page of which partition events were read; before the first, both are least. */
+export type Place = { partition: string; page: number }
+
+const Building = Type.Object({
+  list_id: IdOf<ListId>(),
+  rule: Type.Unsafe<Rule>({}),
+  tracker_ids: Type.Array(IdOf<TrackerId>()),
+  status: OneOf(['filling', 'building'] as const),
+  scan: Nullable(Type.Unsafe<Place>({})),
+  built_to: Type.Unsafe<UserId>(Type.Integer()),
+  people_total: Nullable(Type.Integer()),
+})
+
+export type Building = Static<typeof Building>
+
+/** A version that is being built, held until the transaction ends; undefined when it is not any more. */
+export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
+  ctx.db.first(
+    Building,
+    sql`select list_id, rule, tracker_ids, status, scan, built_to, people_total from list_versions
+        where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
+  )
+
+const Total = Type.Object({ people_total: Type.Integer() })
+
+/** How many people there are in all, for the progress. */
+export const countPeople = async (ctx: InTx, id: ListVersionId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Total,
+      sql`update list_versions set people_total =
+            (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
+          where project_id = ${ctx.projectId} and id = ${id}
+          returning people_total`,
+    )
+  )?.people_total ?? 0
+
+const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
+
+/** The next people after an id: how many, and the last of them. */
+export const findChunk = (ctx: InTx, after: UserId, size: number) =>
+  ctx.db.first(
+    Chunk,
+    sql`select count(*) as people, max(id) as last
+        from (select id from users
+              where project_id = ${ctx.projectId} and id > ${after} and merged_into is null and erase_requested_at is null
+              order by id limit ${size}) next`,
+  )
+
+/** Is `events e` within the window of a tracker? What has left it will not come back. */
+export const inWindow = (ctx: ProjectCtx, { withinMs }: Tracker) =>
+  withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
+
+/** As many as a tracker keeps of a group: the milliseconds `ms` in the order of `at`, those that matter first. */
+export const keptTimes = ({ keep, count }: Tracker, ms: Sql, at: Sql) =>
+  sql`(array_agg(${ms} order by ${at} ${keep === 'latest' ? sql`desc` : sql`asc`}))[1:${count}]`
+
+/** The same of a group of `events e`. */
+export const keptTimesOfEvents = (tracker: Tracker) =>
+  keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`)
+
+/**
+ * The times that a tracker keeps of the people with an id above `after` and up to `last`, out of everything they did. What was
+ * stored under an id that was merged into somebody counts for the survivor.
+ */
+export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
+  ctx.db.run(
+    oneOff(sql`insert into event_times (project_id, tracker_id, user_id, times)
+        select ${ctx.projectId}, ${id}, p.survivor, ${keptTimesOfEvents(tracker)}
+        from (select id, id as survivor from users
+              where project_id = ${ctx.projectId} and id > ${after} and id <= ${last} and merged_into is null and erase_requested_at is null
+              union all
+              select m.id, m.merged_into from users m
+              where m.project_id = ${ctx.projectId} and m.merged_into > ${after} and m.merged_into <= ${last}) p
+        join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
+        group by p.survivor`),
+  )
+
+const Counted = Type.Object({ members: Type.Integer() })
+
+const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
+
+/** The times that a tracker would keep of these people, out of everything they did. */
+export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
+  ctx.db.all(
+    TimesRow,
+    oneOff(sql`select p.survivor as user_id, ${keptTimesOfEvents(tracker)} as times
+        from (select id, id as survivor from unnest(${ids}::bigint[]) as i(id)
+              union all
+              select m.id, m.merged_into from users m where m.project_id = ${ctx.projectId} and m.merged_into = any(${ids}::bigint[])) p
+        join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
+        group by p.survivor`),
+  )
+
+/** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
+export const fillPeople = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
+  (
+    await ctx.db.first(
+      Counted,
+      oneOff(sql`with standing as (
+            select p.id, ${holds} as is_member, ${turn} as check_at
+            from (select u.id, ${columns} from users u
+                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last}
+                    and u.merged_into is null and u.erase_requested_at is null) p
+          ), saved as (
+            insert into list_people (project_id, version_id, user_id, is_member, since, check_at)
+            select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, check_at
+            from standing where is_member or check_at is not null
+            returning is_member
+          )
+          select count(*) filter (where is_member) as members from saved`),
+    )
+  )?.members ?? 0
+
+export const advance = (ctx: InTx, id: ListVersionId, last: UserId, people: number) =>
+  ctx.db.run(
+    sql`update list_versions set built_to = ${last}, people_done = people_done + ${people} where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
+
+/** Versions whose rows are to be removed. */
+export const findRetired = (ctx: Ctx) =>
+  ctx.db.all(Retired, sql`select id, project_id from list_versions where status = 'retired' order by id limit 20`)
+
+/** Removes some rows of a retired version; 0 when there are none left. */
+export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: number): Promise<number> => {
+  const people = await ctx.db.run(
+    sql`delete from list_people where project_id = ${ctx.projectId} and version_id = ${id} and user_id = any(array(
+          select user_id from (
+            (select user_id from list_people where project_id = ${ctx.projectId} and version_id = ${id} and is_member limit ${limit})
+            union all
+            (select user_id from list_people where project_id = ${ctx.projectId} and version_id = ${id} and not is_member limit ${limit})
+          ) found))`,
+  )
+  const times = await ctx.db.run(
+    sql`delete from event_times t
+        using (select e.tracker_id, e.user_id from list_versions v join event_times e on e.tracker_id = any(v.tracker_ids)
+               where v.project_id = ${ctx.projectId} and v.id = ${id} and e.project_id = ${ctx.projectId} limit ${limit}) found
+        where t.project_id = ${ctx.projectId} and t.tracker_id = found.tracker_id and t.user_id = found.user_id`,
+  )
+  return people + times
+}
+
+/** The version itself goes last. */
+export const removeVersion = (ctx: ProjectCtx, id: ListVersionId) =>
+  ctx.db.run(
+    sql`with counts as (delete from list_counts where project_id = ${ctx.projectId} and version_id = ${id})
+        delete from list_versions where project_id = ${ctx.projectId} and id = ${id} and status = 'retired'`,
+  )

@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { oneOff, raw, sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { matchesEventSql, type Tracker } from '../../rules/index.ts'
+import { inWindow, keptTimes, keptTimesOfEvents, type Place } from './queries.ts'
+
+// A table for each scan, which nobody else writes to: made of an id of ours.
+const found = (id: ListVersionId) => raw(`event_times_found_${Number(id)}`)
+
+/** What a scan finds goes here first. It is gone after a crash of the database, and its first row tells. */
+export const openFound = async (ctx: InTx, id: ListVersionId): Promise<void> => {
+  await ctx.db.run(oneOff(sql`drop table if exists ${found(id)}`))
+  await ctx.db.run(
+    oneOff(sql`create unlogged table ${found(id)} (tracker_id bigint not null, user_id bigint not null, times bigint[] not null)`),
+  )
+  await ctx.db.run(oneOff(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
+}
+
+const Whole = Type.Object({ whole: Type.Boolean() })
+
+export const isWhole = async (ctx: InTx, id: ListVersionId): Promise<boolean> =>
+  (await ctx.db.first(Whole, oneOff(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`)))?.whole ?? false
+
+/** Everything is found: from now on it is looked up by person. */
+export const indexFound = async (ctx: InTx, id: ListVersionId): Promise<void> => {
+  await ctx.db.run(oneOff(sql`create index on ${found(id)} (tracker_id, user_id)`))
+  await ctx.db.run(oneOff(sql`analyze ${found(id)}`))
+}
+
+export const dropFound = (ctx: ProjectCtx, id: ListVersionId) => ctx.db.run(oneOff(sql`drop table if exists ${found(id)}`))
+
+export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'building', place: Place) =>
+  ctx.db.run(
+    sql`update list_versions set status = ${status}, scan = ${JSON.stringify(place)}::jsonb where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+const Partition = Type.Object({ name: Type.String(), pages: Type.Integer() })
+
+/** The partitions of events, in the order in which they are read, with their sizes. */
+export const partitions = (ctx: InTx) =>
+  ctx.db.all(
+    Partition,
+    sql`select c.relname::text as name, (pg_relation_size(c.oid) / current_setting('block_size')::bigint) as pages
+        from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
+  )
+
+/** Reads pages of a partition from `from` up to before `to`; the times of a person there are one row. */
+export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: Place & { to: number }) =>
+  ctx.db.run(
+    oneOff(
+      sql`insert into ${found(id)} (tracker_id, user_id, times)
+          select ${trackerId}, e.user_id, ${keptTimesOfEvents(tracker)}
+          from only ${raw(pages.partition)} e
+          where e.ctid >= ${`(${pages.page},0)`}::tid and e.ctid < ${`(${pages.to},0)`}::tid
+            and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
+          group by e.user_id`,
+    ),
+  )
+
+/** The times that a tracker keeps of the people with an id above `after` and up to `last`, out of what was found. */
+export const fillFromFound = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
+  ctx.db.run(
+    oneOff(
+      sql`insert into event_times as k (project_id, tracker_id, user_id, times)
+          select ${ctx.projectId}, ${trackerId}, s.survivor, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
+          from (select f.user_id as survivor, f.times from ${found(id)} f
+                where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
+                union all
+                select m.merged_into, f.times from users m
+                join ${found(id)} f on f.tracker_id = ${trackerId} and f.user_id = m.id
+                where m.project_id = ${ctx.projectId} and m.merged_into > ${after} and m.merged_into <= ${last}) s
+          cross join lateral unnest(s.times) as t(at)
+          group by s.survivor
+          on conflict (tracker_id, user_id) do update set times = excluded.times`,
+    ),
+  )
+
+const Stale = Type.Object({ user_id: IdOf<UserId>() })
+
+/** Who of them did something while past events were being read. */
+export const findStale = (ctx: InTx, trackerId: TrackerId, after: UserId, last: UserId) =>
+  ctx.db.all(
+    Stale,
+    sql`select user_id from event_times
+        where project_id = ${ctx.projectId} and tracker_id = ${trackerId} and user_id > ${after} and user_id <= ${last} and is_stale`,
+  )

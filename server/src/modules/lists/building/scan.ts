@@ -1,0 +1,69 @@
+/**
+ * Past events of a large project are read in a row, page by page, which is many times faster than person by person. What happens
+ * meanwhile may be missed by the reading or not: so whoever applies it leaves a mark on the person (`is_stale`), and the
+ * times of those who have one are read from their events when their turn comes.
+ */
+
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { Tracker } from '../../rules/index.ts'
+import { saveTimes } from '../live/queries.ts'
+import { type Place, readTimes } from './queries.ts'
+import * as queries from './scan.queries.ts'
+
+type Trackers = { id: TrackerId; tracker: Tracker }[]
+
+/**
+ * Begins to read: from the end of this transaction on, what happens is marked. The first time, nobody else may be applying anything;
+ * when it has to be done again, what happens is marked already.
+ */
+export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
+  await queries.openFound(ctx, id)
+  await queries.saveScan(ctx, id, 'filling', { partition: '', page: 0 })
+}
+
+/** Reads the next pages. The answer is how many; at the end of the last partition people can be looked at. */
+export async function scanNext(ctx: InTx, id: ListVersionId, trackers: Trackers, place: Place, pagesMax: number): Promise<number> {
+  if (!(await queries.isWhole(ctx, id))) {
+    await beginScan(ctx, id)
+    return 1
+  }
+  const earliest = earliestMonth(ctx.clock.now().getTime(), trackers)
+  const left = (await queries.partitions(ctx)).filter(({ name }) => name >= place.partition && (name >= earliest || name === PAST))
+  const from = (name: string) => (name === place.partition ? place.page : 0)
+  const next = left.find(({ name, pages }) => from(name) < pages)
+  if (!next) {
+    await queries.indexFound(ctx, id)
+    await queries.saveScan(ctx, id, 'building', place)
+    return 1
+  }
+  const pages = { partition: next.name, page: from(next.name), to: Math.min(next.pages, from(next.name) + pagesMax) }
+  for (const { id: trackerId, tracker } of trackers) await queries.scanPages(ctx, id, trackerId, tracker, pages)
+  await queries.saveScan(ctx, id, 'filling', { partition: next.name, page: pages.to })
+  return pages.to - pages.page
+}
+
+const PAST = 'events_past'
+
+/** The name of the first partition that may hold events which count. */
+function earliestMonth(nowMs: number, trackers: Trackers): string {
+  if (trackers.some(({ tracker }) => tracker.withinMs === null)) return ''
+  const since = new Date(nowMs - Math.max(...trackers.map(({ tracker }) => tracker.withinMs ?? 0)))
+  return `events_${since.toISOString().slice(0, 7).replace('-', '_')}`
+}
+
+/** The times of the people with an id above `after` and up to `last`. */
+export async function fillScanned(ctx: InTx, id: ListVersionId, trackers: Trackers, after: UserId, last: UserId): Promise<void> {
+  for (const { id: trackerId, tracker } of trackers) {
+    await queries.fillFromFound(ctx, id, trackerId, tracker, after, last)
+    const stale = (await queries.findStale(ctx, trackerId, after, last)).map(({ user_id }) => user_id)
+    if (stale.length === 0) continue
+    const times = new Map((await readTimes(ctx, tracker, stale)).map((row) => [row.user_id, row.times]))
+    await saveTimes(
+      ctx,
+      stale.map((user_id) => ({ tracker_id: trackerId, user_id, times: times.get(user_id) ?? [], is_stale: false })),
+    )
+  }
+}
+
+export { dropFound, isWhole } from './scan.queries.ts'

@@ -1,0 +1,80 @@
+/** The versions of a list: a rule is never changed in place, a new one is built aside and takes over when it is ready. */
+
+import { asSystem, type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId } from '../../../lib/ids.ts'
+import { compileRule, type Rule } from '../../rules/index.ts'
+import * as time from '../live/queries.ts'
+import { loadRegistry, type Version } from '../live/registry.ts'
+import * as queries from './queries.ts'
+
+/**
+ * A new version of a list. Of a static list it is live at once; of a dynamic one it is built in the background, and one that was
+ * being built is given up. The members stay those of the live version until then.
+ */
+export async function startVersion(ctx: InTx, listId: ListId, rule: Rule | null): Promise<void> {
+  await queries.retireUnfinished(ctx, listId)
+  if (rule) await queries.insertBuilding(ctx, listId, rule, compileRule(rule).trackers.length)
+  else await queries.insertLive(ctx, listId)
+}
+
+/** Nobody is in the list any more; the rows are removed in the background. */
+export const retireVersions = (ctx: InTx, listId: ListId): Promise<number> => queries.retireAll(ctx, listId)
+
+/** The version is complete: its members are the list's from now on. Lists that mention it are built anew. */
+export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {
+  await queries.makeLive(ctx, versionId, listId)
+  await rebuildListsMentioning(ctx, `list:${listId}`)
+}
+
+/** Builds anew the lists that mention something which is different for everybody at once. */
+export async function rebuildListsMentioning(ctx: InTx, what: string): Promise<void> {
+  const { mentioning, versions } = await loadRegistry(ctx)
+  await rebuild(ctx, versions, new Set(mentioning(what).map(({ listId }) => listId)))
+}
+
+/** Each list by its newest rule. */
+async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlySet<ListId>): Promise<void> {
+  for (const id of lists) {
+    const [newest] = versions.filter(({ listId }) => listId === id).sort((a, b) => b.id - a.id)
+    if (newest) await startVersion(ctx, id, newest.rule.rule)
+  }
+}
+
+/** Events from before an instant are gone: lists that count such events are built anew, from those that are left. */
+export async function rebuildListsReaching(ctx: Ctx, before: Date): Promise<void> {
+  const reachMs = ctx.clock.now().getTime() - before.getTime()
+  for (const { project_id } of await queries.projectsWithRules(ctx)) {
+    await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {
+      const { versions } = await loadRegistry(ctx)
+      const reaching = versions.filter(({ trackers }) =>
+        trackers.some(({ tracker }) => tracker.withinMs === null || tracker.withinMs > reachMs),
+      )
+      await rebuild(ctx, versions, new Set(reaching.map(({ listId }) => listId)))
+    })
+  }
+}
+
+const NOTED_EVERY_MS = 5000
+/** Clocks of several machines differ a little. */
+export const CLOCK_GRACE_MS = 10_000
+
+/**
+ * A clock that ran ahead made windows close that are open still. When it has been set back, lists that depend on the time
+ * are built anew. The answer is in how many projects.
+ */
+export async function keepTime(ctx: Ctx): Promise<number> {
+  const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)
+  for (const { project_id } of ahead) {
+    await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {
+      const { versions } = await loadRegistry(ctx)
+      const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextTurn))
+      await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
+      await time.setTime(ctx)
+    })
+  }
+  await time.noteTime(ctx, NOTED_EVERY_MS)
+  return ahead.length
+}
+
+/** Nothing here is told to people, so that a project's language and zone do not matter. */
+const NO_DEFAULTS = { locale: '', timezone: '' }

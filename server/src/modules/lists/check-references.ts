@@ -1,0 +1,72 @@
+/** What a rule mentions must be there, and lists must not mention each other in a circle. */
+
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Fault, refuse } from '../../lib/errors.ts'
+import type { CampaignId, ListId } from '../../lib/ids.ts'
+import { type Names, type Rule, references } from '../rules/index.ts'
+import { chainFaults, type Mentions } from './chains.ts'
+import * as queries from './queries.ts'
+
+/** Campaigns among these ids; handed in, because campaigns know lists and not the other way round. */
+export type FindCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) => Promise<{ id: CampaignId; name: string }[]>
+
+/** The names of everything that these rules mention. */
+export async function namesIn(ctx: ProjectCtx, rules: Rule[], findCampaigns: FindCampaigns): Promise<Names> {
+  const ids: Record<keyof Names, number[]> = { list: [], subscription: [], campaign: [] }
+  for (const { kind, id } of rules.flatMap(references)) ids[kind].push(id)
+  return {
+    list: named(ids.list.length > 0 ? await queries.listNames(ctx, ids.list) : []),
+    subscription: named(ids.subscription.length > 0 ? await queries.subscriptionNames(ctx, ids.subscription) : []),
+    campaign: named(ids.campaign.length > 0 ? await findCampaigns(ctx, ids.campaign as CampaignId[]) : []),
+  }
+}
+
+function named(rows: { id: number; name: string }[]): (id: number) => string | undefined {
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return (id) => names.get(id)
+}
+
+const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
+
+/** Throws 422 for what the rule mentions and is not there. */
+export function refuseUnknown(rule: Rule, names: Names): void {
+  const unknown = references(rule).filter(({ kind, id }) => names[kind](id) === undefined)
+  refuse(
+    unknown.map(({ kind, param }): Fault => {
+      const at = `rule.${param}`
+      return { code: 'validation_failed', param: at, message: `The value of \`${at}\` is not ${THINGS[kind]} of this project.` }
+    }),
+  )
+}
+
+/**
+ * Throws 422 when lists would mention each other in a circle, or too many in a row. The transaction holds the rules of the project.
+ * Of a list that is being built the rule before counts as well: both are followed until the new one takes its place.
+ */
+export async function refuseChains(ctx: InTx, rule: Rule, list: ListId | null): Promise<void> {
+  const mentioned = references(rule).filter(({ kind }) => kind === 'list')
+  if (mentioned.length === 0) return
+  const { mentions, names } = await mentionsOfLists(ctx)
+  const named = await queries.listNames(ctx, [...(list === null ? [] : [list]), ...mentioned.map(({ id }) => id)])
+  for (const { id, name } of named) names.set(id, name)
+  const at = mentioned.map(({ id, param }) => ({ id: id as ListId, param: `rule.${param}` }))
+  refuse(chainFaults(mentions, list, at, (id) => `“${names.get(id)}”`))
+}
+
+async function mentionsOfLists(ctx: ProjectCtx): Promise<{ mentions: Mentions; names: Map<ListId, string> }> {
+  const mentions = new Map<ListId, Set<ListId>>()
+  const names = new Map<ListId, string>()
+  for (const { list_id, name, rule } of await queries.rulesThatMentionLists(ctx)) {
+    names.set(list_id, name)
+    const others = mentions.get(list_id) ?? new Set<ListId>()
+    for (const { kind, id } of references(rule)) if (kind === 'list') others.add(id as ListId)
+    mentions.set(list_id, others)
+  }
+  return { mentions, names }
+}
+
+/** The lists whose rules mention this one, by name. */
+export async function listsThatMention(ctx: ProjectCtx, list: ListId): Promise<string[]> {
+  const { mentions, names } = await mentionsOfLists(ctx)
+  return [...mentions].filter(([, others]) => others.has(list)).flatMap(([id]) => names.get(id) ?? [])
+}

@@ -1,0 +1,307 @@
+/**
+ * Whatever happens to people, in whatever order and however late, a list holds whom a brute-force query over all events finds, at
+ * every instant. Random rules, histories, merges and instants; the seed of a failure is printed, `LISTS_SEED` repeats it.
+ */
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { type Json, people, rules } from '../../../../test/arbitrary-rules.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { allJobs } from '../../../workers.ts'
+import { compileRule } from '../../rules/compile.ts'
+import type { Rule } from '../../rules/rule.ts'
+import { ruleSql } from '../../rules/sql.ts'
+import { createBuilder } from '../building/build.ts'
+import { loadFacts } from './load-facts.ts'
+
+const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
+const RUNS = Number(process.env.LISTS_RUNS ?? 10)
+const HOUR_MS = 3_600_000
+const START = new Date('2026-11-23T09:00:00.000Z').getTime()
+const RULES = 4
+/** They are short. */
+const MEETINGS_EACH_RUN = 3
+
+/** As somebody identified, as a visitor, or as both, which makes them one. */
+type Guise = 'person' | 'visitor' | 'both'
+
+/** One thing that happens. */
+type Step =
+  | { is: 'events'; items: { person: number; name: string; data: Json; agoMs: number; as: Guise }[] }
+  | { is: 'change'; person: number; data: Json; how: 'batch' | 'patch' }
+  | { is: 'merge'; person: number }
+  | { is: 'subscribe'; person: number; state: 0 | 1 | 2 }
+  | { is: 'member'; person: number; add: boolean }
+  | { is: 'wait'; ms: number }
+  | { is: 'list' }
+  | { is: 'forget'; person: number }
+  | { is: 'build' }
+  | { is: 'apply' }
+
+const PEOPLE = 4
+
+const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
+  const person = fc.nat(PEOPLE - 1)
+  const event = fc
+    .tuple(person, people(START, mentionable), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
+    .chain(([who, made, halfHours, as]) =>
+      fc.constant(made.history.map(({ name, data }) => ({ person: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
+    )
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 8, arbitrary: event.map((items): Step => ({ is: 'events', items })) },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(person, people(START, mentionable), fc.constantFrom('batch' as const, 'patch' as const))
+        .map(([who, { data }, how]): Step => ({ is: 'change', person: who, data, how })),
+    },
+    { weight: 1, arbitrary: person.map((who): Step => ({ is: 'merge', person: who })) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(person, fc.constantFrom(0 as const, 1 as const, 2 as const))
+        .map(([who, state]): Step => ({ is: 'subscribe', person: who, state })),
+    },
+    { weight: 1, arbitrary: fc.tuple(person, fc.boolean()).map(([who, add]): Step => ({ is: 'member', person: who, add })) },
+    {
+      weight: 3,
+      arbitrary: fc.integer({ min: 1, max: 20 * 24 }).map((hours): Step => ({ is: 'wait', ms: hours * HOUR_MS - (hours % 2) })),
+    },
+    { weight: 2, arbitrary: fc.constant<Step>({ is: 'list' }) },
+    { weight: 1, arbitrary: person.map((who): Step => ({ is: 'forget', person: who })) },
+  )
+  return fc.array(step, { minLength: 6, maxLength: 16 }).map((happened) => [{ is: 'list' }, { is: 'list' }, ...happened])
+}
+
+/** After each, one step of building, one batch of what happened, and the next step: each may come between any two of the other. */
+const slowly = (happened: Step[]): Step[] => happened.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
+
+/** Lists are built a few people at a time while things happen; past events are read page by page, as in a large project, or by person. */
+type Pace = { scanFromPeople: number; chunkPeople: number }
+
+const paces: fc.Arbitrary<Pace> = fc.record({
+  scanFromPeople: fc.constantFrom(0, Number.POSITIVE_INFINITY),
+  chunkPeople: fc.constantFrom(1, 1, 2),
+})
+
+const did = (person: number, as: Guise, name: string): Step => ({ is: 'events', items: [{ person, name, data: {}, agoMs: 0, as }] })
+const couples = [0, 1].flatMap((person) => (['person', 'visitor'] as const).map((as) => ({ person, as })))
+const names = fc.constantFrom('purchase', 'login')
+const still = <K extends 'build' | 'apply' | 'list'>(is: K) => fc.constant<Step>({ is })
+
+/** Nothing but what counts when two become one while lists are being built: who came first, who did what, and each step of the work. */
+const meetings: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc
+      .shuffledSubarray(couples, { minLength: 3 })
+      .chain((came) => fc.tuple(...came.map(({ person, as }) => names.map((name) => did(person, as, name))))),
+    fc.array(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...couples), names).map(([{ person, as }, name]) => did(person, as, name)) },
+        { weight: 2, arbitrary: fc.tuple(fc.nat(1), names).map(([person, name]) => did(person, 'both', name)) },
+        { weight: 2, arbitrary: fc.nat(1).map((person): Step => ({ is: 'merge', person })) },
+        { weight: 5, arbitrary: still('build') },
+        { weight: 4, arbitrary: still('apply') },
+        { weight: 1, arbitrary: still('list') },
+      ),
+      { minLength: 10, maxLength: 30 },
+    ),
+  )
+  .map(([came, happened]) => [...came, { is: 'apply' }, { is: 'list' }, { is: 'list' }, ...happened])
+
+const countingRules: fc.Arbitrary<Rule> = fc.record({
+  event: fc.constantFrom('purchase', 'login'),
+  exactly: fc.integer({ min: 1, max: 4 }),
+})
+
+test('what is kept up to date step by step is what SQL over everything, and memory, say at that instant', {
+  timeout: 240_000,
+}, async () => {
+  await using w = await world()
+  const seed = await mentionableOf(w)
+  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed), fc.option(paces, { freq: 3 }))
+  await fc.assert(
+    fc.asyncProperty(story, async ([given, happened, pace]) => {
+      const tenant = await w.other()
+      const own = await mentionableOf(w, tenant.keys.secret)
+      const rules = given.map((rule) => renamed(rule, seed, own))
+      await play(
+        w,
+        tenant,
+        pace ? { rules, happened: slowly(happened), own, pace, checkedEvery: 32 } : { rules, happened, own, pace, checkedEvery: 2 },
+      )
+    }),
+    { numRuns: RUNS, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
+  )
+})
+
+test('who turns out to be one while lists are built person by person is counted as one, whatever was looked at before', {
+  timeout: 240_000,
+}, async () => {
+  await using w = await world()
+  const own = await mentionableOf(w)
+  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), meetings, paces)
+  await fc.assert(
+    fc.asyncProperty(story, async ([given, happened, pace]) => {
+      await play(w, await w.other(), { rules: given, happened, own, pace, checkedEvery: Number.POSITIVE_INFINITY })
+    }),
+    { numRuns: RUNS * MEETINGS_EACH_RUN, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
+  )
+})
+
+type Tenant = Awaited<ReturnType<World['other']>>
+type Mentionable = { lists: number[]; subscriptions: number[]; campaigns: number[] }
+
+async function mentionableOf(w: World, key = w.keys.secret): Promise<Mentionable> {
+  const list = async (name: string) => (await w.post('/api/client/lists', { name, type: 'static' }, { key })).body.id
+  const types = (await w.get('/api/client/subscriptions', { key })).body.results
+  const campaign = await w.post('/api/client/campaigns', { type: 'blast', name: 'Spring', subscription_id: types[0].id }, { key })
+  return { lists: [await list('One')], subscriptions: [types[0].id], campaigns: [campaign.body.id] }
+}
+
+/** A rule of one project as it would be in another. */
+function renamed(rule: Json, from: Mentionable, to: Mentionable): Rule {
+  const at = (name: keyof Mentionable) => (id: unknown) => to[name][from[name].indexOf(id as number)] ?? id
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk)
+    if (typeof node !== 'object' || node === null) return node
+    const moved = 'attribute' in node && node.attribute === 'data.list_id'
+    return Object.fromEntries(
+      Object.entries(node).map(([key, value]) => {
+        if (key === 'list') return [key, at('lists')(value)]
+        if (key === 'subscription') return [key, at('subscriptions')(value)]
+        if (key === 'campaign') return [key, at('campaigns')(value)]
+        return [key, moved && key === 'is' ? at('lists')(value) : walk(value)]
+      }),
+    )
+  }
+  return walk(rule) as Rule
+}
+
+type Story = { rules: Rule[]; happened: Step[]; own: Mentionable; pace: Pace | null; checkedEvery: number }
+
+async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pace, checkedEvery }: Story): Promise<void> {
+  const key = keys.secret
+  const ok = async (reply: Promise<{ status: number; text: string }>) => {
+    const { status, text } = await reply
+    if (status >= 300 && status !== 404) throw new Error(text)
+  }
+  w.clock.set(new Date(START))
+  const left = [...rules]
+  const lists: { id: number; rule: Rule }[] = []
+  const makeList = async () => {
+    const rule = left.shift()
+    if (!rule) return
+    const { status, body, text } = await w.post('/api/client/lists', { name: 'List', type: 'dynamic', rule }, { key })
+    if (status !== 201) throw new Error(text)
+    lists.push({ id: body.id, rule })
+  }
+  const build = createBuilder({ projectOf: async () => ctx.project, isBusy: async () => false, ...pace })
+  const name = (person: number) => `person-${person}`
+  for (const [index, step] of happened.entries()) {
+    switch (step.is) {
+      case 'events':
+        if (step.items.length > 0)
+          await ok(
+            w.post(
+              '/api/client/events',
+              step.items.map(({ person, name: event, data, agoMs, as }) => ({
+                ...(as !== 'visitor' && { external_id: name(person) }),
+                ...(as !== 'person' && { anonymous_id: `visitor-${person}` }),
+                name: event,
+                data,
+                created_at: new Date(w.clock.now().getTime() - agoMs).toISOString(),
+              })),
+              { key },
+            ),
+          )
+        break
+      case 'change':
+        await ok(
+          step.how === 'batch'
+            ? w.post('/api/client/users/batch', [{ external_id: name(step.person), data: step.data }], { key })
+            : w.patch('/api/client/users', [{ external_id: name(step.person), data: step.data }], { key }),
+        )
+        break
+      case 'merge':
+        await ok(w.post('/api/client/users/batch', [{ external_id: name(step.person), anonymous_id: `visitor-${step.person}` }], { key }))
+        break
+      case 'subscribe':
+        await ok(
+          w.patch(`/api/client/users/${name(step.person)}/subscriptions`, [{ subscription_id: own.subscriptions[0], state: step.state }], {
+            key,
+          }),
+        )
+        break
+      case 'member':
+        await ok(
+          w.request(
+            step.add ? 'POST' : 'DELETE',
+            `/api/client/lists/${own.lists[0]}/users`,
+            { external_ids: [name(step.person)] },
+            { key },
+          ),
+        )
+        break
+      case 'wait':
+        w.advance(step.ms)
+        break
+      case 'list':
+        await makeList()
+        break
+      case 'forget':
+        await ok(w.delete(`/api/client/users/${name(step.person)}`, { key }))
+        break
+      case 'build':
+        await build(w.ctx)
+        break
+      case 'apply':
+        await apply(w)
+        break
+      default:
+        step satisfies never
+    }
+    // Not after each step: several things then happen in one batch, and slow building goes on for a while.
+    if (index % checkedEvery === 1 || index === happened.length - 1) {
+      await w.drain()
+      for (const list of lists) await expectExact({ ...ctx, db: w.db }, list, `LISTS_SEED=${SEED}`)
+    }
+  }
+}
+
+async function apply(w: World): Promise<void> {
+  const people = allJobs().find(({ name }) => name === 'people')
+  await people?.run(w.ctx, new AbortController().signal)
+}
+
+const Member = Type.Object({ id: Type.Integer() })
+
+async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule: Rule }, about: string): Promise<void> {
+  const now = ctx.clock.now()
+  const compiled = compileRule(rule)
+  const ids = async (statement: Sql) => (await ctx.db.all(Member, statement)).map((row) => row.id)
+  const { columns, holds } = ruleSql(compiled, { projectId: ctx.projectId, now, source: { from: 'events' } })
+  const everybody = await ids(
+    sql`select id from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null`,
+  )
+  const bySql = await ids(
+    sql`select p.id from (select u.id, ${columns} from users u
+          where u.project_id = ${ctx.projectId} and u.merged_into is null and u.erase_requested_at is null) p where ${holds} order by 1`,
+  )
+  const facts = await loadFacts(ctx, compiled, 'events', everybody as never[])
+  const inMemory = everybody.filter((user) => compiled.holds(facts.get(user as never) as never, now.getTime())).sort((a, b) => a - b)
+  const kept = await ids(
+    sql`select p.user_id as id from list_people p join lists l on l.live_version_id = p.version_id
+        where l.project_id = ${ctx.projectId} and l.id = ${id} and p.is_member order by 1`,
+  )
+  const [count] = await ids(
+    sql`select coalesce(sum(c.members), 0)::bigint as id from list_counts c join lists l on l.live_version_id = c.version_id
+        where l.project_id = ${ctx.projectId} and l.id = ${id}`,
+  )
+  const where = `${about}; ${JSON.stringify(rule)} at ${now.toISOString()}`
+  expect(inMemory, `memory is SQL; ${where}`).toEqual(bySql)
+  expect(kept, `what is kept is SQL; ${where}`).toEqual(bySql)
+  expect(count, `the number is that of the members; ${where}`).toBe(kept.length)
+}

@@ -1,0 +1,313 @@
+/** Who is in a list follows what happens, at once and exactly. */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+
+const DAY_MS = 86_400_000
+
+async function listOf(w: World, rule: unknown): Promise<number> {
+  const { status, body, text } = await w.post('/api/client/lists', { name: 'List', type: 'dynamic', rule })
+  expect(status, text).toBe(201)
+  await w.drain()
+  return body.id
+}
+
+const members = async (w: World, id: number): Promise<string[]> =>
+  (await w.get(`/api/client/lists/${id}/users?limit=100`)).body.results.map((user: { external_id: string }) => user.external_id).sort()
+
+async function did(w: World, ...events: [person: string, name: string, daysAgo?: number, data?: object][]): Promise<void> {
+  const now = w.clock.now().getTime()
+  const items = events.map(([external_id, name, daysAgo = 0, data = {}]) => ({
+    external_id,
+    name,
+    data,
+    created_at: new Date(now - daysAgo * DAY_MS).toISOString(),
+  }))
+  expect((await w.post('/api/client/events', items)).status).toBe(204)
+  await w.drain()
+}
+
+const moves = async (w: World, person: string): Promise<string[]> =>
+  (await w.get(`/api/client/users/${person}/events?direction=asc&limit=100`)).body.results
+    .filter(({ name }: { name: string }) => name.startsWith('list_'))
+    .map(({ name, data }: { name: string; data: { list_id: number } }) => `${name} ${data.list_id}`)
+
+describe('what happens to somebody', () => {
+  test('an attribute that changes moves its person, in and out, and each move is an event, once', async () => {
+    await using w = await world()
+    const id = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', data: { plan: 'pro' } },
+      { external_id: 'lee', data: { plan: 'free' } },
+    ])
+    await w.drain()
+    expect(await members(w, id)).toEqual(['kim'])
+    await w.patch('/api/client/users', [
+      { external_id: 'kim', data: { plan: 'free' } },
+      { external_id: 'lee', data: { plan: 'pro' } },
+    ])
+    await w.drain()
+    expect(await members(w, id)).toEqual(['lee'])
+    await w.patch('/api/client/users', [{ external_id: 'lee', data: { other: 1 } }])
+    await w.drain()
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`])
+    expect(await moves(w, 'lee')).toEqual([`list_entered ${id}`])
+    expect((await w.get(`/api/client/lists/${id}`)).body.users_count).toBe(1)
+  })
+
+  test('a count in a window rises with events and falls when the window closes, to the millisecond', async () => {
+    await using w = await world()
+    const id = await listOf(w, { event: 'purchase', at_least: 2, within: '30d' })
+    await did(w, ['kim', 'purchase', 29], ['kim', 'purchase', 10])
+    expect(await members(w, id)).toEqual(['kim'])
+    w.advance(DAY_MS - 1)
+    await w.drain()
+    expect(await members(w, id)).toEqual(['kim'])
+    w.advance(1)
+    await w.drain()
+    expect(await members(w, id)).toEqual([])
+    await did(w, ['kim', 'purchase', 0])
+    expect(await members(w, id)).toEqual(['kim'])
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_entered ${id}`])
+  })
+
+  test('an event that comes late counts for its own time, and an event id that comes again does not count', async () => {
+    await using w = await world()
+    const id = await listOf(w, { event: 'purchase', exactly: 2, within: '30d' })
+    const repeated = { external_id: 'kim', name: 'purchase', event_id: 'one' }
+    await w.post('/api/client/events', [repeated, repeated])
+    await did(w, ['kim', 'purchase', 31])
+    expect(await members(w, id)).toEqual([])
+    await did(w, ['kim', 'purchase', 29])
+    expect(await members(w, id)).toEqual(['kim'])
+    await did(w, ['kim', 'purchase', 28])
+    expect(await members(w, id)).toEqual([])
+  })
+
+  test('events that came while there were enough count when the first ones have left the window', async () => {
+    await using w = await world()
+    const twice = await listOf(w, { event: 'purchase', at_least: 2, within: '30d' })
+    const atMost = await listOf(w, { event: 'purchase', at_most: 2, within: '30d' })
+    await did(w, ['kim', 'purchase'], ['kim', 'purchase'], ['kim', 'purchase'])
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], []])
+    w.advance('10 days')
+    await did(w, ['kim', 'purchase'], ['kim', 'purchase'])
+    await did(w, ['kim', 'purchase', 5])
+    w.advance('20 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], []])
+    w.advance('5 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([['kim'], ['kim']])
+    w.advance('5 days')
+    await w.drain()
+    expect([await members(w, twice), await members(w, atMost)]).toEqual([[], ['kim']])
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${twice}`, `list_entered ${atMost}`, `list_left ${twice}`])
+  })
+
+  test('a new person is in every list whose rule asks for nothing they lack', async () => {
+    await using w = await world()
+    const not = await listOf(w, { attribute: 'data.plan', is_not: 'pro' })
+    const never = await listOf(w, { event: 'purchase', at_most: 0 })
+    await w.users('kim')
+    await w.drain()
+    expect([await members(w, not), await members(w, never)]).toEqual([['kim'], ['kim']])
+    await did(w, ['kim', 'purchase'])
+    expect([await members(w, not), await members(w, never)]).toEqual([['kim'], []])
+  })
+
+  test('a subscription, a device and a message of a campaign move people too', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const [type] = (await w.get('/api/client/subscriptions')).body.results
+    const subscribed = await listOf(w, { subscription: type.id, is: 'subscribed' })
+    const phones = await listOf(w, { device: 'os', is: 'ios' })
+    expect([await members(w, subscribed), await members(w, phones)]).toEqual([['kim', 'lee'], []])
+    await w.patch('/api/client/users/kim/subscriptions', [{ subscription_id: type.id, state: 0 }])
+    await w.post('/api/client/devices', { external_id: 'lee', device_id: 'one', os: 'ios' })
+    await w.drain()
+    expect([await members(w, subscribed), await members(w, phones)]).toEqual([['lee'], ['lee']])
+    await w.post('/api/client/devices', { external_id: 'kim', device_id: 'one', os: 'ios' })
+    await w.drain()
+    expect(await members(w, phones)).toEqual(['kim'])
+    await w.patch(`/api/client/subscriptions/${type.id}`, { default_state: 0 })
+    await w.drain()
+    expect(await members(w, subscribed)).toEqual([])
+  })
+
+  test('whom a campaign has reached is in the list about it, and that triggers nothing', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
+    const campaign = async (event_name: string) => {
+      const { body } = await w.post('/api/client/campaigns', { type: 'trigger', name: event_name, subscription_id: type.id, event_name })
+      await w.put(`/api/client/campaigns/${body.id}/templates/en`, { subject: 'Hello', html: '<p>Hello</p>' })
+      await w.patch(`/api/client/campaigns/${body.id}`, { state: 'running' })
+      return body.id
+    }
+    const welcome = await campaign('signed_up')
+    await campaign('email_sent')
+    const reached = await listOf(w, { campaign: welcome, did: 'sent', within: '7d' })
+    await did(w, ['kim', 'signed_up'])
+    expect(await members(w, reached)).toEqual(['kim'])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
+    w.advance('7 days')
+    await w.drain()
+    expect(await members(w, reached)).toEqual([])
+  })
+})
+
+describe('lists among each other', () => {
+  test('a list follows the lists that it mentions, in order', async () => {
+    await using w = await world()
+    const buyers = await listOf(w, { event: 'purchase' })
+    const quiet = await listOf(w, { all: [{ list: buyers }, { event: 'purchase', at_most: 0, within: '7d' }] })
+    const back = await listOf(w, { event: 'list_left', at_least: 1, where: [{ attribute: 'data.list_id', is: quiet }] })
+    await did(w, ['kim', 'purchase', 6])
+    expect([await members(w, buyers), await members(w, quiet), await members(w, back)]).toEqual([['kim'], [], []])
+    w.advance('1 day')
+    await w.drain()
+    expect(await members(w, quiet)).toEqual(['kim'])
+    await did(w, ['kim', 'purchase'])
+    expect([await members(w, buyers), await members(w, quiet), await members(w, back)]).toEqual([['kim'], [], ['kim']])
+  })
+
+  test('a list that mentions a static one follows its members', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
+    const others = await listOf(w, { not: { list: vip.id } })
+    expect(await members(w, others)).toEqual(['kim', 'lee'])
+    await w.post(`/api/client/lists/${vip.id}/users`, { external_ids: ['kim'] })
+    await w.drain()
+    expect([await members(w, vip.id), await members(w, others)]).toEqual([['kim'], ['lee']])
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${vip.id}`, `list_left ${others}`])
+  })
+
+  test('a new rule takes over when it is built, and the lists that mention the list follow', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', data: { plan: 'pro' } },
+      { external_id: 'lee', data: { plan: 'free' } },
+    ])
+    const plan = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    const others = await listOf(w, { not: { list: plan } })
+    await w.patch(`/api/client/lists/${plan}`, { rule: { attribute: 'data.plan', is: 'free' } })
+    expect((await w.get(`/api/client/lists/${plan}`)).body.state).toBe('building')
+    expect(await members(w, plan)).toEqual(['kim'])
+    await w.drain()
+    expect([await members(w, plan), await members(w, others)]).toEqual([['lee'], ['kim']])
+    expect(await moves(w, 'kim')).toEqual([])
+  })
+})
+
+describe('people who turn out to be one', () => {
+  test('what both did counts together, static lists are inherited, and what is inherited triggers nothing', async () => {
+    await using w = await world()
+    const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
+    const { body: campaign } = await w.post('/api/client/campaigns', {
+      type: 'trigger',
+      name: 'Entered',
+      subscription_id: type.id,
+      event_name: 'list_entered',
+    })
+    await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, { subject: 'Hello', html: '<p>Hello</p>' })
+    await w.patch(`/api/client/campaigns/${campaign.id}`, { state: 'running' })
+    await w.users('kim')
+    const often = await listOf(w, { event: 'viewed', exactly: 3, within: '30d' })
+    const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
+    await w.post('/api/client/events', [
+      { anonymous_id: 'visitor', name: 'viewed' },
+      { anonymous_id: 'visitor', name: 'viewed' },
+      { external_id: 'kim', name: 'viewed' },
+    ])
+    await w.drain()
+    const visitor = (await w.get('/api/client/users/visitor')).body
+    await w.post(`/api/client/lists/${vip.id}/users`, { user_ids: [visitor.id] })
+    await w.drain()
+    const sent = (await w.get('/api/client/sandbox/messages')).body.results.length
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    await w.drain()
+    expect([await members(w, often), await members(w, vip.id)]).toEqual([['kim'], ['kim']])
+    expect((await w.get(`/api/client/lists/${vip.id}`)).body.users_count).toBe(1)
+    expect(await moves(w, 'kim')).toContain(`list_entered ${often}`)
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
+  })
+
+  test('somebody who is forgotten is in no list and counts nowhere', async () => {
+    await using w = await world()
+    const pro = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { plan: 'pro' } }])
+    await w.post(`/api/client/lists/${vip.id}/users`, { external_ids: ['kim'] })
+    await w.drain()
+    await w.delete('/api/client/users/kim')
+    expect([await members(w, pro), await members(w, vip.id)]).toEqual([[], []])
+    await w.drain()
+    const counts = [
+      (await w.get(`/api/client/lists/${pro}`)).body.users_count,
+      (await w.get(`/api/client/lists/${vip.id}`)).body.users_count,
+    ]
+    expect(counts).toEqual([0, 0])
+  })
+})
+
+describe('disasters', () => {
+  test('a clock that ran ahead and is set back: whoever was moved too early is where they belong again, and is not told of it', async () => {
+    await using w = await world()
+    const id = await listOf(w, { event: 'purchase', at_least: 1, within: '1d' })
+    await did(w, ['kim', 'purchase'])
+    const right = w.clock.now()
+    w.advance('2 days')
+    await w.drain()
+    expect(await members(w, id)).toEqual([])
+    w.clock.set(right)
+    await w.drain()
+    expect(await members(w, id)).toEqual(['kim'])
+    w.advance('1 day')
+    await w.drain()
+    expect(await members(w, id)).toEqual([])
+    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_left ${id}`])
+  })
+
+  test('an event dated 1970, one dated tomorrow and one on each side of a month boundary each count for what they are', async () => {
+    await using w = await world()
+    const ever = await listOf(w, { event: 'purchase', exactly: 4 })
+    const lately = await listOf(w, { event: 'purchase', exactly: 3, within: '60d' })
+    const first = await listOf(w, { event: 'purchase', first: { before: '1971-01-01' } })
+    w.clock.set(new Date('2026-12-01T00:00:00.500Z'))
+    await w.post('/api/client/events', [
+      { external_id: 'kim', name: 'purchase', created_at: '1970-01-01T00:00:00Z' },
+      { external_id: 'kim', name: 'purchase', created_at: '2026-12-02T00:00:00Z' },
+      { external_id: 'kim', name: 'purchase', created_at: '2026-11-30T23:59:59.999Z' },
+      { external_id: 'kim', name: 'purchase', created_at: '2026-12-01T00:00:00.000Z' },
+    ])
+    await w.drain()
+    expect([await members(w, ever), await members(w, lately), await members(w, first)]).toEqual([['kim'], ['kim'], ['kim']])
+    const rebuilt = await listOf(w, { event: 'purchase', exactly: 3, within: '60d' })
+    expect(await members(w, rebuilt)).toEqual(['kim'])
+  })
+
+  test('a large batch with a poison item: that one is parked with its reason, and lists count all the others', async () => {
+    await using w = await world()
+    const id = await listOf(w, { event: 'clicked', exactly: 10 })
+    await w.db.run(sql`alter table events add constraint no_poison check (name <> ${sql`'poison'`}) not valid`)
+    try {
+      const items = Array.from({ length: 100 }, (_, index) => ({ external_id: `person-${index}`, name: 'clicked' }))
+      await w.post('/api/client/events', [
+        { external_id: 'person-1', name: 'poison' },
+        { external_id: 'person-1', name: 'clicked' },
+      ])
+      for (let at = 0; at < 10; at++) await w.post('/api/client/events', items)
+      await w.drain()
+    } finally {
+      await w.db.run(sql`alter table events drop constraint no_poison`)
+    }
+    expect((await w.get(`/api/client/lists/${id}`)).body.users_count).toBe(99)
+    const parked = await w.db.all(Parked, sql`select item->>'name' as name from parked_items where project_id = ${w.projectId}`)
+    expect(parked).toEqual([{ name: 'poison' }])
+  })
+})
+
+const Parked = Type.Object({ name: Type.String() })

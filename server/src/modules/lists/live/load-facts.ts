@@ -1,0 +1,167 @@
+/** What rules ask of people, read for many at once. */
+
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { CompiledRule, PersonFacts } from '../../rules/index.ts'
+import { subscriptionStates } from '../../subscriptions/index.ts'
+import { devicesOf, findUsers, type PersonChange } from '../../users/index.ts'
+import { readTimes } from '../building/queries.ts'
+import * as queries from './queries.ts'
+import { loadRegistry, type Registry, type Version } from './registry.ts'
+
+/** Times of events by tracker and person, in milliseconds. */
+export type Times = Map<TrackerId, Map<UserId, readonly number[]>>
+
+type User = PersonFacts['user']
+type Device = PersonFacts['devices'][number]
+
+export type People = {
+  /** Absent: no rule asks for them. Who is not in it is gone. */
+  users: Map<UserId, User> | null
+  standings: Map<UserId, Map<ListVersionId, queries.StandingRow>>
+  subscriptions: Map<UserId, Map<number, 0 | 1 | 2>>
+  devices: Map<UserId, Device[]>
+  liveVersionOf: ReadonlyMap<ListId, ListVersionId>
+}
+
+const NO_TIMES: readonly number[] = []
+const NO_DEVICES: readonly Device[] = []
+const NO_STANDINGS: ReadonlyMap<ListVersionId, queries.StandingRow> = new Map()
+
+/** Reads what the rules of these versions need to know of these people; whom a change brought along is not read again. */
+export async function loadPeople(
+  ctx: ProjectCtx,
+  { liveVersionOf }: Registry,
+  versions: Pick<Version, 'id' | 'rule'>[],
+  ids: UserId[],
+  changes: ReadonlyMap<UserId, PersonChange> = new Map(),
+): Promise<People> {
+  const rules = versions.map(({ rule }) => rule)
+  const mentioned = rules.flatMap((rule) => rule.references.lists.flatMap((id) => liveVersionOf.get(id as ListId) ?? []))
+  const standings = await queries.findStandings(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...mentioned])])
+  return { ...(await loadAsked(ctx, rules, ids, changes)), standings: nested(standings), liveVersionOf }
+}
+
+async function loadAsked(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, PersonChange>) {
+  const asked = (need: keyof CompiledRule['needs']) => rules.some(({ needs }) => needs[need])
+  const subscriptionIds = [...new Set(rules.flatMap(({ references }) => references.subscriptions))] as SubscriptionId[]
+  const pairs = ids.flatMap((user_id) => subscriptionIds.map((subscription_id) => ({ user_id, subscription_id })))
+  const states = pairs.length > 0 ? await subscriptionStates(ctx, pairs) : []
+  const devices = asked('devices') ? await devicesOf(ctx, ids) : []
+  return {
+    users: asked('user') ? await loadUsers(ctx, ids, changes) : null,
+    subscriptions: new Map(
+      [...Map.groupBy(states, ({ user_id }) => user_id)].map(([id, rows]) => [
+        id,
+        new Map(rows.map(({ subscription_id, state }) => [subscription_id as number, state])),
+      ]),
+    ),
+    devices: Map.groupBy(devices, ({ user_id }) => user_id) as Map<UserId, Device[]>,
+  }
+}
+
+async function loadUsers(ctx: ProjectCtx, ids: UserId[], changes: ReadonlyMap<UserId, PersonChange>): Promise<Map<UserId, User>> {
+  const users = new Map<UserId, User>()
+  for (const id of ids) {
+    const person = changes.get(id)?.person
+    if (person) users.set(id, person)
+  }
+  const unknown = ids.filter((id) => !users.has(id))
+  if (unknown.length > 0) for (const row of await findUsers(ctx, unknown)) users.set(row.id, row)
+  return users
+}
+
+/** The facts about these people, for whoever asks by the way. `events` reads the times out of everything they did. */
+export async function loadFacts(
+  ctx: ProjectCtx,
+  rule: CompiledRule,
+  trackerIds: readonly TrackerId[] | 'events',
+  ids: UserId[],
+): Promise<Map<UserId, PersonFacts>> {
+  const trackers = rule.trackers.map((tracker, index) => ({
+    id: (trackerIds === 'events' ? index : trackerIds[index]) as TrackerId,
+    tracker,
+  }))
+  const version = { id: 0 as ListVersionId, trackers, rule }
+  const people = await loadPeople(ctx, await loadRegistry(ctx), [version], ids)
+  const times = trackerIds === 'events' ? await timesOfEvents(ctx, rule, ids) : await keptTimes(ctx, trackerIds, ids)
+  return new Map(
+    ids.flatMap((id): [UserId, PersonFacts][] => {
+      const facts = factsOf(version, people, times)
+      return facts.is(id) ? [[id, facts.person]] : []
+    }),
+  )
+}
+
+async function timesOfEvents(ctx: ProjectCtx, { trackers }: CompiledRule, ids: UserId[]): Promise<Times> {
+  const times: Times = new Map()
+  for (const [index, tracker] of trackers.entries()) {
+    const rows = await readTimes(ctx, tracker, ids)
+    times.set(index as TrackerId, new Map(rows.map(({ user_id, times }) => [user_id, times])))
+  }
+  return times
+}
+
+async function keptTimes(ctx: ProjectCtx, trackerIds: readonly TrackerId[], ids: UserId[]): Promise<Times> {
+  const times: Times = new Map(trackerIds.map((id) => [id, new Map()]))
+  const wanted = new Map(trackerIds.map((id) => [id, new Set(ids)]))
+  for (const row of await queries.findTimes(ctx, wanted)) times.get(row.tracker_id)?.set(row.user_id, row.times)
+  return times
+}
+
+function nested(rows: queries.StandingRow[]): People['standings'] {
+  const standings: People['standings'] = new Map()
+  for (const row of rows) {
+    const known = standings.get(row.user_id)
+    if (known) known.set(row.version_id, row)
+    else standings.set(row.user_id, new Map([[row.version_id, row]]))
+  }
+  return standings
+}
+
+/**
+ * The facts as one version asks for them. There is one object for everybody, which `is` turns to a person; it answers false for
+ * somebody who is gone.
+ */
+export function factsOf(version: Pick<Version, 'id' | 'trackers'>, people: People, times: Times) {
+  const kept = version.trackers.map(({ id }) => times.get(id))
+  let current = 0 as UserId
+  let standings: ReadonlyMap<ListVersionId, queries.StandingRow> = NO_STANDINGS
+  const person = {
+    id: 0,
+    user: NOBODY,
+    devices: NO_DEVICES,
+    times: (tracker: number) => kept[tracker]?.get(current) ?? NO_TIMES,
+    isIn: (list: number) => {
+      const live = people.liveVersionOf.get(list as ListId)
+      return live !== undefined && standings.get(live)?.is_member === true
+    },
+    subscription: (id: number) => people.subscriptions.get(current)?.get(id) ?? 0,
+  }
+  return {
+    person: person as PersonFacts,
+    is: (id: UserId): boolean => {
+      const user = people.users === null ? NOBODY : people.users.get(id)
+      if (!user) return false
+      current = id
+      standings = people.standings.get(id) ?? NO_STANDINGS
+      person.id = id
+      person.user = user
+      person.devices = people.devices.get(id) ?? NO_DEVICES
+      return true
+    },
+    standing: (id: UserId) => people.standings.get(id)?.get(version.id),
+  }
+}
+
+const NOBODY: User = {
+  external_id: null,
+  anonymous_id: null,
+  email: null,
+  phone: null,
+  timezone: null,
+  locale: null,
+  data: {},
+  has_push_device: false,
+  created_at: new Date(0),
+}

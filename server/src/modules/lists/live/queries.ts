@@ -1,0 +1,200 @@
+import { Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import type { Rule } from '../../rules/index.ts'
+
+/**
+ * Held by everybody who writes where people stand: shared by the lanes of processing, alone by whoever must know that nothing
+ * is under way, such as the building of a version. Ends with the transaction.
+ */
+export const lockListsShared = (ctx: InTx) =>
+  ctx.db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended('lists of a project', ${ctx.projectId}))`)
+export const lockLists = (ctx: InTx) =>
+  ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('lists of a project', ${ctx.projectId}))`)
+
+const VersionRow = Type.Object({
+  id: IdOf<ListVersionId>(),
+  list_id: IdOf<ListId>(),
+  is_dynamic: Type.Boolean(),
+  is_live: Type.Boolean(),
+  is_scanned: Type.Boolean(),
+  built_to: Type.Unsafe<UserId>(Type.Integer()),
+  live_at: Nullable(Instant),
+})
+export type VersionRow = {
+  id: ListVersionId
+  list_id: ListId
+  is_dynamic: boolean
+  is_live: boolean
+  is_scanned: boolean
+  built_to: UserId
+  live_at: Date | null
+}
+
+/** Every version that is live or being built, static ones too. */
+export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
+  ctx.db.all(
+    VersionRow,
+    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to, live_at
+        from list_versions where project_id = ${ctx.projectId} and status <> 'retired' order by id`,
+  )
+
+const RuleRow = Type.Object({ id: IdOf<ListVersionId>(), rule: Type.Unsafe<Rule>({}), tracker_ids: Type.Array(IdOf<TrackerId>()) })
+
+export const rulesOf = (ctx: ProjectCtx, ids: ListVersionId[]) =>
+  ctx.db.all(
+    RuleRow,
+    sql`select id, rule, tracker_ids from list_versions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and rule is not null`,
+  )
+
+const TimesRow = Type.Object({
+  tracker_id: IdOf<TrackerId>(),
+  user_id: IdOf<UserId>(),
+  times: Type.Array(Type.Integer()),
+  is_stale: Type.Boolean(),
+})
+
+const flattened = <K, V, T>(map: ReadonlyMap<K, Iterable<V>>, each: (key: K, value: V) => T): T[] => {
+  const all: T[] = []
+  for (const [key, values] of map) for (const value of values) all.push(each(key, value))
+  return all
+}
+
+/** The times kept of people by trackers. */
+export const findTimes = (ctx: ProjectCtx, wanted: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
+  ctx.db.all(
+    TimesRow,
+    sql`select t.tracker_id, t.user_id, t.times, t.is_stale
+        from unnest(${flattened(wanted, (id) => id)}::bigint[], ${flattened(wanted, (_, userId) => userId)}::bigint[]) as w(tracker_id, user_id)
+        join event_times t on t.tracker_id = w.tracker_id and t.user_id = w.user_id
+        where t.project_id = ${ctx.projectId}`,
+  )
+
+export type SavedTimes = { tracker_id: TrackerId; user_id: UserId; times: readonly number[]; is_stale: boolean }
+
+export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
+  ctx.db.run(
+    sql`insert into event_times (project_id, tracker_id, user_id, times, is_stale)
+        select ${ctx.projectId}, s.tracker_id, s.user_id, s.times::bigint[], s.is_stale
+        from unnest(${saved.map(({ tracker_id }) => tracker_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
+                    ${saved.map(({ times }) => `{${times.join()}}`)}::text[], ${saved.map(({ is_stale }) => is_stale)}::boolean[])
+             as s(tracker_id, user_id, times, is_stale)
+        on conflict (tracker_id, user_id) do update set times = excluded.times, is_stale = excluded.is_stale`,
+  )
+
+/** Notes that these people did something which is to be read from the events. */
+export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
+  ctx.db.run(
+    sql`insert into event_times (project_id, tracker_id, user_id, times, is_stale)
+        select ${ctx.projectId}, m.tracker_id, m.user_id, '{}', true
+        from unnest(${flattened(marks, (id) => id)}::bigint[], ${flattened(marks, (_, userId) => userId)}::bigint[]) as m(tracker_id, user_id)
+        order by 2, 3
+        on conflict (tracker_id, user_id) do update set is_stale = true`,
+  )
+
+const StandingRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  version_id: IdOf<ListVersionId>(),
+  is_member: Type.Boolean(),
+  check_at: Nullable(Instant),
+})
+export type StandingRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; check_at: Date | null }
+
+/** Where these people stand with these versions; who is not in and has nothing to wait for has no row. */
+export const findStandings = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<StandingRow[]> =>
+  ctx.db.all(
+    StandingRow,
+    sql`select user_id, version_id, is_member, check_at from list_people
+        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and version_id = any(${versionIds}::bigint[])`,
+  )
+
+export type Standing = StandingRow & { since: Date }
+
+export const saveStandings = (ctx: InTx, saved: Standing[]) =>
+  ctx.db.run(
+    sql`insert into list_people as p (project_id, version_id, user_id, is_member, since, check_at)
+        select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.since, s.check_at
+        from unnest(${saved.map(({ version_id }) => version_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
+                    ${saved.map(({ is_member }) => is_member)}::boolean[], ${saved.map(({ since }) => since)}::timestamptz[],
+                    ${saved.map(({ check_at }) => check_at)}::timestamptz[]) as s(version_id, user_id, is_member, since, check_at)
+        on conflict (user_id, version_id) do update
+        set is_member = excluded.is_member, check_at = excluded.check_at,
+            since = case when p.is_member = excluded.is_member then p.since else excluded.since end`,
+  )
+
+export const deleteStandings = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
+  ctx.db.run(
+    sql`delete from list_people p
+        using unnest(${gone.map(({ version_id }) => version_id)}::bigint[], ${gone.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
+        where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
+  )
+
+/** Adds to the number of members, each lane to a row of its own. */
+export async function addToCounts(ctx: InTx, lane: number, counts: ReadonlyMap<ListVersionId, number>): Promise<void> {
+  const changed = [...counts].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
+  if (changed.length === 0) return
+  await ctx.db.run(
+    sql`insert into list_counts as c (project_id, version_id, lane, members)
+        select ${ctx.projectId}, n.version_id, ${lane}, n.by
+        from unnest(${changed.map(([id]) => id)}::bigint[], ${changed.map(([, by]) => by)}::bigint[]) as n(version_id, by)
+        on conflict (version_id, lane) do update set members = c.members + excluded.members`,
+  )
+}
+
+const DueRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
+
+/** Who is to be looked at because time has passed, longest due first. */
+export const findDue = (ctx: ProjectCtx, limit: number) =>
+  ctx.db.all(
+    DueRow,
+    sql`select user_id, version_id from list_people
+        where project_id = ${ctx.projectId} and check_at <= ${ctx.clock.now()} order by check_at limit ${limit}`,
+  )
+
+/** Of versions that nobody keeps any more nothing is due. */
+export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
+  ctx.db.run(
+    sql`update list_people p set check_at = null
+        from unnest(${due.map(({ version_id }) => version_id)}::bigint[], ${due.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
+        where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
+  )
+
+const DueProject = Type.Object({ project_id: IdOf<ProjectId>() })
+
+/** Projects in which somebody's time has come, found by hopping over the index from one project to the next. */
+export const projectsDue = (ctx: Ctx) =>
+  ctx.db.all(
+    DueProject,
+    sql`with recursive waiting as (
+          (select project_id from list_people where check_at is not null order by project_id limit 1)
+          union all
+          select (select p.project_id from list_people p where p.check_at is not null and p.project_id > w.project_id order by p.project_id limit 1)
+          from waiting w where w.project_id is not null
+        )
+        select w.project_id from waiting w
+        where w.project_id is not null
+          and exists (select 1 from list_people d where d.project_id = w.project_id and d.check_at <= ${ctx.clock.now()})`,
+  )
+
+/** Notes for every project with rules that lists are kept up to now; not more often than every so many milliseconds. */
+export const noteTime = (ctx: Ctx, everyMs: number) => {
+  const now = ctx.clock.now()
+  return ctx.db.run(
+    sql`insert into list_clocks as c (project_id, kept_to)
+        select distinct project_id, ${now}::timestamptz from list_versions where status <> 'retired' and rule is not null
+        on conflict (project_id) do update set kept_to = excluded.kept_to
+        where c.kept_to <= ${new Date(now.getTime() - everyMs)}`,
+  )
+}
+
+/** Projects whose lists were kept up to an instant that has not come yet. */
+export const projectsAhead = (ctx: Ctx, graceMs: number) =>
+  ctx.db.all(
+    DueProject,
+    sql`select project_id from list_clocks where kept_to > ${new Date(ctx.clock.now().getTime() + graceMs)} order by 1`,
+  )
+
+export const setTime = (ctx: InTx) =>
+  ctx.db.run(sql`update list_clocks set kept_to = ${ctx.clock.now()} where project_id = ${ctx.projectId}`)

@@ -1,0 +1,125 @@
+/** The times that are kept of people, for one look at the lists: what is needed is read once, what is new taken in, what changed written. */
+
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import type { TrackerId, UserId } from '../../../lib/ids.ts'
+import type { Tracker } from '../../rules/index.ts'
+import { readTimes } from '../building/queries.ts'
+import type { Times } from './load-facts.ts'
+import * as queries from './queries.ts'
+import type { Version } from './registry.ts'
+import { isFull, withTimes } from './tracked-times.ts'
+
+/** The times of new events, by the tracker that counts them. */
+export type Addition = { version: Version; id: TrackerId; tracker: Tracker; people: Map<UserId, number[]> }
+export type Additions = Map<TrackerId, Addition>
+
+/** Notes the time of an event for a tracker. */
+export function add(additions: Additions, of: Omit<Addition, 'people'>, userId: UserId, timeMs: number): void {
+  let addition = additions.get(of.id)
+  if (!addition) {
+    addition = { ...of, people: new Map() }
+    additions.set(of.id, addition)
+  }
+  const times = addition.people.get(userId)
+  if (times) times.push(timeMs)
+  else addition.people.set(userId, [timeMs])
+}
+
+type Kept = { times: readonly number[]; isStale: boolean }
+type Wanted = Map<TrackerId, Set<UserId>>
+
+/**
+ * What is known so far; null stands for nobody's row. While there are as many times as can matter, later ones are not written: that
+ * there were some is noted, once, and they are read from the events when the first ones have left the window.
+ */
+export type Book = { nowMs: number; known: Map<TrackerId, Map<UserId, Kept | null>> }
+
+export const openBook = (nowMs: number): Book => ({ nowMs, known: new Map() })
+
+async function read(ctx: InTx, { known }: Book, wanted: Wanted): Promise<void> {
+  const unknown: Wanted = new Map()
+  for (const [id, people] of wanted) {
+    const kept = known.get(id) ?? new Map<UserId, Kept | null>()
+    known.set(id, kept)
+    const missing = [...people].filter((userId) => !kept.has(userId))
+    for (const userId of missing) kept.set(userId, null)
+    if (missing.length > 0) unknown.set(id, new Set(missing))
+  }
+  if (unknown.size === 0) return
+  for (const { tracker_id, user_id, times, is_stale } of await queries.findTimes(ctx, unknown))
+    known.get(tracker_id)?.set(user_id, { times, isStale: is_stale })
+}
+
+/** Times that are not enough any more are read anew, when there were others. The answer is whose have been. */
+async function refresh(ctx: InTx, book: Book, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
+  const kept = book.known.get(id) as Map<UserId, Kept | null>
+  const stale = [...ids].filter((userId) => {
+    const entry = kept.get(userId)
+    return entry?.isStale === true && !isFull(tracker, entry.times, book.nowMs)
+  })
+  if (stale.length === 0) return []
+  const found = new Map((await readTimes(ctx, tracker, stale)).map(({ user_id, times }) => [user_id, times]))
+  for (const userId of stale) kept.set(userId, { times: found.get(userId) ?? [], isStale: false })
+  await save(
+    ctx,
+    book,
+    stale.map((userId) => ({ id, userId })),
+  )
+  return stale
+}
+
+type Place = { id: TrackerId; userId: UserId }
+
+async function save(ctx: InTx, { known }: Book, places: Place[]): Promise<void> {
+  const saved = places.flatMap(({ id, userId }) => {
+    const kept = known.get(id)?.get(userId)
+    return kept ? [{ tracker_id: id, user_id: userId, times: kept.times, is_stale: kept.isStale }] : []
+  })
+  if (saved.length > 0) await queries.saveTimes(ctx, saved)
+}
+
+/** Takes new events in. The answer is whose times that matter have changed. */
+export async function takeIn(ctx: InTx, book: Book, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
+  await read(ctx, book, new Map(added.map(({ id, people }) => [id, new Set(people.keys())])))
+  const changed: { version: Version; userId: UserId }[] = []
+  const written: Place[] = []
+  for (const { version, id, tracker, people } of added) {
+    // What is read anew has the new events in it already.
+    const refreshed = new Set(await refresh(ctx, book, id, tracker, people.keys()))
+    const kept = book.known.get(id) as Map<UserId, Kept | null>
+    for (const [userId, more] of people) {
+      const before = kept.get(userId) ?? null
+      const after = refreshed.has(userId) ? before : taken(tracker, before, more, book.nowMs)
+      if (after !== before) written.push({ id, userId })
+      kept.set(userId, after)
+      if (refreshed.has(userId) || after?.times !== before?.times) changed.push({ version, userId })
+    }
+  }
+  await save(ctx, book, written)
+  return changed
+}
+
+/** The times that these versions need of these people. */
+export async function timesFor(ctx: InTx, book: Book, now: [Version, Set<UserId>][]): Promise<Times> {
+  const trackers = now.flatMap(([{ trackers }, people]) => trackers.map((one) => ({ ...one, people })))
+  await read(ctx, book, new Map(trackers.map(({ id, people }) => [id, people])))
+  for (const { id, tracker, people } of trackers) await refresh(ctx, book, id, tracker, people)
+  return new Map(
+    trackers.map(({ id, people }) => {
+      const kept = book.known.get(id) as Map<UserId, Kept | null>
+      return [id, new Map([...people].flatMap((userId) => timesOf(userId, kept.get(userId))))]
+    }),
+  )
+}
+
+const timesOf = (userId: UserId, kept: Kept | null | undefined): [UserId, readonly number[]][] => (kept ? [[userId, kept.times]] : [])
+
+/** `before` itself when nothing has to be written. */
+function taken(tracker: Tracker, before: Kept | null, more: readonly number[], nowMs: number): Kept | null {
+  if (before && isFull(tracker, before.times, nowMs)) {
+    // Without a window what is enough is so for ever.
+    return before.isStale || tracker.withinMs === null ? before : { ...before, isStale: true }
+  }
+  const times = withTimes(tracker, before?.times, more, nowMs)
+  return times.length === 0 || times === before?.times ? before : { times, isStale: false }
+}

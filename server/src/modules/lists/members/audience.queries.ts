@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+
+const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
+
+const idsOf = (rows: { user_id: UserId }[]) => rows.map(({ user_id }) => user_id)
+
+/**
+ * The next members of any of these lists, each once, in the order of their ids. A list is as it is at this moment: when one takes on a
+ * new rule between two calls, the second goes on among the new members. Somebody who was merged or erased a moment ago may be among
+ * them. Asked of each list by itself, because the first members of all are among the first of each.
+ */
+export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: UserId, limit: number): Promise<UserId[]> =>
+  idsOf(
+    await ctx.db.all(
+      MemberRow,
+      sql`select distinct m.user_id
+          from lists l
+          cross join lateral (
+            select p.user_id from list_people p
+            where p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
+            order by p.user_id
+            limit ${limit}
+          ) m
+          where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null
+          order by m.user_id
+          limit ${limit}`,
+    ),
+  )
+
+/** Which of these people are members of any of these lists. */
+export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<UserId[]> =>
+  idsOf(
+    await ctx.db.all(
+      MemberRow,
+      sql`select distinct p.user_id
+          from lists l
+          join list_people p on p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+          where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
+    ),
+  )
+
+const StandingRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
+
+/** Where somebody stands with these lists, as far as they are there. */
+export const standingsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) =>
+  ctx.db.all(
+    StandingRow,
+    sql`select l.id, l.name, coalesce(p.is_member, false) as is_member
+        from lists l
+        left join list_people p on p.version_id = l.live_version_id and p.user_id = ${userId}
+        where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null
+        order by l.id`,
+  )
+
+const Count = Type.Object({ people: Type.Integer() })
+
+/** How many people these lists have together, those in several counted several times: for a progress, and at once. */
+export const sizeOf = async (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select coalesce(sum(c.members), 0)::bigint as people
+          from lists l
+          join list_counts c on c.version_id = l.live_version_id and c.project_id = l.project_id
+          where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
+    )
+  )?.people ?? 0

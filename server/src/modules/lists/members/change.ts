@@ -1,0 +1,62 @@
+/** Who is in a static list is decided by hand. */
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { fault, faultsError, missing } from '../../../lib/errors.ts'
+import type { ListId, UserId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { findSurvivors } from '../../users/index.ts'
+import { addMembers, removeMembers } from '../live/members.ts'
+import { holdList } from '../queries.ts'
+import type { Selection } from '../schema.ts'
+import * as queries from './queries.ts'
+
+type Changed = { moved: number; unchanged: number; missing: (number | string)[] }
+
+/** Puts people into a static list. Throws 404, and 422 for a dynamic one. */
+export async function putIn(ctx: ProjectCtx, listId: ListId, selection: Selection) {
+  const { moved: added, ...rest } = await change(ctx, listId, selection, addMembers)
+  return { added, ...rest }
+}
+
+/** Takes people out of a static list. Throws 404, and 422 for a dynamic one. */
+export async function takeOut(ctx: ProjectCtx, listId: ListId, selection: Selection) {
+  const { moved: removed, ...rest } = await change(ctx, listId, selection, removeMembers)
+  return { removed, ...rest }
+}
+
+function change(ctx: ProjectCtx, listId: ListId, selection: Selection, move: typeof addMembers): Promise<Changed> {
+  const given = givenIn(selection)
+  return inTx(ctx, async (ctx) => {
+    const list = await holdList(ctx, listId)
+    if (!list) throw missing('list')
+    if (list.type === 'dynamic') throw faultsError([{ code: 'validation_failed', message: DYNAMIC }])
+    const meant = await given.resolve(ctx)
+    const there = new Set((await queries.holdPeople(ctx, distinct([...meant.values()]))).map(({ id }) => id))
+    const moved = await move(ctx, listId, [...there])
+    const isThere = (name: number | string) => there.has(meant.get(name) as UserId)
+    return { moved: moved.length, unchanged: there.size - moved.length, missing: given.names.filter((name) => !isThere(name)) }
+  })
+}
+
+const DYNAMIC = 'The users of a dynamic list follow from its rule. Change the rule, or the users that it is about.'
+
+type Given = { names: (number | string)[]; resolve(ctx: InTx): Promise<Map<number | string, UserId>> }
+
+/** The ids of the request, and how to find out whom they mean. */
+function givenIn({ user_ids, external_ids }: Selection): Given {
+  if (user_ids && external_ids) throw fault('validation_failed', 'external_ids', 'Give `user_ids` or `external_ids`, not both.')
+  if (user_ids) return { names: distinct(user_ids), resolve: (ctx) => byId(ctx, user_ids) }
+  if (external_ids) return { names: distinct(external_ids), resolve: (ctx) => byName(ctx, external_ids) }
+  throw fault('parameter_missing', 'user_ids', 'Say which users you mean, by `user_ids` or `external_ids`.')
+}
+
+/** The id of somebody who was merged means the survivor. */
+async function byId(ctx: InTx, ids: UserId[]): Promise<Map<number | string, UserId>> {
+  return new Map((await findSurvivors(ctx, ctx.projectId, ids)).map(({ id, survivor_id }) => [id, survivor_id]))
+}
+
+async function byName(ctx: InTx, names: string[]): Promise<Map<number | string, UserId>> {
+  const rows = await queries.findByName(ctx, names)
+  const visitors = rows.filter(({ is_external }) => !is_external)
+  const identified = rows.filter(({ is_external }) => is_external)
+  return new Map([...visitors, ...identified].map(({ name, id }) => [name, id]))
+}

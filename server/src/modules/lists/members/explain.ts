@@ -1,0 +1,63 @@
+/** Why is somebody in a list, or not? Looked at anew, from everything that is known now. */
+
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { missing } from '../../../lib/errors.ts'
+import { type CompiledRule, compileRule, type Explanation, explainRule, type Rule } from '../../rules/index.ts'
+import { presentUsers, requireUser, type UserRow } from '../../users/index.ts'
+import { loadFacts } from '../live/load-facts.ts'
+import { findRule } from '../queries.ts'
+import type { ListRow, PersonExplanation } from '../schema.ts'
+import { findStanding } from './queries.ts'
+
+/** Explains by the rule whose users the list has; by the newest one when there is none yet. `name` is an external id. Throws 404. */
+export async function explainPerson(ctx: ProjectCtx, list: ListRow, name: string): Promise<PersonExplanation> {
+  const user = await requireUser(ctx, name)
+  const standing = list.live_version_id === null ? undefined : await findStanding(ctx, list.live_version_id, user.id)
+  const evaluated_at = ctx.clock.now()
+  const rule = await ruleInForce(ctx, list)
+  return {
+    list_id: list.id,
+    user_id: user.id,
+    member: standing?.is_member ?? false,
+    since: standing?.since ?? null,
+    evaluated_at,
+    ...(rule === null ? NO_RULE : await evaluated(ctx, rule, user, evaluated_at.getTime())),
+  }
+}
+
+const NO_RULE = { holds: null, next_check_at: null, explanation: null }
+
+async function ruleInForce(ctx: ProjectCtx, { live_version_id, version_id, rule }: ListRow): Promise<Rule | null> {
+  if (live_version_id === null || live_version_id === version_id) return rule
+  return (await findRule(ctx, live_version_id))?.rule ?? null
+}
+
+async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: number) {
+  const compiled = compileRule(rule)
+  const facts = (await loadFacts(ctx, compiled, 'events', [user.id])).get(user.id)
+  if (!facts) throw missing('user')
+  const turn = compiled.nextTurn(facts, nowMs)
+  return {
+    holds: compiled.holds(facts, nowMs),
+    next_check_at: turn === null ? null : new Date(turn),
+    explanation: without(await hiddenConditions(ctx, compiled, user), explainRule(compiled, facts, nowMs)),
+  }
+}
+
+/** The paths of conditions about attributes that this caller may not see (D-ATTR-1). */
+async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule, user: UserRow): Promise<Set<string>> {
+  const [seen] = await presentUsers(ctx, [user])
+  const hidden = new Set(Object.keys(user.data).filter((key) => !Object.hasOwn(seen?.data ?? {}, key)))
+  const isHidden = (mention: string) => mention.startsWith(DATA) && hidden.has(mention.slice(DATA.length))
+  return new Set(conditions.filter(({ compiled }) => compiled.mentions.some(isHidden)).map(({ path }) => path))
+}
+
+const DATA = 'attribute:data.'
+
+function without(hidden: ReadonlySet<string>, { seen, of, ...node }: Explanation): Explanation {
+  return {
+    ...node,
+    ...(seen !== undefined && !hidden.has(node.path) && { seen }),
+    ...(of && { of: of.map((child) => without(hidden, child as Explanation)) }),
+  }
+}

@@ -1,0 +1,35 @@
+import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListVersionId, UserId } from '../../../lib/ids.ts'
+import { findUsers, presentUsers } from '../../users/index.ts'
+import * as queries from './queries.ts'
+
+/** A page of the members of a version, as this caller sees them; nobody is in a list that has no version yet. */
+export async function listMembers(ctx: ProjectCtx, versionId: ListVersionId | null, page: PageRequest) {
+  const { results, ...cursors } = await pageOfIds(ctx, versionId, page)
+  const ids = results.map(({ id }) => id)
+  return { results: await usersInOrder(ctx, ids), ...cursors }
+}
+
+/** These users as this caller sees them, in this order; who is gone is left out. */
+export async function usersInOrder(ctx: ProjectCtx, ids: UserId[]) {
+  if (ids.length === 0) return []
+  const rows = new Map((await findUsers(ctx, ids)).map((row) => [row.id, row]))
+  return presentUsers(
+    ctx,
+    ids.flatMap((id) => rows.get(id) ?? []),
+  )
+}
+
+/**
+ * A search walks the members when there are few, or when the term is so common that the walk is short; for a rare term it asks the
+ * trigram index.
+ */
+async function pageOfIds(ctx: ProjectCtx, versionId: ListVersionId | null, page: PageRequest): Promise<PageOf<{ id: UserId }>> {
+  if (versionId === null) return { results: [], nextCursor: null, prevCursor: null, limit: page.limit }
+  if (page.q === '' || page.limit === 0) return queries.listMembers(ctx, versionId, page)
+  const enough = page.limit === -1 ? queries.NEAR_ROWS + 1 : page.limit + 2
+  const near = await queries.searchNear(ctx, versionId, page, enough)
+  const isShort = near !== undefined && (near.looked < queries.NEAR_ROWS || near.found === enough)
+  return queries.listMembers(ctx, versionId, page, isShort ? queries.searchedInPassing(ctx, page.q) : queries.searchedBy(ctx, page.q))
+}

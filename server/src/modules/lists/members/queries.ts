@@ -1,0 +1,132 @@
+import { Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListVersionId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Instant } from '../../../lib/shapes.ts'
+import * as people from '../../users/index.ts'
+
+export const memberListing = listing({
+  resource: 'list-users',
+  sorts: { id: { column: sql`p.user_id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  id: sql`p.user_id`,
+  searchedFields: 'external_id, email, phone, anonymous_id',
+})
+
+const MemberRow = Type.Object({ id: IdOf<UserId>() })
+type MemberRow = { id: UserId }
+
+/**
+ * Members are walked by their index, and each is asked for; `offset 0` keeps the planner from turning that round. The project stands
+ * inside, because the planner would take it for a condition that leaves nearly nobody, and sort everybody for a page.
+ */
+const isMember = (ctx: ProjectCtx, versionId: ListVersionId) =>
+  sql`p.version_id = ${versionId} and p.is_member
+      and exists (select 1 from users u
+                  where u.id = p.user_id and u.project_id = ${ctx.projectId} and u.project_id = p.project_id
+                    and u.merged_into is null and u.erase_requested_at is null
+                  offset 0)`
+
+/** A page of members; with a search, only those that `found` selects. */
+export const listMembers = (
+  ctx: ProjectCtx,
+  versionId: ListVersionId,
+  page: PageRequest,
+  found: Sql = sql`true`,
+): Promise<PageOf<MemberRow>> =>
+  pageOf(
+    ctx.db,
+    MemberRow,
+    memberListing,
+    page,
+    { select: sql`p.user_id as id`, from: sql`list_people p`, where: sql`${isMember(ctx, versionId)} and ${found}` },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/** So many members can be asked, one by one, whatever is searched for. */
+export const NEAR_ROWS = 2000
+
+const Near = Type.Object({ looked: Type.Integer(), found: Type.Integer() })
+
+/** Of the members next to a position: how many there are, up to `NEAR_ROWS`, and how many hold `q`, up to `count`. */
+export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: PageRequest, count: number) => {
+  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
+  const from = page.cursor?.position.id
+  const range = from === undefined ? sql`true` : ascending ? sql`p.user_id >= ${from}` : sql`p.user_id <= ${from}`
+  return ctx.db.first(
+    Near,
+    sql`with near as materialized (
+          select p.user_id from list_people p
+          where p.version_id = ${versionId} and p.is_member and ${range}
+          order by p.user_id ${ascending ? sql`asc` : sql`desc`}
+          limit ${NEAR_ROWS}
+        )
+        select (select count(*) from near) as looked,
+               (select count(*) from (select 1 from near p where ${searchedInPassing(ctx, page.q)} limit ${count}) matching) as found`,
+  )
+}
+
+/** Does what is known of a member hold `q`? For a term that is common: the page is walked and each row asked. */
+export const searchedInPassing = (ctx: ProjectCtx, q: string) => people.searchedInPassing(ctx, sql`p.user_id`, q)
+
+/** The same for a rare term: whoever matches is found by the trigram index first. */
+export const searchedBy = (ctx: ProjectCtx, q: string) => people.searchedBy(ctx, sql`p.user_id`, q)
+
+const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
+
+/** Whom these names mean: by external id, or the anonymous id of somebody unidentified (D-USER-2). */
+export const findByName = (ctx: ProjectCtx, names: string[]) =>
+  ctx.db.all(
+    NamedRow,
+    sql`select u.external_id as name, u.id, true as is_external from users u
+        where u.project_id = ${ctx.projectId} and u.external_id = any(${names}::text[]) and u.erase_requested_at is null
+        union all
+        select a.anonymous_id, a.user_id, false from user_anonymous_ids a
+        join users u on u.id = a.user_id and u.project_id = ${ctx.projectId} and u.external_id is null
+        where a.project_id = ${ctx.projectId} and a.anonymous_id = any(${names}::text[])`,
+  )
+
+/** Which of these people are there; held against being merged or erased before the transaction ends. */
+export const holdPeople = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.all(
+    MemberRow,
+    sql`select u.id from users u
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and u.merged_into is null and u.erase_requested_at is null
+        order by u.id
+        for share`,
+  )
+
+const StandingRow = Type.Object({ is_member: Type.Boolean(), since: Instant })
+
+/** Where somebody stands with a version; no row for who never came near it. */
+export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
+  ctx.db.first(
+    StandingRow,
+    sql`select is_member, since from list_people
+        where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,
+  )
+
+const LaneRow = Type.Object({ lane: Type.Integer() })
+
+/** The counters of a version, held: whoever moves somebody in or out is done before this, or comes after it. */
+export const lockCounts = (ctx: InTx, versionId: ListVersionId) =>
+  ctx.db.all(
+    LaneRow,
+    sql`select lane from list_counts where project_id = ${ctx.projectId} and version_id = ${versionId} order by lane for update`,
+  )
+
+/**
+ * Makes the counters that are held say how many members there are. One that is only now being made belongs to a move that is not
+ * counted here yet, and adds it.
+ */
+export const recount = (ctx: InTx, versionId: ListVersionId, lanes: number[]) =>
+  ctx.db.run(
+    sql`update list_counts c
+        set members = case when c.lane = ${lanes[0] ?? null}::smallint
+                           then (select count(*) from list_people p
+                                 where p.project_id = ${ctx.projectId} and p.version_id = ${versionId} and p.is_member)
+                           else 0 end
+        where c.project_id = ${ctx.projectId} and c.version_id = ${versionId} and c.lane = any(${lanes}::smallint[])`,
+  )

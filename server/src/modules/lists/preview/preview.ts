@@ -1,0 +1,80 @@
+/** What a rule would give, before there is a list: counted from the raw facts, with a bound on what that may cost. */
+
+import { isSqlState } from '../../../infra/postgres/db.ts'
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { ApiError, fault, refuse } from '../../../lib/errors.ts'
+import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
+import { type FindCampaigns, namesIn, refuseUnknown } from '../check-references.ts'
+import { usersInOrder } from '../members/list.ts'
+import type { Preview } from '../schema.ts'
+import * as queries from './queries.ts'
+
+const TIMEOUT_MS = 20_000
+/** How many previews this process works on at once, and how many may wait for that. */
+const AT_ONCE = 2
+const WAITING_MAX = 4
+const RETRY_S = 10
+
+/** Counts the people for whom a rule holds. Throws 422 when that takes too long, 429 when too many ask at once. */
+export async function previewRule(ctx: ProjectCtx, rule: Rule, findCampaigns: FindCampaigns, timeoutMs = TIMEOUT_MS): Promise<Preview> {
+  refuse(checkRule(rule, 'rule'))
+  const names = await namesIn(ctx, [rule], findCampaigns)
+  refuseUnknown(rule, names)
+  const compiled = compileRule(rule)
+  const { count, newest, counts } = await inTurn(() => counted(ctx, compiled, timeoutMs))
+  return {
+    count,
+    users: await usersInOrder(ctx, newest),
+    conditions: compiled.conditions.map(({ path, condition }, index) => ({
+      path: path === '' ? 'rule' : `rule.${path}`,
+      description: describeRule(condition, names),
+      count: counts[index] ?? 0,
+    })),
+    sampled: false,
+  }
+}
+
+const QUERY_CANCELLED = '57014'
+
+async function counted(ctx: ProjectCtx, compiled: CompiledRule, timeoutMs: number) {
+  const statement = ruleSql(compiled, { projectId: ctx.projectId, now: ctx.clock.now(), source: { from: 'events' } })
+  try {
+    const counts = await inTx(ctx, async (ctx) => {
+      await queries.limitStatements(ctx, timeoutMs)
+      return queries.countByRule(ctx, statement, compiled.conditions.length)
+    })
+    if (!counts) throw new Error('A count has a row.')
+    return counts
+  } catch (error) {
+    if (!isSqlState(error, QUERY_CANCELLED)) throw error
+    throw fault(
+      'validation_failed',
+      'rule',
+      'Counting by this rule takes too long. Narrow its time windows, or create the list: it is built in the background.',
+    )
+  }
+}
+
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Runs `work` when few enough others run in this process. Throws 429 when too many wait already. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) {
+    if (waiting.length >= WAITING_MAX) throw tooMany()
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else running++
+  try {
+    return await work()
+  } finally {
+    // Whoever waits takes over the place; it is free only when nobody does.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+}
+
+const tooMany = () =>
+  new ApiError('rate_limited', 'Too many previews are being counted. Try again in some seconds.', {
+    headers: { 'retry-after': String(RETRY_S) },
+  })

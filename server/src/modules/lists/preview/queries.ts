@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { join, oneOff, raw, sql } from '../../../infra/postgres/db.ts'
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import type { RuleSql } from '../../rules/index.ts'
+
+/** For the rest of the transaction: no statement runs longer, and one that reads everything may read it in a row. */
+export const limitStatements = (ctx: InTx, timeoutMs: number) =>
+  ctx.db.run(
+    sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true), set_config('enable_seqscan', 'on', true),
+               set_config('plan_cache_mode', 'force_custom_plan', true)`,
+  )
+
+const Counts = Type.Object({
+  count: Type.Integer(),
+  newest: Type.Array(IdOf<UserId>()),
+  counts: Type.Array(Type.Integer()),
+})
+
+const SHOWN = 10
+
+/** For how many people a rule holds, which of them are the newest, and for how many each of its conditions holds by itself. */
+export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>, conditions: number) => {
+  const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
+  return ctx.db.first(
+    Counts,
+    oneOff(sql`with people as materialized (
+          select p.id, ${holds} as holds, ${join(
+            names.map((name) => sql`p.${name}`),
+            ', ',
+          )}
+          from (select u.id, ${columns} from users u
+                where u.project_id = ${ctx.projectId} and u.merged_into is null and u.erase_requested_at is null) p
+        )
+        select count(*) filter (where holds) as count,
+               array(select id from people where holds order by id desc limit ${SHOWN}) as newest,
+               array[${join(
+                 names.map((name) => sql`count(*) filter (where ${name})`),
+                 ', ',
+               )}]::bigint[] as counts
+        from people`),
+  )
+}

@@ -1,0 +1,144 @@
+import { Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId, SubscriptionId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+import type { Rule } from '../rules/index.ts'
+import { type ListInput, ListRow } from './schema.ts'
+
+const columns = sql`l.id, l.project_id, l.name, l.type, l.tags, l.live_version_id, l.created_at, l.updated_at,
+  v.id as version_id, v.rule, coalesce(v.people_done, 0) as people_done, coalesce(v.people_total, 0) as people_total,
+  (select coalesce(sum(c.members), 0)::bigint from list_counts c
+   where c.project_id = l.project_id and c.version_id = l.live_version_id) as users_count`
+
+const newestVersion = sql`lateral (select n.id, n.rule, n.people_done, n.people_total from list_versions n
+  where n.project_id = l.project_id and n.list_id = l.id
+  order by n.id desc
+  limit 1) v`
+
+export const listListing = listing({
+  resource: 'lists',
+  sorts: {
+    id: { column: sql`l.id`, type: 'bigint' },
+    name: { column: sql`l.name`, type: 'text' },
+    type: { column: sql`l.type`, type: 'text' },
+    created_at: { column: sql`l.created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`l.updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  id: sql`l.id`,
+  search: [sql`l.name`, sql`array_to_string(l.tags, E'\x1f')`],
+  searchedFields: 'name, tags',
+})
+
+export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> =>
+  pageOf(
+    ctx.db,
+    ListRow,
+    listListing,
+    page,
+    {
+      select: columns,
+      from: sql`lists l left join ${newestVersion} on true`,
+      where: sql`l.project_id = ${ctx.projectId} and l.archived_at is null`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+/** A live list of this project with its newest version. */
+export const findList = (ctx: ProjectCtx, id: ListId) =>
+  ctx.db.first(
+    ListRow,
+    sql`select ${columns} from lists l left join ${newestVersion} on true
+        where l.project_id = ${ctx.projectId} and l.id = ${id} and l.archived_at is null`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<ListId>() })
+
+/** Which of these ids are live lists of this project. */
+export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
+  (
+    await ctx.db.all(
+      IdRow,
+      sql`select id from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
+    )
+  ).map(({ id }) => id)
+
+/** The list, held until the transaction ends: its rule, its state and its end are decided about one at a time. */
+export const lockList = (ctx: InTx, id: ListId) =>
+  ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
+
+const TypeRow = Type.Object({ type: ListRow.properties.type })
+
+/** The list, held against being archived; its members may change meanwhile. */
+export const holdList = (ctx: InTx, id: ListId) =>
+  ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
+
+/** Held while rules of this project are written, so that two writers do not make a loop between them. */
+export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countDynamic = async (ctx: ProjectCtx): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count from lists where project_id = ${ctx.projectId} and type = 'dynamic' and archived_at is null`,
+    )
+  )?.count ?? 0
+
+export const insertList = (ctx: InTx, { name, type, tags }: Pick<ListInput, 'name' | 'type'> & { tags: string[] }) =>
+  ctx.db.first(
+    IdRow,
+    sql`insert into lists (project_id, name, type, tags, created_at, updated_at)
+        values (${ctx.projectId}, ${name}, ${type}, ${tags}::text[], ${ctx.clock.now()}, ${ctx.clock.now()})
+        returning id`,
+  )
+
+/** Writes a list that this transaction holds. */
+export const updateList = (ctx: InTx, id: ListId, { name, tags }: Pick<ListRow, 'name' | 'tags'>) =>
+  ctx.db.run(
+    sql`update lists set name = ${name}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+export const archiveList = (ctx: InTx, id: ListId) =>
+  ctx.db.run(
+    sql`update lists set archived_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), rule: Type.Unsafe<Rule>({ type: 'object' }) })
+
+/**
+ * Every rule of a live list that may mention a list: the newest, and the one before it for as long as its members are the list's.
+ * Whatever mentions a list has a name with `list` in it; most rules do not, and stay where they are.
+ */
+export const rulesThatMentionLists = (ctx: ProjectCtx) =>
+  ctx.db.all(
+    RuleInUse,
+    sql`select v.list_id, l.name, v.rule
+        from list_versions v join lists l on l.id = v.list_id and l.project_id = ${ctx.projectId} and l.archived_at is null
+        where v.project_id = ${ctx.projectId} and v.status <> 'retired' and v.rule::text like '%list%'
+        order by v.list_id`,
+  )
+
+const VersionRule = Type.Object({ rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'] }) })
+
+export const findRule = (ctx: ProjectCtx, versionId: ListVersionId) =>
+  ctx.db.first(VersionRule, sql`select rule from list_versions where project_id = ${ctx.projectId} and id = ${versionId}`)
+
+const ListName = Type.Object({ id: IdOf<ListId>(), name: Type.String() })
+
+export const listNames = (ctx: ProjectCtx, ids: number[]) =>
+  ctx.db.all(
+    ListName,
+    sql`select id, name from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
+  )
+
+const SubscriptionName = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String() })
+
+export const subscriptionNames = (ctx: ProjectCtx, ids: number[]) =>
+  ctx.db.all(SubscriptionName, sql`select id, name from subscriptions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)

@@ -1,0 +1,103 @@
+import { type Static, Type } from 'typebox'
+import type { ListId, ListVersionId, ProjectId, UserId } from '../../lib/ids.ts'
+import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
+import { Identifier, User } from '../users/index.ts'
+
+const LIST_TYPES = ['static', 'dynamic'] as const
+/** How many people one request may put into a list or take out of it. */
+const PEOPLE_MAX = 100
+
+const type = OneOf(LIST_TYPES, {
+  description: '`static` has the users that were put into it; `dynamic` has those for whom its rule holds.',
+})
+
+export const ListInput = Exact(
+  { name: Name(), type, rule: Type.Optional(RuleSchema), tags: Type.Optional(Tags) },
+  { examples: [{ name: 'Regulars', type: 'dynamic', rule: { event: 'purchase', at_least: 3, within: '30d' }, tags: ['shop'] }] },
+)
+export type ListInput = Static<typeof ListInput>
+
+export const ListChanges = Changes({ name: Name(), tags: Tags, rule: RuleSchema })
+export type ListChanges = Static<typeof ListChanges>
+
+const columns = {
+  id: IdOf<ListId>(),
+  project_id: IdOf<ProjectId>(),
+  name: Type.String(),
+  type,
+  tags: Type.Array(Type.String()),
+}
+
+/** A list as it is read. */
+export const List = Exact({
+  ...columns,
+  rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'], description: 'Null for a static list.' }),
+  description: Type.String({ description: 'The rule as a sentence; empty for a static list.' }),
+  state: OneOf(['ready', 'building'], {
+    description: 'A list that is `building` keeps the users of its former rule, or has none yet, until its rule was applied to everybody.',
+  }),
+  progress: Type.Number({ description: 'How far the building is, from 0 to 1.' }),
+  users_count: Type.Integer({ description: 'Users in the list now.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type List = Static<typeof List>
+
+/** A list with its newest version. */
+export const ListRow = Type.Object({
+  ...columns,
+  version_id: Nullable(IdOf<ListVersionId>()),
+  live_version_id: Nullable(IdOf<ListVersionId>()),
+  rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'] }),
+  people_done: Type.Integer(),
+  people_total: Type.Integer(),
+  users_count: Type.Integer(),
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type ListRow = Static<typeof ListRow>
+
+const bounds = { minItems: 1, maxItems: PEOPLE_MAX }
+
+/** Whom to put in or take out: one of the two. */
+export const Selection = Exact({
+  user_ids: Type.Optional(Type.Array(IdOf<UserId>(), { ...bounds, description: 'The `id` of each user.' })),
+  external_ids: Type.Optional(Type.Array(Identifier, { ...bounds, description: 'The `external_id` of each user.' })),
+})
+export type Selection = Static<typeof Selection>
+
+const unchanged = Type.Integer({ description: 'Users for whom nothing had to be done.' })
+const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The ids given that are no user.' })
+
+export const Added = Exact({ added: Type.Integer(), unchanged, missing: absent })
+export const Removed = Exact({ removed: Type.Integer(), unchanged, missing: absent })
+
+export const PreviewInput = Exact({ rule: RuleSchema }, { examples: [{ rule: { attribute: 'data.plan', is: 'pro' } }] })
+
+export const Preview = Exact({
+  count: Type.Integer({ description: 'Users for whom the rule holds.' }),
+  users: Type.Array(User, { description: 'The ten newest of them.' }),
+  conditions: Type.Array(
+    Exact({
+      path: Type.String({ description: 'Where the condition stands in the body.' }),
+      description: Type.String(),
+      count: Type.Integer({ description: 'Users for whom this condition by itself holds.' }),
+    }),
+  ),
+  sampled: Type.Boolean({ description: 'Were the counts estimated? They are exact when not.' }),
+})
+export type Preview = Static<typeof Preview>
+
+/** Why somebody is in a list, or is not. */
+export const PersonExplanation = Exact({
+  list_id: IdOf<ListId>(),
+  user_id: IdOf<UserId>(),
+  member: Type.Boolean({ description: 'Is the user in the list?' }),
+  since: Nullable(Timestamp),
+  evaluated_at: Timestamp,
+  holds: Nullable(Type.Boolean({ description: 'Does the rule hold, looked at anew? Null for a static list.' })),
+  next_check_at: Nullable(Timestamp),
+  explanation: Type.Unsafe<Explanation | null>({ anyOf: [Explanation, { type: 'null' }] }),
+})
+export type PersonExplanation = Static<typeof PersonExplanation>

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util'
+import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { ApiError, fault, missing, refuse } from '../../lib/errors.ts'
+import type { ListId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
+import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
+import { retireVersions, startVersion } from './building/versions.ts'
+import { type FindCampaigns, listsThatMention, namesIn, refuseChains, refuseUnknown } from './check-references.ts'
+import { lockCounts, recount } from './members/queries.ts'
+import * as queries from './queries.ts'
+import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
+
+/** The campaigns that are about to go out to a list, by name. */
+export type UsesOfList = (ctx: ProjectCtx, id: ListId) => Promise<string[]>
+
+const DYNAMIC_MAX = 500
+
+/** Makes a list; a dynamic one begins to be built. Throws 422 for what the rule mentions, 429 when there are too many. */
+export async function createList(ctx: ProjectCtx, input: ListInput, findCampaigns: FindCampaigns): Promise<ListRow> {
+  const { name, type, rule = null, tags = [] } = input
+  if (rule !== null) refuse(checkRule(rule, 'rule'))
+  if (type === 'static' && rule !== null) throw staticHasNoRule()
+  if (type === 'dynamic' && rule === null) throw fault('parameter_missing', 'rule', 'A dynamic list needs a `rule`.')
+  return inTx(ctx, async (ctx) => {
+    if (rule !== null) await admitRule(ctx, rule, findCampaigns)
+    const id = (await queries.insertList(ctx, { name, type, tags: distinct(tags) }))?.id
+    if (id === undefined) throw new Error('The list was not inserted.')
+    await startVersion(ctx, id, rule)
+    return getList(ctx, id)
+  })
+}
+
+const staticHasNoRule = () =>
+  fault('validation_failed', 'rule', 'A static list has the users that you put into it. Leave `rule` out, or make the list `dynamic`.')
+
+async function admitRule(ctx: InTx, rule: Rule, findCampaigns: FindCampaigns): Promise<void> {
+  await queries.lockRules(ctx)
+  if ((await queries.countDynamic(ctx)) >= DYNAMIC_MAX) {
+    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that nobody uses.`)
+  }
+  await refuseReferences(ctx, rule, null, findCampaigns)
+}
+
+async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, findCampaigns: FindCampaigns): Promise<void> {
+  refuseUnknown(rule, await namesIn(ctx, [rule], findCampaigns))
+  await refuseChains(ctx, rule, list)
+}
+
+export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> => queries.listLists(ctx, page)
+
+/** Throws 404. */
+export async function getList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
+  const row = await queries.findList(ctx, id)
+  if (!row) throw missing('list')
+  return row
+}
+
+/** The list, which nobody else changes before the transaction ends. Throws 404. */
+async function lockedList(ctx: InTx, id: ListId): Promise<ListRow> {
+  // Locked by one statement and read by the next: what the former waited for, only the latter sees.
+  if (!(await queries.lockList(ctx, id))) throw missing('list')
+  return getList(ctx, id)
+}
+
+/** Changes the members given; a new rule begins to be built, and the users of the old one stay until then. Throws 404, 422. */
+export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChanges, findCampaigns: FindCampaigns): Promise<ListRow> {
+  const { rule } = changes
+  if (rule !== undefined) refuse(checkRule(rule, 'rule'))
+  return inTx(ctx, async (ctx) => {
+    if (rule !== undefined) await queries.lockRules(ctx)
+    const before = await lockedList(ctx, id)
+    if (rule !== undefined && before.type === 'static') throw staticHasNoRule()
+    const isNewRule = rule !== undefined && !isDeepStrictEqual(rule, before.rule)
+    const after = { name: changes.name ?? before.name, tags: changes.tags ? distinct(changes.tags) : before.tags }
+    if (!isNewRule && after.name === before.name && isDeepStrictEqual(after.tags, before.tags)) return before
+    if (isNewRule) {
+      await refuseReferences(ctx, rule, id, findCampaigns)
+      await startVersion(ctx, id, rule)
+    }
+    await queries.updateList(ctx, id, after)
+    return getList(ctx, id)
+  })
+}
+
+/** Takes a list out of every read. Throws 404, and 422 when something uses it. */
+export function archiveList(ctx: ProjectCtx, id: ListId, usesOfList: UsesOfList): Promise<void> {
+  return inTx(ctx, async (ctx) => {
+    await queries.lockRules(ctx)
+    await lockedList(ctx, id)
+    const lists = (await listsThatMention(ctx, id)).map((name) => `the list “${shortened(name)}”`)
+    const campaigns = (await usesOfList(ctx, id)).map((name) => `the campaign “${shortened(name)}”`)
+    const uses = [...lists, ...campaigns]
+    if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Take it out there first.`)
+    await queries.archiveList(ctx, id)
+    await retireVersions(ctx, id)
+  })
+}
+
+const NAMED_MAX = 5
+const NAME_LENGTH_MAX = 60
+
+function named(things: string[]): string {
+  const shown = things.slice(0, NAMED_MAX)
+  const more = things.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+const shortened = (text: string) => (text.length <= NAME_LENGTH_MAX ? text : `${text.slice(0, NAME_LENGTH_MAX).toWellFormed()}…`)
+
+/** Counts the members of a static list anew, or builds a dynamic one anew unless that is under way already. Throws 404. */
+export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
+  return inTx(ctx, async (ctx) => {
+    const { type, rule, version_id, live_version_id } = await lockedList(ctx, id)
+    if (type === 'dynamic' && version_id === live_version_id) await startVersion(ctx, id, rule)
+    if (type === 'static' && live_version_id !== null) {
+      const counters = await lockCounts(ctx, live_version_id)
+      await recount(
+        ctx,
+        live_version_id,
+        counters.map(({ lane }) => lane),
+      )
+    }
+    return getList(ctx, id)
+  })
+}
+
+/** A list as it is read. */
+export async function presentList(ctx: ProjectCtx, row: ListRow, findCampaigns: FindCampaigns): Promise<List> {
+  return present(row, await namesOf(ctx, [row], findCampaigns))
+}
+
+export async function presentLists(ctx: ProjectCtx, page: PageOf<ListRow>, findCampaigns: FindCampaigns): Promise<PageOf<List>> {
+  const names = await namesOf(ctx, page.results, findCampaigns)
+  return mapPage(page, (row) => present(row, names))
+}
+
+const namesOf = (ctx: ProjectCtx, rows: ListRow[], findCampaigns: FindCampaigns): Promise<Names> =>
+  namesIn(
+    ctx,
+    rows.flatMap(({ rule }) => rule ?? []),
+    findCampaigns,
+  )
+
+function present({ version_id, live_version_id, people_done, people_total, ...row }: ListRow, names: Names): List {
+  const isReady = version_id === live_version_id
+  return {
+    ...row,
+    description: row.rule === null ? '' : describeRule(row.rule, names),
+    state: isReady ? 'ready' : 'building',
+    progress: isReady ? 1 : people_total === 0 ? 0 : Math.min(people_done / people_total, 1),
+  }
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { MESSAGE_STATES, type Reason } from '../schema.ts'
+
+const TallyRow = Type.Object({
+  campaign_id: IdOf<CampaignId>(),
+  state: OneOf(MESSAGE_STATES),
+  reason: Nullable(Type.Unsafe<Reason>({ type: 'string' })),
+  variant: Nullable(Type.Integer()),
+  messages: Type.Integer(),
+  opens: Type.Integer(),
+  clicks: Type.Integer(),
+})
+export type TallyRow = Static<typeof TallyRow>
+
+/** How many messages of these campaigns are in which state, and how many of them were opened and clicked. */
+export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
+  ctx.db.all(
+    TallyRow,
+    sql`select campaign_id, state, reason, variant, sum(messages)::bigint as messages, sum(opens)::bigint as opens, sum(clicks)::bigint as clicks
+        from message_tallies
+        where project_id = ${ctx.projectId} and campaign_id = any(${ids}::bigint[])
+        group by campaign_id, state, reason, variant
+        having sum(messages) <> 0
+        order by campaign_id, state, reason, variant`,
+  )
+
+/**
+ * Adds up the changes of campaigns that have more than `rowsMax` of them into one row for each state; readers see the same sums
+ * before and after. Answers how many rows that spared.
+ */
+export const foldTallies = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
+  const row = await ctx.db.first(
+    Type.Object({ spared: Type.Integer() }),
+    sql`with long as (
+          select project_id, campaign_id from message_tallies
+          group by project_id, campaign_id
+          having count(*) > ${rowsMax}
+          limit ${campaignsMax}
+        ), taken as (
+          delete from message_tallies t
+          where t.ctid = any(array(select t.ctid from long join message_tallies t using (project_id, campaign_id) for update of t skip locked))
+          returning project_id, campaign_id, variant, state, reason, messages, opens, clicks
+        ), folded as (
+          insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+          select project_id, campaign_id, variant, state, reason, sum(messages), sum(opens), sum(clicks)
+          from taken
+          group by project_id, campaign_id, variant, state, reason
+          having sum(messages) <> 0 or sum(opens) <> 0 or sum(clicks) <> 0
+          returning 1
+        )
+        select (select count(*) from taken) - (select count(*) from folded) as spared`,
+  )
+  return row?.spared ?? 0
+}

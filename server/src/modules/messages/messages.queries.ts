@@ -1,0 +1,187 @@
+import { type Static, Type } from 'typebox'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
+import { CHANNELS, type Channel, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import type { Merge } from '../users/index.ts'
+import type { Intent, Lane, Reason } from './schema.ts'
+
+const Enqueued = Type.Object({
+  id: IdOf<MessageId>(),
+  campaign_id: IdOf<CampaignId>(),
+  channel: OneOf(CHANNELS),
+  bytes: Type.Integer(),
+})
+
+/** Writes one message for each intent, but for causes that have one; answers those written, with the bytes each takes along. */
+export const insertMessages = (ctx: InTx, lane: Lane, intents: Intent[]) =>
+  ctx.db.all(
+    Enqueued,
+    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, lane, due_at, expires_at, created_at)
+        select ${ctx.projectId}, i.user_id, i.campaign_id, i.channel, i.cause, i.event, ${lane}, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(intents)}::jsonb)
+             as i(user_id bigint, campaign_id bigint, channel text, cause text, event jsonb, expires_at timestamptz)
+        order by i.user_id, i.cause
+        on conflict (project_id, user_id, cause) do nothing
+        returning id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
+  )
+
+/** What one person of an audience is to get, or why not. */
+export type Planned = {
+  user_id: UserId
+  state: 'queued' | 'skipped'
+  reason: Reason | null
+  due_at: Date
+  variant: number | null
+  expires_at: Date | null
+}
+
+/** All that the messages of a chunk have in common. */
+export type Plan = { campaign_id: CampaignId; channel: Channel; lane: Lane; cause: string }
+
+/**
+ * Writes one message for each person of a chunk; who has one for this cause keeps it, unless it was taken back to be planned anew.
+ * As arrays rather than JSON: a chunk is thousands.
+ */
+export const planMessages = (ctx: InTx, { campaign_id, channel, lane, cause }: Plan, people: Planned[]): Promise<number> =>
+  ctx.db.run(
+    sql`insert into messages as m (project_id, user_id, campaign_id, channel, cause, lane, state, reason, variant, due_at, expires_at, created_at, settled_at)
+        select ${ctx.projectId}, p.user_id, ${campaign_id}, ${channel}, ${cause}, ${lane}, p.state, p.reason, p.variant, p.due_at, p.expires_at,
+               ${ctx.clock.now()}, case when p.state = 'skipped' then ${ctx.clock.now()}::timestamptz end
+        from unnest(${people.map(({ user_id }) => user_id)}::bigint[], ${people.map(({ state }) => state)}::text[],
+                    ${people.map(({ reason }) => reason)}::text[], ${people.map(({ variant }) => variant)}::smallint[],
+                    ${people.map(({ due_at }) => due_at)}::timestamptz[], ${people.map(({ expires_at }) => expires_at)}::timestamptz[])
+             as p(user_id, state, reason, variant, due_at, expires_at)
+        on conflict (project_id, user_id, cause) do update
+        set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
+            expires_at = excluded.expires_at, settled_at = excluded.settled_at, attempts = 0, held = false
+        where m.state = 'aborted' and m.reason = 'rescheduled'`,
+  )
+
+const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
+
+const Chunk = Type.Object({ changed: Type.Integer(), last: Nullable(IdOf<MessageId>()) })
+
+/** What became of a chunk: how many messages were changed, and up to which; the next one begins after that. */
+export type Chunk = Static<typeof Chunk>
+
+/** Where a walk through a campaign's messages goes on, and how far at a time. */
+export type Walk = { after: MessageId | null; limit: number }
+
+/** Changes a chunk of a campaign's messages that wait, in their order. One that is being claimed is waited for: then it waits no more. */
+const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }: Walk, condition: Sql, change: Sql): Promise<Chunk> => {
+  const row = await ctx.db.first(
+    Chunk,
+    sql`with chunk as materialized (
+          select id from messages
+          where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id > ${after ?? 0} and ${isWaiting(sql``)} and ${condition}
+          order by id
+          limit ${limit}
+          for update
+        ), changed as (
+          update messages m set ${change} from chunk where m.id = chunk.id and m.project_id = ${ctx.projectId} returning m.id
+        )
+        select count(*) as changed, max(id) as last from changed`,
+  )
+  return row ?? { changed: 0, last: null }
+}
+
+/** Aborts a chunk of what a campaign has not sent yet. What a sender holds is refused by that sender. */
+export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', walk: Walk) =>
+  changeWaiting(ctx, campaignId, walk, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
+
+/** Takes a chunk of a paused campaign's messages out of the queues. */
+export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: Walk) =>
+  changeWaiting(ctx, campaignId, walk, sql`not held`, sql`held = true`)
+
+/** Puts a chunk of them back, due as they were. */
+export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: Walk) =>
+  changeWaiting(ctx, campaignId, walk, sql`held`, sql`held = false`)
+
+const Count = Type.Object({ count: Type.Integer() })
+
+/** How many messages of a campaign providers hold right now, while their senders wait for the answer. */
+export const inFlight = async (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count
+          from message_handovers h
+          cross join lateral unnest(h.message_ids) as handed(id)
+          join messages m on m.id = handed.id and m.project_id = h.project_id
+          where h.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
+    )
+  )?.count ?? 0
+
+const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
+
+/** Which of these people have a message of their own for the cause beside them. */
+export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
+  ctx.db.all(
+    CauseRow,
+    sql`select m.user_id, m.cause
+        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
+        join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause`,
+  )
+
+/** Takes everything personal out of these people's messages, and sends them nothing more. Their rows stay locked. */
+export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.run(
+    sql`update messages m
+        set state = case when ${isWaiting(sql`m.`)} then 'skipped' else m.state end,
+            reason = case when ${isWaiting(sql`m.`)} then 'user_gone' else m.reason end,
+            settled_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.settled_at end,
+            is_erased = true, event = null, detail = null, recipient = null
+        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
+  )
+
+const pairsOf = (merges: Merge[]) =>
+  sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
+
+/**
+ * One cause that several of the merged had is one message: the one furthest on stays as it is, the others, when they
+ * wait, are skipped. Of several that wait, the survivor's own comes first.
+ */
+export const skipDuplicates = (ctx: InTx, merges: Merge[]) =>
+  ctx.db.run(
+    sql`with people as (
+          select p.from_id as user_id, p.into_id from ${pairsOf(merges)}
+          union
+          select p.into_id, p.into_id from ${pairsOf(merges)}
+        ), ranked as (
+          select m.id, row_number() over (partition by people.into_id, m.cause
+                                          order by ${isWaiting(sql`m.`)}, m.user_id <> people.into_id, m.id) as rank
+          from people
+          join messages m on m.user_id = people.user_id and m.project_id = ${ctx.projectId}
+        )
+        update messages m
+        set state = 'skipped', reason = 'duplicate', event = null, settled_at = ${ctx.clock.now()}
+        from ranked
+        where m.id = ranked.id and m.project_id = ${ctx.projectId} and ranked.rank > 1 and ${isWaiting(sql`m.`)}`,
+  )
+
+/** Messages and captures follow their people into the survivors; of a cause that the survivor has already, the row stays. */
+export const moveMessages = (ctx: InTx, merges: Merge[]) =>
+  ctx.db.run(
+    sql`with pairs as (
+          select p.from_id, p.into_id from ${pairsOf(merges)}
+        ), moving as (
+          select distinct on (pairs.into_id, m.cause) m.id, pairs.into_id
+          from pairs
+          join messages m on m.user_id = pairs.from_id and m.project_id = ${ctx.projectId}
+          where not exists (select 1 from messages own where own.project_id = ${ctx.projectId} and own.user_id = pairs.into_id and own.cause = m.cause)
+          order by pairs.into_id, m.cause, m.reason = 'duplicate' nulls first, m.id
+        ), captures as (
+          update sandbox_messages c set user_id = pairs.into_id from pairs where c.user_id = pairs.from_id and c.project_id = ${ctx.projectId}
+        )
+        update messages m set user_id = moving.into_id from moving where m.id = moving.id and m.project_id = ${ctx.projectId}`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<MessageId>() })
+
+/** An id that no message has, for what goes out beside the ledger: tests and replies to keywords. */
+export const newMessageId = async (ctx: ProjectCtx | InTx): Promise<MessageId> => {
+  const row = await ctx.db.first(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id`)
+  if (!row) throw new Error('The sequence of messages gave no id.')
+  return row.id
+}

@@ -1,0 +1,19 @@
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+
+const CONTEXT = 'view'
+
+type Signing = Pick<Ctx, 'secrets' | 'baseUrl'>
+
+/** Where a mail can be read in a browser. Whoever has the address may read it: it is signed, and leads to nothing else. */
+export function viewUrlOf({ secrets, baseUrl }: Signing, projectId: ProjectId, messageId: MessageId): string {
+  const text = `${projectId}-${messageId}`
+  return `${baseUrl()}/v/${text}-${secrets.sign(text, CONTEXT)}`
+}
+
+/** Which mail an address is for; null when it was not made by us. */
+export function readViewToken({ secrets }: Pick<Ctx, 'secrets'>, token: string): { projectId: ProjectId; messageId: MessageId } | null {
+  const [, projectId, messageId, signature] = /^(\d{1,15})-(\d{1,15})-([\w-]{22})$/.exec(token) ?? []
+  if (signature === undefined || !secrets.isSigned(`${projectId}-${messageId}`, signature, CONTEXT)) return null
+  return { projectId: Number(projectId) as ProjectId, messageId: Number(messageId) as MessageId }
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
+import { type Ending, ending } from './eligibility.ts'
+import type { ClaimedMessage } from './schema.ts'
+import { newsOf } from './webhook-events.ts'
+
+const now = new Date('2026-11-23T09:00:05.000Z')
+const startedAt = new Date('2026-11-23T09:00:04.000Z')
+const message: ClaimedMessage = {
+  id: 5 as MessageId,
+  project_id: 1 as ProjectId,
+  user_id: 2 as UserId,
+  campaign_id: 7 as CampaignId,
+  channel: 'email',
+  cause: 'campaign:7',
+  variant: null,
+  event: null,
+  attempts: 2,
+  due_at: startedAt,
+  expires_at: null,
+  lease_token: 'token',
+  created_at: new Date('2026-11-23T09:00:00.000Z'),
+}
+const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }
+const attempt = { outgoing, startedAt, elapsedMs: 12.4 }
+const about = {
+  message_id: 5,
+  campaign_id: 7,
+  channel: 'email',
+  from: 'hello@example.com',
+  to: 'ana@example.com',
+  attempt: 2,
+  recipient_domain: 'example.com',
+}
+
+test.each<[string, Ending, boolean, string[]]>([
+  ['delivered', ending('delivered'), true, ['attempt-start', 'attempt-end', 'delivered', 'completed']],
+  ['sent', ending('sent'), true, ['attempt-start', 'attempt-end']],
+  ['failed', ending('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'attempt-end', 'failed', 'completed']],
+  ['deferred', ending('deferred', 'provider_deferred', 'Busy.'), true, ['attempt-start', 'attempt-end', 'failed']],
+  ['bounced', ending('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'attempt-end', 'dsn-perm-fail', 'completed']],
+  ['unknown', ending('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
+  ['deferred before any attempt', ending('deferred', 'quiet_hours'), false, []],
+  ['failed before any attempt', ending('failed', 'render_failed'), false, ['failed', 'completed']],
+  ['skipped', ending('skipped', 'not_subscribed'), false, ['completed']],
+  ['aborted', ending('aborted', 'campaign_stopped'), false, []],
+])('a message that was %s tells outsiders', (_, end, tried, types) => {
+  const news = newsOf(message, undefined, end, tried ? attempt : null, now)
+  expect(news.map(({ type }) => type)).toEqual(types.map((type) => `delivery.${type}`))
+})
+
+test('the news carries what is known of the message', () => {
+  const [start, end, failed, completed] = newsOf(
+    message,
+    undefined,
+    { ...ending('failed', 'provider_rejected', 'No such number.'), code: '21211' },
+    attempt,
+    now,
+  )
+  expect(start).toEqual({ type: 'delivery.attempt-start', data: about, occurredAt: startedAt })
+  expect(end?.data).toEqual({ ...about, elapsed_ms: 12, result: 'failed' })
+  expect(failed?.data).toEqual({ ...about, reason: 'No such number.', provider_code: '21211' })
+  expect(completed?.data).toEqual({ ...about, elapsed_ms: 5000, delivered: 0, failed: 1 })
+})

@@ -1,0 +1,84 @@
+/** Is a value a rule? What comes from outside is asked here; everything else in this folder trusts the answer. */
+import type { Fault } from '../../lib/errors.ts'
+import { type Check, checker } from '../../lib/validate.ts'
+import type { ConditionKind } from './conditions/condition.ts'
+import { conditionsOf, GROUPS, type Group, KIND_NAMES, kindOf, pathIn } from './nodes.ts'
+import type { Rule } from './rule.ts'
+
+const DEPTH_MAX = 8
+const CHILDREN_MAX = 50
+const CONDITIONS_MAX = 100
+
+/** Everything that is wrong with a rule that stands at `param`, such as `rule.all[1].where[0].greater_than`. Empty when it is one. */
+export function checkRule(value: unknown, param: string): Fault[] {
+  const faults = nodeFaults(value, param, 0)
+  if (faults.length > 0) return faults
+  if (conditionsOf(value as Rule).length <= CONDITIONS_MAX) return []
+  return [broken(param, `A rule may have at most ${CONDITIONS_MAX} conditions. Make lists of parts of \`${param}\` and mention those.`)]
+}
+
+const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
+
+const badShape = (param: string, must: string): Fault => ({
+  code: 'parameter_invalid_format',
+  param,
+  message: `The parameter \`${param}\` must be ${must}.`,
+})
+
+const NAMES = [...GROUPS, ...KIND_NAMES]
+
+function nodeFaults(value: unknown, path: string, depth: number): Fault[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [badShape(path, 'an object')]
+  const names = NAMES.filter((name) => Object.hasOwn(value, name))
+  const [name] = names
+  if (name === undefined) {
+    const message = `In \`${path}\` one of ${NAMES.map((one) => `\`${one}\``).join(', ')} is missing.`
+    return [{ code: 'parameter_missing', param: path, message }]
+  }
+  if (names.length > 1) {
+    return [
+      broken(path, `In \`${path}\` there must be only one of ${names.map((one) => `\`${one}\``).join(', ')}. Put the others into \`all\`.`),
+    ]
+  }
+  const group = GROUPS.find((one) => one === name)
+  return group ? groupFaults(value as Record<string, unknown>, group, path, depth + 1) : conditionFaults(value, path)
+}
+
+function groupFaults(value: Record<string, unknown>, is: Group['is'], path: string, depth: number): Fault[] {
+  const others = Object.keys(value).filter((name) => name !== is)
+  if (others.length > 0) return others.slice(0, CHILDREN_MAX).map((name) => unknown(`${path}.${name}`))
+  const at = `${path}.${is}`
+  if (depth > DEPTH_MAX)
+    return [broken(path, `Rules may be nested at most ${DEPTH_MAX} levels deep. Make a list of \`${path}\` and mention that.`)]
+  const inside = value[is]
+  if (is === 'not') return nodeFaults(inside, at, depth)
+  if (!Array.isArray(inside)) return [badShape(at, 'an array')]
+  if (inside.length === 0) {
+    return [{ code: 'parameter_invalid_empty', param: at, message: `The parameter \`${at}\` must contain at least one value.` }]
+  }
+  if (inside.length > CHILDREN_MAX) return [broken(at, `The parameter \`${at}\` may have at most ${CHILDREN_MAX} items.`)]
+  return inside.flatMap((child, index) => nodeFaults(child, pathIn(path, is, index), depth))
+}
+
+const PARAM_LENGTH_MAX = 400
+
+function unknown(path: string): Fault {
+  const param = path.length <= PARAM_LENGTH_MAX ? path : `${path.slice(0, PARAM_LENGTH_MAX).toWellFormed()}…`
+  return { code: 'parameter_unknown', param, message: `Unrecognised parameter \`${param}\`.` }
+}
+
+const shapes = new Map<ConditionKind, Check<unknown>>()
+
+function conditionFaults(value: object, path: string): Fault[] {
+  const kind = kindOf(value)
+  const check = shapes.get(kind) ?? checker(kind.shape)
+  shapes.set(kind, check)
+  const { faults } = check(value)
+  return (faults.length > 0 ? faults : (kind.faults?.(value) ?? [])).map((fault) => placed(fault, path))
+}
+
+/** Kinds know a fault by its place in the condition, the whole of which is `body`. */
+function placed({ code, param = 'body', message }: Fault, path: string): Fault {
+  const full = param === 'body' ? path : `${path}.${param}`
+  return { code, param: full, message: message.replaceAll(`\`${param}\``, `\`${full}\``) }
+}

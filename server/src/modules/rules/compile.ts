@@ -1,0 +1,104 @@
+/** A rule made ready to be asked about many people, many times. */
+import type { CompiledCondition, Mention, Need, PersonFacts, Reference, Tracker } from './conditions/condition.ts'
+import { passesWhere } from './conditions/event-data.ts'
+import { conditionsOf, groupOf, kindOf } from './nodes.ts'
+import type { Condition, Rule } from './rule.ts'
+
+export type { Mention, PersonFacts, Tracker } from './conditions/condition.ts'
+
+export type CompiledRule = {
+  rule: Rule
+  mentions: ReadonlySet<Mention>
+  /** One for each condition that counts events, in the order of the conditions. */
+  trackers: readonly Tracker[]
+  references: { lists: number[]; subscriptions: number[]; campaigns: number[] }
+  needs: Record<Need, boolean>
+  /** Those of the rule, as they stand in it; `path` is relative to the rule. */
+  conditions: readonly { path: string; condition: Condition; compiled: CompiledCondition }[]
+  holds(facts: PersonFacts, nowMs: number): boolean
+  /** The earliest instant after now at which any condition may change by time alone; null when none. */
+  nextTurn(facts: PersonFacts, nowMs: number): number | null
+}
+
+/** Compiles a rule that has been checked. */
+export function compileRule(rule: Rule): CompiledRule {
+  const trackers: Tracker[] = []
+  const conditions = conditionsOf(rule).map(({ path, condition }) => {
+    const compiled = kindOf(condition).compile(condition, trackers.length)
+    if (compiled.tracker) trackers.push(compiled.tracker)
+    return { path, condition, compiled }
+  })
+  const compiled = new Map(conditions.map((entry) => [entry.condition, entry.compiled]))
+  const mentioned = references(rule)
+  const idsOf = (kind: Reference['kind']) => [...new Set(mentioned.filter((one) => one.kind === kind).map(({ id }) => id))]
+  const asks = (need: Need) => conditions.some((entry) => entry.compiled.needs === need)
+  return {
+    rule,
+    mentions: new Set(conditions.flatMap((entry) => entry.compiled.mentions)),
+    trackers,
+    references: { lists: idsOf('list'), subscriptions: idsOf('subscription'), campaigns: idsOf('campaign') },
+    needs: { user: asks('user'), subscriptions: asks('subscriptions'), devices: asks('devices'), lists: asks('lists') },
+    conditions,
+    holds: holdsOf(rule, compiled),
+    nextTurn: nextTurnOf([...compiled.values()]),
+  }
+}
+
+type Holds = CompiledRule['holds']
+
+function holdsOf(rule: Rule, compiled: ReadonlyMap<Condition, CompiledCondition>): Holds {
+  const group = groupOf(rule)
+  if (!group) return (compiled.get(rule as Condition) as CompiledCondition).holds
+  const rules = group.of.map((child) => holdsOf(child, compiled))
+  const [only] = rules
+  switch (group.is) {
+    case 'all':
+      return (facts, nowMs) => {
+        for (const holds of rules) if (!holds(facts, nowMs)) return false
+        return true
+      }
+    case 'any':
+      return (facts, nowMs) => {
+        for (const holds of rules) if (holds(facts, nowMs)) return true
+        return false
+      }
+    case 'none':
+      return (facts, nowMs) => {
+        for (const holds of rules) if (holds(facts, nowMs)) return false
+        return true
+      }
+    case 'not':
+      return (facts, nowMs) => !(only as Holds)(facts, nowMs)
+    default:
+      return group.is satisfies never
+  }
+}
+
+function nextTurnOf(conditions: CompiledCondition[]): CompiledRule['nextTurn'] {
+  const turning = conditions.flatMap(({ nextTurn }) => nextTurn ?? [])
+  return (facts, nowMs) => {
+    let next = Number.POSITIVE_INFINITY
+    for (const nextTurn of turning) next = Math.min(next, nextTurn(facts, nowMs))
+    return next === Number.POSITIVE_INFINITY ? null : next
+  }
+}
+
+/** Everything that a rule names by an id; `param` is relative to the rule. */
+export const references = (rule: Rule): Reference[] =>
+  conditionsOf(rule).flatMap(({ path, condition }) =>
+    (kindOf(condition).references?.(condition) ?? []).map((found) => ({
+      ...found,
+      param: path === '' ? found.param : `${path}.${found.param}`,
+    })),
+  )
+
+/** Does a tracker keep this event? Its window is for the one who reads the times. */
+export const matchesTracker = (
+  tracker: Tracker,
+  event: { name: string; data: Record<string, unknown>; createdAtMs: number },
+  nowMs: number,
+): boolean =>
+  tracker.names.includes(event.name) &&
+  (tracker.sinceMs === null || event.createdAtMs >= tracker.sinceMs) &&
+  (tracker.untilMs === null || event.createdAtMs < tracker.untilMs) &&
+  passesWhere(tracker, event.data, nowMs)

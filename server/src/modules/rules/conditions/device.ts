@@ -1,0 +1,38 @@
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { Exact, OneOf } from '../../../lib/shapes.ts'
+import { DEVICE_FIELDS, type DeviceCondition } from '../rule.ts'
+import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
+import { condition } from './condition.ts'
+
+const COLUMNS: Record<DeviceCondition['device'], { column: Sql; says: string }> = {
+  os: { column: sql`d.os`, says: 'operating system' },
+  os_version: { column: sql`d.os_version`, says: 'version of the operating system' },
+  model: { column: sql`d.model`, says: 'model' },
+  app_version: { column: sql`d.app_version`, says: 'version of the app' },
+  app_build: { column: sql`d.app_build`, says: 'build of the app' },
+}
+
+/** It is so of at least one device; of somebody who has none, nothing is. */
+export const device = condition<DeviceCondition>({
+  label: 'Device',
+  shape: Exact({ device: OneOf(DEVICE_FIELDS), ...comparisonMembers('string') }),
+  faults: (given) => comparisonFaults(given, 'string'),
+  compile: (given) => {
+    const name = given.device
+    const { test, sql: testSql } = compileComparison(given)
+    return {
+      mentions: ['devices'],
+      needs: 'devices',
+      holds: ({ devices }, nowMs) => {
+        for (const one of devices) if (test(one[name], nowMs)) return true
+        return false
+      },
+      seen: ({ devices }) => devices.map((one) => one[name]),
+      sql: ({ projectId, now }) => ({
+        holds: sql`exists (select from devices d
+                           where d.project_id = ${projectId} and d.user_id = u.id and ${testSql(sql`to_jsonb(${COLUMNS[name].column})`, now)})`,
+      }),
+    }
+  },
+  says: (given) => `has a device whose ${COLUMNS[given.device].says} ${compileComparison(given).says}`,
+})

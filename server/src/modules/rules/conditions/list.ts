@@ -1,0 +1,23 @@
+import { sql } from '../../../infra/postgres/db.ts'
+import type { ListId } from '../../../lib/ids.ts'
+import { Exact, IdOf } from '../../../lib/shapes.ts'
+import type { ListCondition } from '../rule.ts'
+import { condition } from './condition.ts'
+
+export const list = condition<ListCondition>({
+  label: 'List',
+  shape: Exact({ list: IdOf<ListId>() }),
+  references: (given) => [{ kind: 'list', id: given.list, param: 'list' }],
+  compile: ({ list: id }) => ({
+    mentions: [`list:${id}`],
+    needs: 'lists',
+    holds: (facts) => facts.isIn(id),
+    seen: (facts) => facts.isIn(id),
+    sql: ({ projectId }) => ({
+      holds: sql`exists (select from list_people m
+                         where m.project_id = ${projectId} and m.user_id = u.id and m.is_member
+                           and m.version_id = (select l.live_version_id from lists l where l.project_id = ${projectId} and l.id = ${id}))`,
+    }),
+  }),
+  says: (given, names) => `in the list ${names.list(given.list) === undefined ? given.list : `“${names.list(given.list)}”`}`,
+})

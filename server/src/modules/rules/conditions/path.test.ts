@@ -1,0 +1,53 @@
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import { pathOf, pathSql, valueAt } from './path.ts'
+
+let w: World
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+describe('a path', () => {
+  test.each<[string, string[] | null]>([
+    ['data.plan', ['plan']],
+    ['data.address.city', ['address', 'city']],
+    ['data.a\\.b', ['a.b']],
+    ['data.a\\.b.c', ['a.b', 'c']],
+    ['data.a\\\\.b', ['a\\', 'b']],
+    ['data.a\\b', ['a\\b']],
+    ['data.😀.\n', ['😀', '\n']],
+    ['data. ', [' ']],
+    ['data', null],
+    ['data.', null],
+    ['data..a', null],
+    ['data.a.', null],
+    ['plan', null],
+    ['user.data.plan', null],
+    [`data${'.a'.repeat(16)}`, Array(16).fill('a')],
+    [`data${'.a'.repeat(17)}`, null],
+  ])('%j leads through %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
+
+  test.each<[string, string, unknown]>([
+    ['data.plan', '{"plan":"pro"}', 'pro'],
+    ['data.a.b', '{"a":{"b":[1]}}', [1]],
+    ['data.a\\.b', '{"a.b":1,"a":{"b":2}}', 1],
+    ['data.a.b', '{"a":null}', null],
+    ['data.a.b', '{"a":"b"}', null],
+    ['data.a.0', '{"a":["first"]}', null],
+    ['data.a.length', '{"a":["first"]}', null],
+    ['data.0', '{"0":"member"}', 'member'],
+    ['data.toString', '{}', null],
+    ['data.__proto__', '{"__proto__":5}', 5],
+    ['data.a.constructor.name', '{"a":{}}', null],
+  ])('%s of %s is %j, here and in SQL', async (attribute, data, value) => {
+    const path = pathOf(attribute) as string[]
+    expect(valueAt(path)(JSON.parse(data)) ?? null).toEqual(value)
+    const Value = Type.Object({ value: Type.Unsafe<unknown>({}) })
+    expect(await w.db.first(Value, sql`select ${pathSql(sql`d.data`, path)} as value from (select ${data}::jsonb as data) d`)).toEqual({
+      value,
+    })
+  })
+})

@@ -1,0 +1,12 @@
+/**
+ * The rule language: conditions on users and events, combined with `all`, `any` and `not`. Pure: it checks, compiles, describes and
+ * explains rules, evaluates them in memory and writes them as SQL. Owns no table. Lists, trigger campaigns and journeys use it.
+ */
+export { checkRule } from './check.ts'
+export { type CompiledRule, compileRule, matchesTracker, type PersonFacts, references, type Tracker } from './compile.ts'
+export type { Names } from './conditions/condition.ts'
+export { describeRule } from './describe.ts'
+export { compileEventRule, EventRule, eventRuleFaults } from './event-rule.ts'
+export { Explanation, explainRule } from './explain.ts'
+export { type Rule, RuleSchema } from './rule.ts'
+export { matchesEventSql, type RuleSql, ruleSql } from './sql.ts'

@@ -1,0 +1,363 @@
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  histories,
+  instants,
+  type Json,
+  type MadeUpEvent,
+  type MadeUpPerson,
+  type Mentionable,
+  people,
+  rules,
+} from '../../../test/arbitrary-rules.ts'
+import { type World, world } from '../../../test/world.ts'
+import { raw, sql } from '../../infra/postgres/db.ts'
+import { checkRule } from './check.ts'
+import { type CompiledRule, compileRule, matchesTracker, type PersonFacts, type Tracker } from './compile.ts'
+import { explainRule } from './explain.ts'
+import type { Rule } from './rule.ts'
+import { matchesEventSql, ruleSql } from './sql.ts'
+
+const NOW_MS = Date.parse('2026-11-23T09:00:00.000Z')
+const NOW = new Date(NOW_MS)
+const CAMPAIGNS = [9, 10]
+const FIRST_ID = 1000
+
+let w: World
+let mentionable: Mentionable
+let versions: number[]
+let defaults: (0 | 1)[]
+
+const Id = Type.Object({ id: Type.Integer() })
+
+beforeAll(async () => {
+  w = await world()
+  const subscriptions = await w.db.all(Id, sql`select id from subscriptions where project_id = ${w.projectId} order by id limit 2`)
+  await w.db.run(sql`update subscriptions set default_state = 0 where id = ${subscriptions[0]?.id}`)
+  defaults = [0, 1]
+  const lists = await w.db.all(
+    Id,
+    sql`insert into lists (project_id, name, type, created_at, updated_at)
+        select ${w.projectId}, 'List ' || n, 'static', ${NOW}, ${NOW} from generate_series(1, 2) n returning id`,
+  )
+  // Of each list two versions, of which the first is live.
+  const made = await w.db.all(
+    Id,
+    sql`insert into list_versions (project_id, list_id, status, created_at)
+        select ${w.projectId}, l.id, s.status, ${NOW}
+        from unnest(${lists.map(({ id }) => id)}::bigint[]) l(id), (values ('live'), ('building')) s(status) order by s.status desc, l.id returning id`,
+  )
+  versions = made.map(({ id }) => id)
+  await w.db.run(
+    sql`update lists l set live_version_id = (select id from list_versions v where v.list_id = l.id and v.status = 'live') where project_id = ${w.projectId}`,
+  )
+  mentionable = { lists: lists.map(({ id }) => id), subscriptions: subscriptions.map(({ id }) => id), campaigns: CAMPAIGNS }
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+beforeEach(forget)
+
+async function forget(): Promise<void> {
+  await w.db.run(sql`truncate users, events, event_times, list_people, user_subscriptions, devices`)
+}
+
+type Saved = { id: number; facts: PersonFacts; history: MadeUpEvent[] }
+
+const externalId = (person: MadeUpPerson, id: number) => (person.has_external_id ? `person-${id}` : null)
+
+/** What memory is to know of a person; times are set for each rule. */
+function factsOf(person: MadeUpPerson, id: number): PersonFacts {
+  const { email, phone, timezone, locale, anonymous_id, data, has_push_device, createdAtMs, devices } = person
+  return {
+    id,
+    user: {
+      email,
+      phone,
+      timezone,
+      locale,
+      anonymous_id,
+      data,
+      has_push_device,
+      external_id: externalId(person, id),
+      created_at: new Date(createdAtMs),
+    },
+    times: () => [],
+    isIn: (list) => person.lists.includes(mentionable.lists.indexOf(list)),
+    subscription: (type) => {
+      const place = mentionable.subscriptions.indexOf(type)
+      return person.states[place] ?? (defaults[place] as 0 | 1)
+    },
+    devices,
+  }
+}
+
+/** Puts people into the tables: each with a signpost behind it, under whose id the merged history stands. */
+async function save(persons: MadeUpPerson[]): Promise<Saved[]> {
+  const ids = persons.map((_, index) => FIRST_ID + 2 * index)
+  const users = persons.map((person, index) => ({
+    ...factsOf(person, ids[index] as number).user,
+    id: ids[index],
+    created_at: new Date(person.createdAtMs).toISOString(),
+  }))
+  const { projectId } = w
+  await w.db.run(
+    sql`insert into users (id, project_id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at, updated_at)
+        select i.id, ${projectId}, i.external_id, i.anonymous_id, i.email, i.phone, i.timezone, i.locale, i.data, i.has_push_device, i.created_at, ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as i(id bigint, external_id text, anonymous_id text, email text, phone text,
+          timezone text, locale text, data jsonb, has_push_device boolean, created_at timestamptz)`,
+  )
+  await w.db.run(
+    sql`insert into users (id, project_id, merged_into, created_at, updated_at)
+        select id + 1, ${projectId}, id, ${NOW}, ${NOW} from unnest(${ids}::bigint[]) id`,
+  )
+  await saveEvents(
+    persons.flatMap(({ history, mergedHistory }, index) => [
+      ...history.map((event) => ({ ...event, user_id: ids[index] as number })),
+      ...mergedHistory.map((event) => ({ ...event, user_id: (ids[index] as number) + 1 })),
+    ]),
+  )
+  await saveRest(persons, ids)
+  return persons.map((person, index) => ({
+    id: ids[index] as number,
+    facts: factsOf(person, ids[index] as number),
+    history: [...person.history, ...person.mergedHistory],
+  }))
+}
+
+async function saveEvents(events: (MadeUpEvent & { user_id: number })[]): Promise<void> {
+  await w.db.run(
+    sql`insert into events (project_id, user_id, name, data, created_at, received_at)
+        select ${w.projectId}, i.user_id, i.name, i.data, 'epoch'::timestamptz + i."atMs" * interval '1 millisecond', ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as i(user_id bigint, name text, data jsonb, "atMs" bigint)`,
+  )
+}
+
+async function saveRest(persons: MadeUpPerson[], ids: number[]): Promise<void> {
+  const { projectId } = w
+  const devices = persons.flatMap((person, index) =>
+    person.devices.map((device, at) => ({ ...device, user_id: ids[index], device_id: `${index}-${at}` })),
+  )
+  const states = persons.flatMap((person, index) =>
+    Object.entries(person.states).map(([place, state]) => ({ user_id: ids[index], id: mentionable.subscriptions[Number(place)], state })),
+  )
+  // In the versions that are not live, everybody is the opposite.
+  const members = persons.flatMap((person, index) =>
+    mentionable.lists.flatMap((_, place) => [
+      { user_id: ids[index], version_id: versions[place], is_member: person.lists.includes(place) },
+      { user_id: ids[index], version_id: versions[place + 2], is_member: !person.lists.includes(place) },
+    ]),
+  )
+  await w.db.run(
+    sql`insert into devices (project_id, user_id, device_id, os, os_version, model, app_version, app_build, created_at, updated_at)
+        select ${projectId}, i.user_id, i.device_id, i.os, i.os_version, i.model, i.app_version, i.app_build, ${NOW}, ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(devices)}::jsonb)
+          as i(user_id bigint, device_id text, os text, os_version text, model text, app_version text, app_build text)`,
+  )
+  await w.db.run(
+    sql`insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at)
+        select ${projectId}, i.user_id, i.id, i.state, ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as i(user_id bigint, id bigint, state smallint)`,
+  )
+  await w.db.run(
+    sql`insert into list_people (project_id, version_id, user_id, is_member, since)
+        select ${projectId}, i.version_id, i.user_id, i.is_member, ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as i(user_id bigint, version_id bigint, is_member boolean)`,
+  )
+}
+
+/** The times that a tracker keeps, out of everything that somebody did, by the plainest of ways. */
+const timesOf = (tracker: Tracker, history: MadeUpEvent[], nowMs: number): number[] =>
+  history
+    .filter(({ name, data, atMs }) => matchesTracker(tracker, { name, data, createdAtMs: atMs }, nowMs))
+    .map(({ atMs }) => atMs)
+    .sort((a, b) => (tracker.keep === 'latest' ? b - a : a - b))
+    .slice(0, tracker.count)
+
+function withTimes(compiled: CompiledRule, { facts, history }: Saved, nowMs: number): PersonFacts {
+  const times = compiled.trackers.map((tracker) => timesOf(tracker, history, nowMs))
+  return { ...facts, times: (tracker) => times[tracker] as number[] }
+}
+
+type Answer = { id: number; conditions: boolean[]; holds: boolean; turn: number | null }
+
+const Row = Type.Object({
+  id: Type.Integer(),
+  holds: Type.Boolean(),
+  turn: Type.Unsafe<Date | null>({}),
+  conditions: Type.Array(Type.Boolean()),
+})
+
+async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | null): Promise<Answer[]> {
+  const source = trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds }
+  const { columns, holds, turn } = ruleSql(compiled, { projectId: w.projectId, now, source })
+  const each = raw(compiled.conditions.map((_, index) => `p.c${index}`).join(', '))
+  const rows = await w.db.all(
+    Row,
+    sql`select p.id, ${holds} as holds, ${turn} as turn, array[${each}] as conditions
+        from (select u.id, ${columns} from users u where u.project_id = ${w.projectId} and u.merged_into is null) p order by p.id`,
+  )
+  return rows.map((row) => ({ ...row, turn: row.turn?.getTime() ?? null }))
+}
+
+async function saveTimes(compiled: CompiledRule, saved: Saved[], nowMs: number): Promise<number[]> {
+  await w.db.run(sql`delete from event_times`)
+  const rows = compiled.trackers.flatMap((tracker, index) =>
+    saved.map(({ id, history }) => ({ tracker_id: index + 1, user_id: id, times: timesOf(tracker, history, nowMs) })),
+  )
+  await w.db.run(
+    sql`insert into event_times (project_id, tracker_id, user_id, times)
+        select ${w.projectId}, i.tracker_id, i.user_id, i.times
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(tracker_id bigint, user_id bigint, times bigint[]) where cardinality(i.times) > 0`,
+  )
+  return compiled.trackers.map((_, index) => index + 1)
+}
+
+test('memory, the events and the times kept of them say the same of everybody', async () => {
+  const made = fc.record({
+    persons: fc.array(people(NOW_MS, mentionable), { minLength: 4, maxLength: 8 }),
+    written: fc.array(rules(NOW_MS, mentionable), { minLength: 3, maxLength: 6 }),
+    nowMs: fc.oneof(fc.constant(NOW_MS), instants(NOW_MS)),
+  })
+  const seen = { true: 0, false: 0, turns: 0 }
+  await fc.assert(
+    fc.asyncProperty(made, async ({ persons, written, nowMs }) => {
+      await forget()
+      const saved = await save(persons)
+      for (const value of written) {
+        expect(checkRule(value, 'rule')).toEqual([])
+        const compiled = compileRule(value as Rule)
+        const expected = saved.map((person): Answer => {
+          const facts = withTimes(compiled, person, nowMs)
+          const holds = compiled.holds(facts, nowMs)
+          const turn = compiled.nextTurn(facts, nowMs)
+          seen[`${holds}`]++
+          if (turn !== null) seen.turns++
+          return { id: person.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, turn }
+        })
+        const now = new Date(nowMs)
+        expect(await askSql(compiled, now, await saveTimes(compiled, saved, nowMs))).toEqual(expected)
+        const withoutTurns = (answers: Answer[]) => answers.map(({ turn: _, ...answer }) => answer)
+        expect(withoutTurns(await askSql(compiled, now, null))).toEqual(withoutTurns(expected))
+      }
+    }),
+    { numRuns: 60 },
+  )
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50)
+}, 120_000)
+
+test.each<[Json, Json, number, boolean]>([
+  [{}, {}, 0, true],
+  [{ event: 'login' }, {}, 0, false],
+  [{ since: NOW.toISOString() }, {}, 0, true],
+  [{ since: NOW.toISOString() }, {}, -1, false],
+  [{ until: NOW.toISOString() }, {}, 0, false],
+  [{ until: NOW.toISOString() }, {}, -1, true],
+  // The window is for who reads the times.
+  [{ within: '1h' }, {}, -3_600_000, true],
+  [{ where: [{ attribute: 'data.total', at_least: 5 }] }, { total: 5 }, 0, true],
+  [{ where: [{ attribute: 'data.total', at_least: 5 }] }, {}, 0, false],
+  [
+    {
+      where: [
+        { attribute: 'data.a', is_not: 1 },
+        { attribute: 'data.b', is: 1 },
+      ],
+    },
+    { b: 1 },
+    0,
+    true,
+  ],
+  [
+    {
+      where: [
+        { attribute: 'data.a', is_not: 1 },
+        { attribute: 'data.b', is: 1 },
+      ],
+    },
+    { a: 1, b: 1 },
+    0,
+    false,
+  ],
+])('of %j a tracker keeps a purchase with %j after %i ms: %s, in SQL too', async (members, data, afterMs, kept) => {
+  const [tracker] = compileRule({ event: 'purchase', ...members } as Rule).trackers
+  const event = { name: 'purchase', data, atMs: NOW_MS + afterMs }
+  expect(matchesTracker(tracker as Tracker, { ...event, createdAtMs: event.atMs }, NOW_MS)).toBe(kept)
+  await saveEvents([{ ...event, user_id: 1 }])
+  const rows = await w.db.all(
+    Id,
+    sql`select e.user_id as id from events e where e.project_id = ${w.projectId} and ${matchesEventSql(tracker as Tracker)}`,
+  )
+  expect(rows.length === 1).toBe(kept)
+})
+
+test('a tracker keeps the same events in SQL', async () => {
+  const made = fc.record({
+    history: histories(NOW_MS, mentionable, 30),
+    written: fc.array(rules(NOW_MS, mentionable), { minLength: 5, maxLength: 10 }),
+  })
+  const Place = Type.Object({ place: Type.Integer() })
+  await fc.assert(
+    fc.asyncProperty(made, async ({ history, written }) => {
+      await forget()
+      await saveEvents(history.map((event, index) => ({ ...event, data: { ...event.data, place: index }, user_id: 1 })))
+      for (const tracker of written.flatMap((rule) => compileRule(rule as Rule).trackers)) {
+        const rows = await w.db.all(
+          Place,
+          sql`select (e.data -> 'place')::int as place from events e where e.project_id = ${w.projectId} and ${matchesEventSql(tracker)} order by 1`,
+        )
+        const kept = history.flatMap(({ name, data, atMs }, index) =>
+          matchesTracker(tracker, { name, data, createdAtMs: atMs }, 0) ? [index] : [],
+        )
+        expect(rows.map(({ place }) => place)).toEqual(kept)
+      }
+    }),
+    { numRuns: 25 },
+  )
+}, 60_000)
+
+test('nothing changes by time alone before the next turn', () => {
+  const made = fc.record({
+    person: people(NOW_MS, mentionable),
+    rule: rules(NOW_MS, mentionable),
+    startMs: instants(NOW_MS),
+    laterMs: fc.array(fc.oneof(instants(NOW_MS), instants(NOW_MS + 40 * 86_400_000)), { minLength: 20, maxLength: 20 }),
+  })
+  let changes = 0
+  fc.assert(
+    fc.property(made, ({ person, rule, startMs, laterMs }) => {
+      const compiled = compileRule(rule as Rule)
+      const saved = { id: 1, facts: factsOf(person, 1), history: [...person.history, ...person.mergedHistory] }
+      const facts = withTimes(compiled, saved, startMs)
+      const holds = compiled.holds(facts, startMs)
+      const turn = compiled.nextTurn(facts, startMs) ?? Number.POSITIVE_INFINITY
+      expect(turn).toBeGreaterThan(startMs)
+      for (const ms of [...laterMs, turn - 1].filter((at) => at > startMs && Number.isFinite(at))) {
+        if (compiled.holds(facts, ms) === holds) continue
+        changes++
+        expect(turn).toBeLessThanOrEqual(ms)
+      }
+      // And there are no more turns than conditions can have.
+      const turnsMax = 2 * compiled.conditions.length
+      let turns = 0
+      for (let at: number | null = turn; turns <= turnsMax && at !== null && Number.isFinite(at); at = compiled.nextTurn(facts, at)) turns++
+      expect(turns).toBeLessThanOrEqual(turnsMax)
+    }),
+    { numRuns: 3000 },
+  )
+  expect(changes).toBeGreaterThan(500)
+})
+
+test('what is explained is what holds', () => {
+  const made = fc.record({ person: people(NOW_MS, mentionable), rule: rules(NOW_MS, mentionable) })
+  fc.assert(
+    fc.property(made, ({ person, rule }) => {
+      const compiled = compileRule(rule as Rule)
+      const facts = withTimes(compiled, { id: 1, facts: factsOf(person, 1), history: person.history }, NOW_MS)
+      const explained = explainRule(compiled, facts, NOW_MS)
+      expect(explained.passes).toBe(compiled.holds(facts, NOW_MS))
+      expect(JSON.parse(JSON.stringify(explained))).toEqual(explained)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,162 @@
+import { Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import { ConsentEntryRow, type Evidence, type StateChange, WrittenChange } from './schema.ts'
+
+/** Adds an entry for each row of `written`, whose ids were taken while the states were held: their order is that of the changes. */
+const entriesOf = (ctx: InTx, written: Sql, { source, wording, proof = {} }: Evidence) => sql`
+  insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, wording, proof, at)
+  select w.consent_id, ${ctx.projectId}, w.user_id, w.subscription_id, w.state, w.previous_state,
+         ${source}, ${wording ?? null}, ${JSON.stringify(proof)}::jsonb, ${ctx.clock.now()}
+  from ${written} w`
+
+const followed = (ctx: InTx, written: Sql) => sql`
+  select w.user_id, w.subscription_id, w.state, w.previous_state, s.default_state, s.requires_confirmation
+  from ${written} w
+  join subscriptions s on s.id = w.subscription_id and s.project_id = ${ctx.projectId}`
+
+const nextEntry = sql`nextval('consent_entries_id_seq')`
+
+/**
+ * Stores states with an entry for each that differs from what was stored; the answer is those. Each pair at most once.
+ * With `keepsConfirmed` a yes leaves a confirmed yes alone.
+ */
+export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean) =>
+  ctx.db.all(
+    WrittenChange,
+    sql`with written as (
+          insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, consent_id)
+          select ${ctx.projectId}, i.user_id, i.subscription_id, i.state, ${ctx.clock.now()}, ${nextEntry}
+          from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as i(user_id bigint, subscription_id bigint, state smallint)
+          order by i.user_id, i.subscription_id
+          on conflict (user_id, subscription_id) do update
+          set state = excluded.state, updated_at = excluded.updated_at, consent_id = ${nextEntry}
+          where u.state <> excluded.state and not (${keepsConfirmed}::boolean and u.state = 2 and excluded.state = 1)
+          returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
+        ), entered as (${entriesOf(ctx, sql`written`, evidence)})
+        ${followed(ctx, sql`written`)}`,
+  )
+
+/** Subscribes those people for whom no state is stored; the answer is who they are. */
+export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], evidence: Evidence) =>
+  ctx.db.all(
+    WrittenChange,
+    sql`with written as (
+          insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at, consent_id)
+          select ${ctx.projectId}, u.id, s.id, 1, ${ctx.clock.now()}, ${nextEntry}
+          from unnest(${userIds}::bigint[]) as u(id)
+          cross join (select id from subscriptions where project_id = ${ctx.projectId} and id = any(${subscriptionIds}::bigint[])) s
+          order by u.id, s.id
+          on conflict (user_id, subscription_id) do nothing
+          returning user_id, subscription_id, state, consent_id, null::smallint as previous_state
+        ), entered as (${entriesOf(ctx, sql`written`, evidence)})
+        ${followed(ctx, sql`written`)}`,
+  )
+
+/**
+ * Moves states to the survivors of merges: the survivor's own wins, but an explicit 0 on either side stays 0 (D-USER-1).
+ * Of several people merged into one, the most reluctant counts. What led there moves along, and the merge is an entry of its own,
+ * because the last entry is always the one that holds.
+ */
+export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
+  ctx.db.run(
+    sql`with pairs as (
+          select from_id, into_id
+          from unnest(${pairs.map((pair) => pair.from_id)}::bigint[], ${pairs.map((pair) => pair.into_id)}::bigint[]) as m(from_id, into_id)
+        ), moved as (
+          delete from user_subscriptions u
+          using pairs m
+          where u.project_id = ${ctx.projectId} and u.user_id = m.from_id and u.user_id = any(${pairs.map((pair) => pair.from_id)}::bigint[])
+          returning m.from_id, m.into_id, u.subscription_id, u.state, u.updated_at
+        ), history as (
+          update consent_entries e
+          set user_id = m.into_id
+          from pairs m
+          where e.project_id = ${ctx.projectId} and e.user_id = m.from_id and e.user_id = any(${pairs.map((pair) => pair.from_id)}::bigint[])
+        ), given as (
+          select into_id, subscription_id, min(state) as state, max(updated_at) as updated_at, jsonb_agg(from_id order by from_id) as from_ids
+          from moved
+          group by into_id, subscription_id
+        ), written as (
+          insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, consent_id)
+          select ${ctx.projectId}, into_id, subscription_id, state, updated_at, ${nextEntry}
+          from given
+          order by into_id, subscription_id
+          on conflict (user_id, subscription_id) do update
+          set state = case when excluded.state = 0 then 0 else u.state end,
+              updated_at = case when excluded.state = 0 and u.state <> 0 then excluded.updated_at else u.updated_at end,
+              consent_id = ${nextEntry}
+          returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
+        )
+        insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, proof, at)
+        select w.consent_id, ${ctx.projectId}, w.user_id, w.subscription_id, w.state, w.previous_state,
+               'merge', jsonb_build_object('merged_user_ids', g.from_ids), ${ctx.clock.now()}
+        from written w
+        join given g on g.into_id = w.user_id and g.subscription_id = w.subscription_id`,
+  )
+
+const IdRow = Type.Object({ user_id: IdOf<UserId>() })
+
+/** Removes every state of these people, what led there, and what they were asked to confirm. Answers how many entries there were. */
+export const eraseSubscriptions = async (ctx: InTx, userIds: UserId[]): Promise<number> => {
+  const entries = await ctx.db.all(
+    IdRow,
+    sql`with states as (
+          delete from user_subscriptions where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
+        ), asked as (
+          delete from confirmations where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
+        )
+        delete from consent_entries where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) returning user_id`,
+  )
+  return entries.length
+}
+
+export const consentListing = listing({
+  resource: 'consents',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`source`, sql`wording`],
+  searchedFields: 'source, wording',
+})
+
+/** What led to where a person stands, latest first. */
+export const listConsents = (ctx: ProjectCtx, userId: UserId, page: PageRequest): Promise<PageOf<ConsentEntryRow>> =>
+  pageOf(
+    ctx.db,
+    ConsentEntryRow,
+    consentListing,
+    page,
+    {
+      select: sql`id, subscription_id, state, previous_state, source, wording, proof, at`,
+      from: sql`consent_entries`,
+      where: sql`project_id = ${ctx.projectId} and user_id = ${userId}`,
+    },
+    ctx.config.LIST_ALL_MAX,
+  )
+
+const Restorable = Type.Object({
+  user_id: IdOf<UserId>(),
+  subscription_id: IdOf<SubscriptionId>(),
+  state: WrittenChange.properties.state,
+})
+
+/**
+ * Texts that somebody gave up with everything else, by STOP or on a page, and that nothing has touched since, with what was before.
+ * A merge has touched them: who of the two gave them up, and what else, is not told apart any more.
+ */
+export const textsGivenUp = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.all(
+    Restorable,
+    sql`select u.user_id, u.subscription_id, coalesce(e.previous_state, s.default_state) as state
+        from user_subscriptions u
+        cross join lateral (
+          select c.previous_state, c.proof from consent_entries c where c.id = u.consent_id and c.project_id = ${ctx.projectId} offset 0
+        ) e
+        join subscriptions s on s.id = u.subscription_id and s.project_id = ${ctx.projectId}
+        where u.project_id = ${ctx.projectId} and u.user_id = any(${userIds}::bigint[]) and u.state = 0
+          and s.channel = 'text' and e.proof @> '{"everything": true}' and coalesce(e.previous_state, s.default_state) <> 0`,
+  )

@@ -1,0 +1,114 @@
+/** The frame of every page: whose it is, in which language, and what a browser may do with it. */
+import { createHash } from 'node:crypto'
+import type { PageCall, PageReply } from '../../../infra/http/public-page.ts'
+import { Html, html } from '../../../lib/html.ts'
+import type { Evidence } from '../consents/schema.ts'
+import { acceptedLocales, languageFor } from '../locale.ts'
+import type { PageTheme } from '../theme/schema.ts'
+import { styleWith } from './style.ts'
+import * as registry from './words/index.ts'
+import type { Words } from './words/words.ts'
+
+const languages = { ...registry }
+
+/** What a page is written with. */
+export type Site = { language: keyof typeof languages; words: Words; brand: string; theme: PageTheme }
+
+const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null, footer_text: null }
+
+/** Whose page it is, as far as is known. */
+export type Owner = { name: string; locale: string; theme: PageTheme }
+
+/** Speaks as the person does, else as the project, else as the browser asks. */
+export function siteOf(call: PageCall, owner: Owner | null, personLocale: string | null): Site {
+  const language = languageFor([personLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], languages)
+  const theme = owner?.theme ?? PLAIN
+  return { language, words: languages[language], brand: theme.brand_name ?? owner?.name ?? '', theme }
+}
+
+/** Fills in the names that a text speaks of. */
+export const filled = ({ brand }: Site, text: string, type = ''): string =>
+  text.replace(/\{(brand|type)\}/g, (_, name: string) => (name === 'brand' ? brand : type))
+
+export type Shown = { title: string; heading: string; body: Html; notice?: string }
+
+/** A page as it is answered. */
+export function shown(site: Site, status: number, { title, heading, body, notice }: Shown): PageReply {
+  const { language, brand, theme } = site
+  const style = styleWith(theme.accent_color)
+  const page = html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}${brand !== '' && ` · ${brand}`}</title>
+<style>${new Html(style.css)}</style>
+</head>
+<body>
+${brand !== '' && html`<header class="brand">${theme.logo_url ? html`<img src="${theme.logo_url}" alt="${brand}">` : brand}</header>`}
+<main>
+${notice !== undefined && html`<p role="status" tabindex="-1" autofocus>${notice}</p>`}
+<h1>${heading}</h1>
+${body}
+</main>
+${theme.footer_text !== null && html`<footer>${theme.footer_text}</footer>`}
+</body>
+</html>
+`
+  return { status, type: 'text/html; charset=utf-8', body: page.text, headers: headersWith(style.hash) }
+}
+
+const headersWith = (styleHash: string) => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src '${styleHash}'`,
+    'img-src https:',
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow',
+})
+
+/** A page of one heading and one sentence. */
+export const said = (site: Site, status: number, { heading, text }: { heading: string; text: string }): PageReply =>
+  shown(site, status, { title: heading, heading, body: html`<p>${text}</p>` })
+
+/** What a link leads to that nobody signed. */
+export function invalid(call: PageCall): PageReply {
+  const site = siteOf(call, null, null)
+  return said(site, 404, site.words.invalid)
+}
+
+export const gone = (site: Site): PageReply => said(site, 200, site.words.gone)
+
+const versions = new Map(
+  Object.entries(languages).map(([language, words]) => [
+    language,
+    `${language}@${createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 8)}`,
+  ]),
+)
+
+const USER_AGENT_LENGTH_MAX = 500
+
+/** What shows that somebody did it: where the request came from, and, if there was a page, which words were on it. */
+export function evidenceOf(
+  { headers, address, requestId }: PageCall,
+  source: Evidence['source'],
+  { site, messageId = null }: { site?: Site; messageId?: number | null },
+): Evidence {
+  const userAgent = headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX).toWellFormed()
+  return {
+    source,
+    ...(site && { wording: `${source}/${versions.get(site.language)}` }),
+    proof: {
+      ip: address,
+      ...(userAgent !== undefined && { user_agent: userAgent }),
+      request_id: requestId,
+      ...(messageId !== null && { message_id: messageId }),
+    },
+  }
+}

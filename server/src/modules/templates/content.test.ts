@@ -1,0 +1,216 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { LiquidError, MissingVariable } from '../../lib/liquid.ts'
+import { CHANNELS, type Channel } from '../../lib/shapes.ts'
+import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
+import { isMailbox, splitAddresses } from './kinds/email.ts'
+import * as kinds from './kinds/index.ts'
+
+const faultsOf = (channel: Channel, content: unknown) => checkContent(channel, content).faults.map(({ code, param }) => [code, param])
+
+test('every channel has a template, and every file of this folder is registered', () => {
+  expect(Object.keys(kinds).sort()).toEqual([...CHANNELS].sort())
+  const files = readdirSync(`${import.meta.dirname}/kinds`).filter((name) => !/^(?:index|template)\./.test(name))
+  expect(files.map((name) => name.replace('.ts', '').replace('-', '_')).sort()).toEqual(Object.keys(kinds).sort())
+})
+
+const whole: Record<Channel, Record<string, unknown>> = {
+  email: {
+    from: 'Ana <ana@example.com>',
+    reply_to: 'help@example.com',
+    cc: '"Doe, Jane" <jane@example.com>, bob@example.com',
+    bcc: '{{ user.data.manager }}',
+    subject: 'Hi {{ user.data.name }}',
+    preheader: 'News',
+    html: '<p>{{ user.data.name }}</p>',
+    text: 'Hi',
+    required: ['user.data.name'],
+  },
+  text: { body: 'Hi {{ user.data.name }}' },
+  push: { title: 'Hi', body: 'There', url: 'app://home', topic: 'news', custom: { deep: { link: '{{ event.id }}' }, count: 3 } },
+  webhook: {
+    method: 'PUT',
+    endpoint: 'https://example.com/{{ user.external_id }}',
+    headers: { 'X-User': '{{ user.external_id }}' },
+    body: '{"id":"{{ user.external_id }}"}',
+  },
+  in_app: {
+    type: 'banner',
+    title: 'Hi',
+    body: 'There',
+    html: '<b>{{ user.data.name }}</b>',
+    image: 'i',
+    action_url: 'u',
+    expires_at: '2026-12-01',
+  },
+}
+
+test.each(CHANNELS)('a whole %s template is accepted', (channel) => {
+  expect(checkContent(channel, structuredClone(whole[channel]))).toEqual({ faults: [], content: whole[channel] })
+})
+
+const manyHeaders = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, 'v']))
+
+describe('refused', () => {
+  test.each<[Channel, unknown, string, string]>([
+    ['email', { html: 'x' }, 'parameter_missing', 'subject'],
+    ['email', { subject: 's' }, 'parameter_missing', 'html'],
+    ['email', { subject: ' ', html: 'x' }, 'parameter_invalid_empty', 'subject'],
+    ['email', { subject: 'a\nBcc: b@example.com', html: 'x' }, 'parameter_invalid_format', 'subject'],
+    ['email', { subject: 's', html: 'x', from: 'Ana' }, 'parameter_invalid_format', 'from'],
+    ['email', { subject: 's', html: 'x', from: 'a@example.com, b@example.com' }, 'parameter_invalid_format', 'from'],
+    ['email', { subject: 's', html: 'x', cc: 'a@example.com, b' }, 'parameter_invalid_format', 'cc'],
+    ['email', { subject: 's', html: 'x', body: 'x' }, 'parameter_unknown', 'body'],
+    ['email', { subject: '{{ x', html: 'x' }, 'validation_failed', 'subject'],
+    ['email', { subject: 's', html: 'x', mjml: 'x' }, 'validation_failed', 'mjml'],
+    ['email', { subject: 's', mjml: '\n{% if %}' }, 'validation_failed', 'mjml'],
+    ['text', { body: 'x', required: ['user.data.name', 'a | b'] }, 'parameter_invalid_format', 'required[1]'],
+    ['text', { body: 'x', required: 'user' }, 'parameter_invalid_format', 'required'],
+    ['text', {}, 'parameter_missing', 'body'],
+    ['text', { body: 7 }, 'parameter_invalid_format', 'body'],
+    ['text', { body: 'x'.repeat(5001) }, 'validation_failed', 'body'],
+    ['push', { title: 't', body: 'b', custom: { a: { b: ['ok', '{% if %}'] } } }, 'validation_failed', 'custom.a.b[1]'],
+    ['push', { title: 't', body: 'b', custom: { a: 'x'.repeat(5000) } }, 'validation_failed', 'custom'],
+    ['webhook', { endpoint: 'ftp://example.com' }, 'parameter_invalid_format', 'endpoint'],
+    ['webhook', { endpoint: 'https://example.com', method: 'HEAD' }, 'parameter_invalid_format', 'method'],
+    ['webhook', { endpoint: 'https://example.com', headers: { 'X-A': 1 } }, 'parameter_invalid_format', 'headers.X-A'],
+    ['webhook', { endpoint: 'https://example.com', headers: { 'X-A': 'a\r\nb' } }, 'parameter_invalid_format', 'headers.X-A'],
+    ['webhook', { endpoint: 'https://example.com', headers: { 'X A': 'a' } }, 'parameter_unknown', 'headers.X A'],
+    ['webhook', { endpoint: 'https://example.com', headers: { 'X-A': '{{' } }, 'validation_failed', 'headers.X-A'],
+    ['webhook', { endpoint: 'https://example.com', headers: manyHeaders(51) }, 'validation_failed', 'headers'],
+    ['in_app', { title: 't', body: 'b', expires_at: 'tomorrow' }, 'parameter_invalid_format', 'expires_at'],
+    ['in_app', { title: 't', body: 'b', type: 'popup' }, 'parameter_invalid_format', 'type'],
+  ])('%s %j: %s at %s', (channel, content, code, param) => expect(faultsOf(channel, content)).toEqual([[code, param]]))
+
+  test('more Liquid than anybody writes', () => {
+    expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3001) })).toEqual([['validation_failed', 'html']])
+    expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3000) })).toEqual([])
+  })
+
+  test('a Liquid fault names the line', () => {
+    const { faults } = checkContent('email', { subject: 's', html: '<p>\n<b>\n{% endfor %}' })
+    expect(faults).toEqual([
+      { code: 'validation_failed', param: 'html', message: 'The Liquid of `html` is wrong on line 3: tag "endfor" not found.' },
+    ])
+  })
+})
+
+describe('filling in', () => {
+  const scope = { user: { external_id: 'kim', data: { name: '<Kim>' } }, event: { id: 'e1' } }
+
+  test('HTML members are escaped and the others are not', () => {
+    expect(renderContent('email', { subject: 'Hi {{ user.data.name }}', html: '<p>{{ user.data.name }}</p>' }, scope)).toEqual({
+      subject: 'Hi <Kim>',
+      html: '<p>&lt;Kim&gt;</p>',
+    })
+    expect(renderContent('in_app', { title: '{{ user.data.name }}', html: '{{ user.data.name }}' }, scope)).toEqual({
+      title: '<Kim>',
+      html: '&lt;Kim&gt;',
+    })
+  })
+
+  test('strings inside objects are filled in, other values stay', () => {
+    expect(renderContent('push', { title: 't', custom: { a: [{ b: '{{ event.id }}' }], n: 3, none: null } }, scope)).toEqual({
+      title: 't',
+      custom: { a: [{ b: 'e1' }], n: 3, none: null },
+    })
+  })
+})
+
+describe('required variables', () => {
+  const content = { body: 'Hi {{ user.data.name }}' }
+  test.each<[unknown, boolean]>([
+    ['Ana', true],
+    [0, true],
+    [false, true],
+    [['x'], true],
+    [undefined, false],
+    [null, false],
+    ['', false],
+    [' \n', false],
+    [[], false],
+  ])('%j is enough: %s', (name, isEnough) => {
+    const render = () => renderContent('text', content, { user: { data: { name } } }, ['user.data.name'])
+    if (isEnough) expect(render).not.toThrow()
+    else expect(render).toThrow(MissingVariable)
+  })
+
+  test('the one that is missing is named, and what is not required is empty', () => {
+    const render = () => renderContent('text', content, { user: { data: {} } }, ['user.data', 'user.data["first name"]'])
+    expect(render).toThrow(LiquidError)
+    expect(render).toThrow('the required variable `user.data["first name"]` is empty')
+    expect(renderContent('text', content, { user: {} })).toEqual({ body: 'Hi ' })
+    expect(() => renderContent('text', content, {}, ['user.constructor'])).toThrow(MissingVariable)
+  })
+})
+
+describe('what is made when a template is saved', () => {
+  const compiled = async (channel: Channel, content: Record<string, unknown>) => {
+    const made = await compileContent(channel, content)
+    return 'compiled' in made ? made.compiled : made.faults
+  }
+
+  test('a mail gets its plain text, with the Liquid in it, unless it has one', async () => {
+    const html = '<p>Hi {{ user.data.name }}</p><a href="{{ unsubscribe_url }}">Stop</a>'
+    expect(await compiled('email', { subject: 's', html })).toEqual({
+      html,
+      text: 'Hi {{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
+    })
+    expect(await compiled('email', { subject: 's', html, text: 'Own' })).toEqual({ html, text: 'Own' })
+    expect(await compiled('text', { body: 'x' })).toEqual({})
+  })
+
+  test('the preheader stands first in the body, unseen, and is safe there', async () => {
+    const html = '<html><body class="a">\n<p>Hi</p></body></html>'
+    const made = (await compiled('email', { subject: 's', html, preheader: 'A & <b> {{ user.data.name }}' })) as {
+      html: string
+      text: string
+    }
+    expect(made.html).toMatch(/<body class="a"><div style="display:none[^"]*">A &#38; &#60;b&#62; \{\{ user.data.name \}\}<\/div>\n<p>Hi/)
+    expect(made.text).toBe('Hi')
+    const bare = (await compiled('email', { subject: 's', html: 'x', preheader: 'P' })) as { html: string }
+    expect(bare.html).toMatch(/^<div[^>]*>P<\/div>x$/)
+  })
+
+  test('what is rendered has the compiled members in place of their sources', async () => {
+    const mjml =
+      '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ user.data.name }}</mj-text></mj-column></mj-section></mj-body></mjml>'
+    const data = { subject: 's', mjml, required: ['user.data.name'] }
+    const made = (await compiled('email', data)) as Record<string, string>
+    const stored = { data, compiled: made }
+    expect(contentOf(stored)).toEqual({ subject: 's', html: made.html, text: 'Hi {{ user.data.name }}' })
+    expect(requiredOf(stored)).toEqual(['user.data.name'])
+    expect(renderContent('email', contentOf(stored), { user: { data: { name: '<Kim>' } } })).toMatchObject({
+      html: expect.stringContaining('Hi &lt;Kim&gt;'),
+      text: 'Hi <Kim>',
+    })
+  })
+
+  test('a mail from before there was a compiler is compiled when it is needed', () => {
+    expect(contentOf({ data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
+      subject: 's',
+      html: '<p>Hi {{ x }}</p>',
+      text: 'Hi {{ x }}',
+    })
+    expect(contentOf({ data: { body: 'x' }, compiled: {} })).toEqual({ body: 'x' })
+  })
+})
+
+test.each([
+  ['ana@example.com', true],
+  ['Ana <ana@example.com>', true],
+  ['<ana@example.com>', true],
+  ['"Doe, Jane" <jane@example.com>', true],
+  ['Ana Lucía <ana@example.com>', true],
+  ['Ana', false],
+  ['Ana <ana>', false],
+  ['Ana <ana@example.com> x', false],
+  ['a@example.com b@example.com', false],
+])('isMailbox(%j) is %s', (text, expected) => expect(isMailbox(text)).toBe(expected))
+
+test('addresses part at commas outside quotes', () => {
+  expect(splitAddresses('"Doe, Jane" <j@example.com>, b@example.com').map((part) => part.trim())).toEqual([
+    '"Doe, Jane" <j@example.com>',
+    'b@example.com',
+  ])
+})

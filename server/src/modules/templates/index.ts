@@ -1,0 +1,33 @@
+/**
+ * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates`. They are checked, compiled and
+ * linted when they are saved, previewed for a user or a sample, chosen by locale and variant, and rendered for each message. Promises:
+ * what is saved renders, unless a finding says otherwise; no Liquid tag is lost on the way.
+ */
+export { chooseTemplate } from './choose.ts'
+export { renderContent } from './content.ts'
+export { lintTemplates, previewTemplate } from './preview.ts'
+export {
+  copyTemplates,
+  countTemplates,
+  deleteTemplate,
+  saveTemplate,
+  type TemplatePlace,
+  templatesOf,
+  variantsWritten,
+} from './queries.ts'
+export { choosing, findingsOf, sendingTemplatesOf, tried, written } from './ready.ts'
+export { aboutOf, samplePerson, scopeFor, visible } from './sample.ts'
+export {
+  Content,
+  LintReport,
+  Preview,
+  PreviewInput,
+  SavedTemplate,
+  type SendingTemplate,
+  Template,
+  type TemplateRow,
+  TestInput,
+  TestReport,
+} from './schema.ts'
+export { scopeOf } from './scope.ts'
+export { VariantName, variantName, variantNumber } from './variants.ts'

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import type { Fault } from '../../../lib/errors.ts'
+import { hasLiquid } from '../../../lib/liquid.ts'
+import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { common, templateKind } from './template.ts'
+
+const HEADERS_MAX = 50
+
+const HeaderName = Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,255}$" })
+const HeaderValue = Type.String({ maxLength: 4096, format: 'no-control' })
+
+export const webhook = templateKind({
+  shape: Exact({
+    method: Type.Optional(OneOf(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: '`POST` when absent.' })),
+    endpoint: Line(2048, { format: 'no-control', description: 'The address that is called.' }),
+    headers: Type.Optional(Type.Record(HeaderName, HeaderValue, { additionalProperties: false })),
+    body: Type.Optional(Type.String({ maxLength: 100_000 })),
+    ...common,
+  }),
+  html: [],
+  check({ endpoint, headers = {} }) {
+    const faults: Fault[] = []
+    if (!hasLiquid(endpoint) && !isWebUrl(endpoint)) {
+      const message = 'The value of `endpoint` must be a URL that starts with `https://` or `http://`.'
+      faults.push({ code: 'parameter_invalid_format', param: 'endpoint', message })
+    }
+    if (Object.keys(headers).length > HEADERS_MAX) {
+      faults.push({
+        code: 'validation_failed',
+        param: 'headers',
+        message: `The parameter \`headers\` may have at most ${HEADERS_MAX} members.`,
+      })
+    }
+    return faults
+  },
+})
+
+const isWebUrl = (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text)

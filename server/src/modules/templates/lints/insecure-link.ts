@@ -1,0 +1,38 @@
+import { CHANNELS } from '../../../lib/shapes.ts'
+import { lint } from './lint.ts'
+import { elementsOf, isUrlMember, textsOf } from './reading.ts'
+
+const ADDRESSES = ['href', 'src', 'background', 'background-url', 'action']
+
+export const insecureLink = lint({
+  severity: 'warning',
+  channels: CHANNELS,
+  find: ({ written }) => [
+    ...elementsOf(written).flatMap(({ param, line, attribute }) =>
+      ADDRESSES.filter((name) => isInsecure(attribute(name) ?? '')).map((name) => ({
+        param,
+        line,
+        message: messageOf(attribute(name) ?? ''),
+      })),
+    ),
+    ...textsOf(written)
+      .filter(({ param, text }) => isUrlMember(param) && isInsecure(text))
+      .map(({ param, text }) => ({ param, message: messageOf(text) })),
+  ],
+  examples: [
+    {
+      content: { subject: 's', html: '<a href="http://example.com">\n<img alt="" src=http://example.com/a.png></a>' },
+      finds: ['html:1', 'html:2'],
+    },
+    {
+      content: { subject: 's', html: '<a href="https://example.com/?u=http://x">x</a><html xmlns="http://www.w3.org/1999/xhtml">' },
+      finds: [],
+    },
+    { channel: 'webhook', content: { endpoint: 'HTTP://example.com' }, finds: ['endpoint'] },
+    { channel: 'push', content: { title: 't', body: 'b', url: 'app://home' }, finds: [] },
+  ],
+})
+
+const isInsecure = (address: string) => /^\s*http:\/\//i.test(address)
+
+const messageOf = (address: string) => `The address \`${address.trim().slice(0, 100)}\` is not encrypted. Use \`https://\`.`

@@ -1,0 +1,30 @@
+import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
+import { segmentsOf } from '../sms.ts'
+import { lint } from './lint.ts'
+
+const SEGMENTS_MAX = 3
+
+export const smsLong = lint({
+  severity: 'warning',
+  channels: ['text'],
+  find({ written: { body }, about: { sample } }) {
+    const { segments } = segmentsOf(filled(String(body), sample))
+    if (segments <= SEGMENTS_MAX) return []
+    return [{ param: 'body', message: `The text takes ${segments} text messages, and each is paid for. Make it shorter.` }]
+  },
+  examples: [
+    { channel: 'text', content: { body: 'x'.repeat(460) }, finds: ['body'] },
+    { channel: 'text', content: { body: `é✓${'x'.repeat(200)}` }, finds: ['body'] },
+    { channel: 'text', content: { body: 'x'.repeat(459) }, finds: [] },
+    { channel: 'text', content: { body: `{% if false %}${'x'.repeat(460)}{% endif %}Hi` }, finds: [] },
+  ],
+})
+
+function filled(body: string, sample: Record<string, unknown>): string {
+  try {
+    return parseTemplate(body, { escape: false }).render(sample)
+  } catch (error) {
+    if (error instanceof LiquidError) return body
+    throw error
+  }
+}

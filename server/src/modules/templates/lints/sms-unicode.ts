@@ -1,0 +1,22 @@
+import { shield } from '../markup/liquid-mask.ts'
+import { segmentsOf } from '../sms.ts'
+import { lint } from './lint.ts'
+
+const CHARACTERS_SHOWN = 10
+
+export const smsUnicode = lint({
+  severity: 'info',
+  channels: ['text'],
+  find({ written: { body } }) {
+    const { text, mark } = shield(String(body))
+    const { non_gsm } = segmentsOf(text.replace(mark, ''))
+    if (non_gsm.length === 0) return []
+    const shown = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)
+    const message = `Because of ${shown.join(' ')} a text message has room for 70 characters instead of 160. Use plain ones where you can.`
+    return [{ param: 'body', message }]
+  },
+  examples: [
+    { channel: 'text', content: { body: 'It’s on 🎉' }, finds: ['body'] },
+    { channel: 'text', content: { body: 'Costs 5 € at the café, {{ user.data.name | default: "’" }}' }, finds: [] },
+  ],
+})

@@ -1,0 +1,60 @@
+import { namesOfPath, type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
+import { CHANNELS } from '../../../lib/shapes.ts'
+import { type About, type Found, lint } from './lint.ts'
+import { textsOf } from './reading.ts'
+
+const USER = ['id', 'external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale', 'data', 'has_push_device', 'created_at']
+const MEMBERS: Record<string, readonly string[]> = {
+  campaign: ['id', 'name'],
+  project: ['id', 'name', 'locale', 'timezone'],
+  unsubscribe_url: [],
+  preferences_url: [],
+  view_url: [],
+}
+
+export const unknownVariable = lint({
+  severity: 'warning',
+  channels: CHANNELS,
+  find: ({ written, about }) => [
+    ...textsOf(written).flatMap(({ param, text }) => inText(param, text, about)),
+    ...inRequired(written, about),
+  ],
+  examples: [
+    { content: { subject: 'Hi {{ user.data.naem }}', html: 'x\n{{ user.nmae }}\n{{ nobody }}' }, finds: ['subject:1', 'html:2', 'html:3'] },
+    { content: { subject: '{{ user.data.name }} {{ user["email"] }}', html: '{{ project.name }}{{ unsubscribe_url }}' }, finds: [] },
+    {
+      content: { subject: 's', html: '{% assign a = 1 %}{{ a }}{% for i in user.data.name %}{{ i.b }}{{ forloop.index }}{% endfor %}' },
+      finds: [],
+    },
+    { content: { subject: '{{ event.data.total }}', html: 'x' }, finds: ['subject:1'] },
+    { content: { subject: '{{ event.data.total }}', html: 'x' }, about: { isTrigger: true }, finds: [] },
+    { content: { subject: 's', html: '{{ project.secret }}', required: ['user.data.naem'] }, finds: ['html:1', 'required[0]'] },
+    { channel: 'push', content: { title: 't', body: 'b', custom: { a: ['{{ nobody }}'] } }, finds: ['custom.a[0]:1'] },
+  ],
+})
+
+function inText(param: string, text: string, about: About): Found[] {
+  const found = new Map<string, Found>()
+  for (const variable of variablesOf(text)) {
+    const message = problemOf(variable, about)
+    if (message !== null) found.set(`${variable.path} ${variable.line}`, { param, line: variable.line, message })
+  }
+  return [...found.values()]
+}
+
+const inRequired = ({ required = [] }: Record<string, unknown>, about: About): Found[] =>
+  (required as string[]).flatMap((path, at) => {
+    const message = problemOf({ path, names: namesOfPath(path) ?? [] }, about)
+    return message === null ? [] : [{ param: `required[${at}]`, message }]
+  })
+
+function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'path' | 'names'>, about: About): string | null {
+  const shown = `\`${path.slice(0, 100)}\``
+  if (root === 'event') return about.isTrigger ? null : `There is no event in this campaign, so ${shown} is always empty.`
+  const members = root === 'user' ? USER : Object.hasOwn(MEMBERS, root) ? MEMBERS[root] : undefined
+  if (!members) return `Templates cannot speak of ${shown}. Use \`user\`, \`event\`, \`campaign\`, \`project\` or one of the links.`
+  if (member === undefined || members.length === 0) return null
+  if (!members.includes(member)) return `There is no ${shown}, so it is always empty. Attributes are in \`user.data\`.`
+  if (member !== 'data' || root !== 'user' || key === undefined || about.isAttribute(key)) return null
+  return `No user has ${shown}, so it is always empty. Correct it, or give users the attribute first.`
+}

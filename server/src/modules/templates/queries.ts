@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../lib/ids.ts'
+import { TemplateRow } from './schema.ts'
+
+const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at, updated_at`
+
+/** The templates of these campaigns, oldest first. */
+export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
+  ctx.db.all(
+    TemplateRow,
+    sql`select ${columns} from campaign_templates
+        where project_id = ${ctx.projectId} and campaign_id = any(${campaignIds}::bigint[])
+        order by id`,
+  )
+
+const Count = Type.Object({ count: Type.Integer() })
+
+export const countTemplates = async (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
+  (
+    await ctx.db.first(
+      Count,
+      sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
+    )
+  )?.count ?? 0
+
+/** Which of a campaign's templates is meant. */
+export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: number }
+
+type Members = Record<string, unknown>
+
+/** Creates or replaces a template; `updated_at` moves only when it says something else. */
+export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
+  ctx.db.first(
+    TemplateRow,
+    sql`insert into campaign_templates as t (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
+        values (${ctx.projectId}, ${campaignId}, ${locale}, ${variant}, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb,
+                ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (campaign_id, locale, variant) do update
+        set data = excluded.data, compiled = excluded.compiled,
+            updated_at = case when t.data = excluded.data and t.compiled is not distinct from excluded.compiled
+                              then t.updated_at else excluded.updated_at end
+        returning ${columns}`,
+  )
+
+export const deleteTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace) =>
+  ctx.db.run(
+    sql`delete from campaign_templates
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant}`,
+  )
+
+export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
+  ctx.db.run(
+    sql`insert into campaign_templates (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
+        select ${ctx.projectId}, ${into}, locale, variant, data, compiled, ${ctx.clock.now()}, ${ctx.clock.now()}
+        from campaign_templates
+        where project_id = ${ctx.projectId} and campaign_id = ${from}
+        order by id`,
+  )
+
+const VariantRow = Type.Object({ variant: Type.Integer() })
+
+/** The variants of a campaign that a template stands for; the first one, when it has no variants. */
+export const variantsWritten = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
+  const rows = await ctx.db.all(
+    VariantRow,
+    sql`select distinct variant from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${id}`,
+  )
+  return new Set(rows.map(({ variant }) => variant))
+}

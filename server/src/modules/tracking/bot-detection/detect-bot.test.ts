@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { recognise } from './detect-bot.ts'
+import type { Machine, Visit } from './detector.ts'
+import * as machines from './index.ts'
+
+const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
+const visit = (given: Partial<Visit>): Visit => ({ kind: 'click', userAgent: BROWSER, headers: {}, sinceSentMs: 60_000, ...given })
+
+const examples = Object.entries(machines as Record<string, Machine>).flatMap(([name, { is, examples }]) =>
+  examples.map((example) => ({ name, is, example })),
+)
+
+test.each(examples)('$name is recognised: $example', ({ name, is, example }) => {
+  expect(recognise(visit(example))).toEqual({
+    isMachine: is === 'machine',
+    isProxied: is === 'proxy',
+    reason: is === 'person' ? null : name,
+  })
+})
+
+describe('a person is', () => {
+  test.each([
+    BROWSER,
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+    'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36',
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0',
+  ])('%s', (userAgent) => {
+    for (const kind of ['open', 'click'] as const) {
+      expect(recognise(visit({ kind, userAgent }))).toEqual({ isMachine: false, isProxied: false, reason: null })
+    }
+  })
+})
+
+test.each([
+  [{ kind: 'click', sinceSentMs: 1000 }, false],
+  [{ kind: 'click', sinceSentMs: 0 }, true],
+  // Clocks of two machines differ: that says nothing.
+  [{ kind: 'click', sinceSentMs: -5 }, false],
+  [{ kind: 'open', sinceSentMs: 0 }, false],
+  [{ kind: 'click', userAgent: 'Mozilla/5.0' }, true],
+  [{ kind: 'open', userAgent: 'Mozilla/5.0' }, true],
+  [{ kind: 'open', userAgent: 'Mozilla/4.0 (compatible; ms-office; MSOffice 16)' }, false],
+  [{ kind: 'open', userAgent: BROWSER, headers: { purpose: 'prefetch' } }, true],
+] as [Partial<Visit>, boolean][])('%o is a machine: %s', (given, isMachine) => expect(recognise(visit(given)).isMachine).toBe(isMachine))

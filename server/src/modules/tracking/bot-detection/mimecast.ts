@@ -1,0 +1,8 @@
+import { machine } from './detector.ts'
+
+/** Mimecast's URL Protect. */
+export const mimecast = machine({
+  is: 'machine',
+  sees: ({ userAgent }) => /mimecast/i.test(userAgent),
+  examples: [{ userAgent: 'Mimecast URL Protect/1.0' }],
+})

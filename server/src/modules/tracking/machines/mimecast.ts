@@ -1,8 +1,0 @@
-import { machine } from './machine.ts'
-
-/** Mimecast's URL Protect. */
-export const mimecast = machine({
-  is: 'machine',
-  sees: ({ userAgent }) => /mimecast/i.test(userAgent),
-  examples: [{ userAgent: 'Mimecast URL Protect/1.0' }],
-})

@@ -1,8 +1,0 @@
-import { machine } from './machine.ts'
-
-/** Yahoo and AOL fetch pictures when a mail is opened, and show their own copies. */
-export const yahooProxy = machine({
-  is: 'proxy',
-  sees: ({ kind, userAgent }) => kind === 'open' && userAgent.includes('YahooMailProxy'),
-  examples: [{ kind: 'open', userAgent: 'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html' }],
-})

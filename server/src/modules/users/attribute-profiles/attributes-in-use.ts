@@ -1,0 +1,79 @@
+/**
+ * What attributes people have, of which types, how many have them, and samples.
+ * A project of up to 5,000 people is looked at when somebody asks. In a larger one a job looks at everybody, some thousands
+ * at a time, once an hour as long as somebody asked within a week; until it has for the first time, the newest 5,000 stand
+ * for all. Samples are always read from the people themselves: what was changed, hidden or erased is in none.
+ */
+import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { visibleData } from '../attributes.ts'
+import { listAttributes } from '../queries.ts'
+import * as queries from './queries.ts'
+import { type AttributesInUse, nameInRules } from './schema.ts'
+
+const LOOKED_AT_ONCE = 5000
+const SHOWN_MAX = 1000
+const KEYS_MAX = 2000
+const DATA = 'data.'
+const HOUR_MS = 3_600_000
+const ASKED_WITHIN_MS = 7 * 24 * HOUR_MS
+
+/** The attributes that the caller may see, those of most people first. */
+export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse> {
+  const hidden = await hiddenKeys(ctx)
+  const { profiles, people, asOf } = await profilesOf(ctx, hidden)
+  const sampled = profiles.flatMap(({ key, sample_users }) => sample_users.map((id) => ({ key, id })))
+  const values = await queries.sampleValues(
+    ctx,
+    sampled.map(({ key }) => key),
+    sampled.map(({ id }) => id),
+  )
+  const samples = new Map(values.map(({ key, samples }) => [key, samples]))
+  const results = profiles.map((profile) => ({
+    key: profile.key.startsWith(DATA) ? nameInRules(profile.key.slice(DATA.length)) : profile.key,
+    types: profile.types,
+    people: profile.people,
+    coverage: profile.people / people,
+    samples: samples.get(profile.key) ?? [],
+    last_seen: profile.last_seen,
+  }))
+  return { results, people, as_of: asOf }
+}
+
+async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
+  const count = await queries.countPeople(ctx, LOOKED_AT_ONCE + 1)
+  if (count > LOOKED_AT_ONCE) {
+    const now = ctx.clock.now()
+    await queries.askForSurvey(ctx, new Date(now.getTime() - HOUR_MS))
+    const surveyed = await queries.surveyedAttributes(ctx, hidden, SHOWN_MAX)
+    if (surveyed[0]) return { profiles: surveyed, people: surveyed[0].people_looked_at, asOf: surveyed[0].as_of }
+  }
+  const profiles = await queries.profileNewest(ctx, LOOKED_AT_ONCE, hidden, SHOWN_MAX)
+  // Everybody has a `created_at`: what all have says how many were looked at, whoever came since they were counted.
+  return { profiles, people: Math.max(0, ...profiles.map(({ people }) => people)), asOf: ctx.clock.now() }
+}
+
+/** The keys that leave no trace for this caller (D-ATTR-1). */
+async function hiddenKeys(ctx: ProjectCtx): Promise<string[]> {
+  const rules = await listAttributes(ctx)
+  const visible = visibleData(Object.fromEntries(rules.map(({ key }) => [key, true])), rules, ctx.caller)
+  return rules.filter(({ key }) => !Object.hasOwn(visible, key)).map(({ key }) => `${DATA}${key}`)
+}
+
+/** Looks at the next people of the survey that is due; answers how many there were, or 1 for an end. */
+export const surveyAttributes = (ctx: Ctx): Promise<number> =>
+  inTx(ctx, async (ctx) => {
+    const due = await queries.takeDueSurvey(ctx)
+    if (!due) return 0
+    const { project_id, survey, looked_to, people_so_far } = due
+    const now = ctx.clock.now()
+    const startedAt = due.started_at ?? now
+    const looked = await queries.lookAtNext(ctx, project_id, survey + 1, looked_to, LOOKED_AT_ONCE, KEYS_MAX)
+    const people = people_so_far + looked.people
+    if (looked.looked_to !== null && looked.people === LOOKED_AT_ONCE) {
+      await queries.saveProgress(ctx, project_id, startedAt, looked.looked_to, people)
+    } else {
+      const isWanted = now.getTime() - due.asked_at.getTime() < ASKED_WITHIN_MS
+      await queries.finishSurvey(ctx, project_id, survey + 1, startedAt, people, isWanted ? new Date(now.getTime() + HOUR_MS) : null)
+    }
+    return Math.max(1, looked.people)
+  })

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import type { UserId } from '../../lib/ids.ts'
+import { settledArrivals } from './identify-users.ts'
+import type { Profile } from './identity.ts'
+
+const known = {
+  byExternalId: new Map([
+    ['kim', 1 as UserId],
+    ['lee', 2 as UserId],
+  ]),
+  byAnonymousId: new Map([
+    ['a', 1 as UserId],
+    ['b', 3 as UserId],
+  ]),
+}
+const at = new Date('2026-11-23T09:00:00Z')
+const settledOf = (...profiles: Profile[]) => {
+  const arrivals = profiles.map((profile) => ({ profile, at }))
+  const settled = settledArrivals(arrivals, known)
+  return arrivals.map((arrival) => settled.get(arrival) ?? null)
+}
+
+test.each<[string, Profile[], (number | null)[]]>([
+  ['a known id', [{ external_id: 'kim' }], [1]],
+  ['both ids of one person', [{ external_id: 'kim', anonymous_id: 'a' }], [1]],
+  ['an unknown id', [{ external_id: 'new' }], [null]],
+  ['ids of two people', [{ external_id: 'lee', anonymous_id: 'a' }], [null]],
+  ['a profile change', [{ external_id: 'kim', email: null }], [null]],
+  [
+    'an id that another arrival moves',
+    [{ anonymous_id: 'b' }, { external_id: 'lee', anonymous_id: 'b' }, { external_id: 'lee' }, { external_id: 'kim' }],
+    [null, null, null, 1],
+  ],
+  [
+    'an id that is drawn in through a third',
+    [{ anonymous_id: 'a' }, { external_id: 'kim', anonymous_id: 'a' }, { external_id: 'kim', locale: 'de' }],
+    [null, null, null],
+  ],
+])('%s', (_, profiles, expected) => expect(settledOf(...profiles)).toEqual(expected))

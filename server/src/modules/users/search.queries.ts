@@ -1,0 +1,46 @@
+import { Type } from 'typebox'
+import type { PageRequest } from '../../infra/http/paging.ts'
+import { likePattern } from '../../infra/http/search.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+
+const RECENT_ROWS = 2000
+
+/** How the searched text of a row matches; phone numbers also without the separators people write. */
+const textMatches = (q: string) => {
+  const digits = q.replace(/[ ().-]/g, '')
+  const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
+  return asNumber ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(digits)})` : sql`s.text ilike ${likePattern(q)}`
+}
+
+const Found = Type.Object({ user_id: IdOf<UserId>() })
+
+/**
+ * The newest matches among the latest rows before (or after) a position: cheap whatever the term.
+ * A common term fills its page from here; a rare one goes to the trigram index.
+ */
+export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, count: number) => {
+  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
+  const from = page.cursor?.position.id
+  const range = from === undefined ? sql`true` : ascending ? sql`s.user_id >= ${from}` : sql`s.user_id <= ${from}`
+  return ctx.db.all(
+    Found,
+    sql`select s.user_id
+        from (select s.user_id, s.text from user_search s
+              where s.project_id = ${ctx.projectId} and ${range}
+              order by s.user_id ${ascending ? sql`asc` : sql`desc`}
+              limit ${RECENT_ROWS}) s
+        where ${textMatches(q)}
+        limit ${count}`,
+  )
+}
+
+/** Rows of people whose searched text holds `q`; `id` is where the row names its person. Materialised, because the planner would walk the key for a term it thinks common. */
+export const searchedBy = (ctx: ProjectCtx, id: Sql, q: string) =>
+  sql`${id} in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
+
+/** The same, for a term that is common: the page itself is walked and each row asked. */
+export const searchedInPassing = (ctx: ProjectCtx, id: Sql, q: string) =>
+  sql`exists (select 1 from user_search s where s.user_id = ${id} and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`

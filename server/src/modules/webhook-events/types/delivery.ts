@@ -1,0 +1,228 @@
+import { Type } from 'typebox'
+import { Exact, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { signal } from '../event-kind.ts'
+import { AboutMessage, Count, ElapsedMs, EnhancedCode, Host, Ip, Reason, SmtpCode, sampleMessage, Words } from './members.ts'
+
+const { to: _, recipient_domain: __, ...sampleWhole } = sampleMessage
+const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
+
+export const deliveryConcurrencyLimitExceeded = signal({
+  type: 'delivery.concurrency-limit-exceeded',
+  summary: 'An attempt was postponed because too many connections to the destination are open.',
+  data: AboutMessage({
+    host: Host,
+    next_attempt_at: Type.Optional(Timestamp),
+    limit: Type.Optional(Count),
+    waiting: Type.Optional(Count),
+  }),
+  sample: { ...sampleHost, next_attempt_at: new Date('2026-11-20T02:57:21.664Z'), limit: 20, waiting: 312 },
+})
+
+export const deliveryAttemptStart = signal({
+  type: 'delivery.attempt-start',
+  summary: 'An attempt to deliver a message begins.',
+  data: AboutMessage({ queued_ms: Type.Optional(ElapsedMs) }),
+  sample: { ...sampleWhole, to: ['kim@example.org'], queued_ms: 42 },
+})
+
+export const deliveryAttemptEnd = signal({
+  type: 'delivery.attempt-end',
+  summary: 'An attempt to deliver a message has ended, whatever came of it.',
+  data: AboutMessage({
+    elapsed_ms: ElapsedMs,
+    result: Type.Optional(OneOf(['delivered', 'partial', 'deferred', 'failed', 'expired'])),
+  }),
+  sample: { ...sampleWhole, to: ['kim@example.org'], elapsed_ms: 913, result: 'delivered' },
+})
+
+export const deliveryCompleted = signal({
+  type: 'delivery.completed',
+  summary: 'Every recipient of a message has reached a final state.',
+  data: AboutMessage({ elapsed_ms: ElapsedMs, delivered: Count, failed: Count }),
+  sample: { ...sampleWhole, to: ['kim@example.org', 'lee@example.net'], elapsed_ms: 1204, delivered: 1, failed: 1 },
+})
+
+export const deliveryDelivered = signal({
+  type: 'delivery.delivered',
+  summary: 'The destination took the message for this recipient.',
+  data: AboutMessage({
+    host: Type.Optional(Host),
+    ip: Type.Optional(Ip),
+    smtp_code: Type.Optional(SmtpCode),
+    enhanced_code: Type.Optional(EnhancedCode),
+    response: Type.Optional(Words),
+    elapsed_ms: Type.Optional(ElapsedMs),
+    tls: Type.Optional(Exact({ protocol: Type.String(), cipher: Type.String(), verified: Type.Boolean() })),
+  }),
+  sample: {
+    ...sampleHost,
+    ip: '192.0.2.25',
+    smtp_code: 250,
+    enhanced_code: '2.0.0',
+    response: '250 2.0.0 OK queued as 7B3F1',
+    elapsed_ms: 641,
+    tls: { protocol: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+  },
+})
+
+export const deliveryDsnPermFail = signal({
+  type: 'delivery.dsn-perm-fail',
+  summary: 'The message can never reach this recipient: it bounced.',
+  data: AboutMessage({
+    diagnostic: Words,
+    attempts: Type.Integer({ minimum: 1 }),
+    smtp_code: Type.Optional(SmtpCode),
+    enhanced_code: Type.Optional(EnhancedCode),
+    classification: Type.Optional(Type.String({ description: 'Our reading of the diagnostic.' })),
+    suppressed: Type.Optional(Type.Boolean({ description: 'Nothing more will be sent to this address.' })),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report came after the destination had taken the message.' })),
+  }),
+  sample: {
+    ...sampleMessage,
+    diagnostic: '550 5.1.1 No such user here',
+    attempts: 1,
+    smtp_code: 550,
+    enhanced_code: '5.1.1',
+    classification: 'bad-mailbox',
+    suppressed: true,
+  },
+})
+
+export const deliveryDsnTempFail = signal({
+  type: 'delivery.dsn-temp-fail',
+  summary: 'The message is late for this recipient; attempts go on.',
+  data: AboutMessage({
+    diagnostic: Words,
+    next_attempt_at: Type.Optional(Timestamp),
+    expires_at: Type.Optional(Timestamp),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report came after the destination had taken the message.' })),
+  }),
+  sample: {
+    ...sampleMessage,
+    diagnostic: '452 4.2.2 Mailbox full',
+    next_attempt_at: new Date('2026-11-20T03:06:21.664Z'),
+    expires_at: new Date('2026-11-22T02:56:21.664Z'),
+  },
+})
+
+export const deliveryFailed = signal({
+  type: 'delivery.failed',
+  summary: 'An attempt failed for a reason that has no narrower type, such as an error of a provider, or time ran out.',
+  data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
+  sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
+})
+
+const Refusal = AboutMessage({
+  host: Host,
+  smtp_code: Type.Optional(SmtpCode),
+  enhanced_code: Type.Optional(EnhancedCode),
+  response: Words,
+})
+
+export const deliveryMailFromRejected = signal({
+  type: 'delivery.mail-from-rejected',
+  summary: 'The destination refused the sender (MAIL FROM).',
+  data: Refusal,
+  sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
+})
+
+export const deliveryMessageRejected = signal({
+  type: 'delivery.message-rejected',
+  summary: 'The destination refused the message itself (DATA).',
+  data: AboutMessage({
+    ...Refusal.properties,
+    uncertain: Type.Optional(Type.Boolean({ description: 'No reply came: the message may have been taken after all.' })),
+  }),
+  sample: { ...sampleHost, smtp_code: 554, enhanced_code: '5.6.0', response: '554 5.6.0 Message content rejected' },
+})
+
+export const deliveryRcptToRejected = signal({
+  type: 'delivery.rcpt-to-rejected',
+  summary: 'The destination refused this recipient (RCPT TO).',
+  data: Refusal,
+  sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
+})
+
+export const deliveryRcptToFailed = signal({
+  type: 'delivery.rcpt-to-failed',
+  summary: 'No usable answer came for this recipient (RCPT TO): the connection broke or timed out.',
+  data: AboutMessage({ host: Host, reason: Reason }),
+  sample: { ...sampleHost, reason: 'The connection was closed before an answer came.' },
+})
+
+export const deliveryMxLookupFailed = signal({
+  type: 'delivery.mx-lookup-failed',
+  summary: 'The mail hosts of the domain (MX) could not be looked up.',
+  data: AboutMessage({
+    domain: Type.String(),
+    reason: Reason,
+    fallback: Type.Optional(OneOf(['implicit-mx'], { description: 'The domain itself is tried as mail host.' })),
+  }),
+  sample: { ...sampleMessage, domain: 'example.org', reason: 'There are no MX records.', fallback: 'implicit-mx' },
+})
+
+export const deliveryIpLookupFailed = signal({
+  type: 'delivery.ip-lookup-failed',
+  summary: 'The address of a mail host could not be looked up.',
+  data: AboutMessage({ host: Host, reason: Reason }),
+  sample: { ...sampleHost, reason: 'The host name does not exist.' },
+})
+
+export const deliveryNullMx = signal({
+  type: 'delivery.null-mx',
+  summary: 'The domain publishes a null MX: it takes no mail (RFC 7505).',
+  data: AboutMessage({ domain: Type.String() }),
+  sample: { ...sampleMessage, domain: 'example.org' },
+})
+
+export const deliveryConnectError = signal({
+  type: 'delivery.connect-error',
+  summary: 'No connection to the mail host could be made.',
+  data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
+  sample: { ...sampleHost, ip: '192.0.2.25', reason: 'The connection was refused.' },
+})
+
+const Greeting = AboutMessage({ host: Host, ip: Type.Optional(Ip), response: Type.Optional(Words), reason: Type.Optional(Reason) })
+
+export const deliveryGreetingFailed = signal({
+  type: 'delivery.greeting-failed',
+  summary: 'The mail host did not greet as it should.',
+  data: Greeting,
+  sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
+})
+
+export const deliveryEhloRejected = signal({
+  type: 'delivery.ehlo-rejected',
+  summary: 'The mail host refused our introduction (EHLO).',
+  data: Greeting,
+  sample: { ...sampleHost, ip: '192.0.2.25', response: '550 5.7.1 Access denied' },
+})
+
+export const deliveryStartTlsError = signal({
+  type: 'delivery.start-tls-error',
+  summary: 'The mail host offered STARTTLS and the handshake failed.',
+  data: AboutMessage({
+    host: Host,
+    reason: Reason,
+    fallback: Type.Optional(OneOf(['plaintext', 'next-host', 'none'], { description: 'How delivery goes on.' })),
+  }),
+  sample: { ...sampleHost, reason: 'The certificate has expired.', fallback: 'next-host' },
+})
+
+export const deliveryStartTlsUnavailable = signal({
+  type: 'delivery.start-tls-unavailable',
+  summary: 'The mail host does not offer STARTTLS.',
+  data: AboutMessage({
+    host: Host,
+    reason: Reason,
+    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host does not go on without it.' })),
+  }),
+  sample: { ...sampleHost, reason: 'STARTTLS is not among the extensions.', required: false },
+})
+
+export const deliveryImplicitTlsError = signal({
+  type: 'delivery.implicit-tls-error',
+  summary: 'The handshake failed with a host that speaks TLS from the first byte.',
+  data: AboutMessage({ host: Host, reason: Reason }),
+  sample: { ...sampleHost, reason: 'The host does not speak TLS on this port.' },
+})

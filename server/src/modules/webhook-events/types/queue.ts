@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { signal } from '../event-kind.ts'
+import { AboutMessage, Addresses, Count, Reason, sampleMessage } from './members.ts'
+
+const { attempt: _, ...sampleQueued } = sampleMessage
+
+export const queueMessageAuthenticated = signal({
+  type: 'queue.queue-message-authenticated',
+  summary: 'A message from an authenticated submission, over the API or by SMTP, was accepted into the outbound queue.',
+  data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Bytes of the message.' }) }),
+  sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
+})
+
+export const queueRescheduled = signal({
+  type: 'queue.rescheduled',
+  summary: 'At least one recipient met a temporary failure; the next attempt is planned.',
+  data: AboutMessage({
+    next_attempt_at: Timestamp,
+    expires_at: Timestamp,
+    pending: Type.Optional(Addresses),
+    reason: Type.Optional(Reason),
+  }),
+  sample: {
+    ...sampleMessage,
+    next_attempt_at: new Date('2026-11-20T03:06:21.664Z'),
+    expires_at: new Date('2026-11-22T02:56:21.664Z'),
+    pending: ['kim@example.org'],
+    reason: '451 4.7.1 Greylisted, try again later',
+  },
+})
+
+export const queueQuotaExceeded = signal({
+  type: 'queue.quota-exceeded',
+  summary: 'A message was refused because a queue or sending quota is full.',
+  data: AboutMessage({
+    quota: Type.String({ description: 'Which quota.' }),
+    limit: Count,
+    used: Type.Optional(Count),
+    unit: Type.Optional(OneOf(['messages', 'bytes'])),
+    count: Type.Optional(Type.Integer({ minimum: 1, description: 'Messages refused since the last such event.' })),
+  }),
+  sample: {
+    from: 'hello@news.example.com',
+    to: ['kim@example.org', 'lee@example.net'],
+    quota: 'project-messages-per-day',
+    limit: 50_000,
+    used: 50_000,
+    unit: 'messages',
+  },
+})

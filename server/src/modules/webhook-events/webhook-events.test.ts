@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { Type } from 'typebox'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { EndpointId } from '../../lib/ids.ts'
+import { matches } from '../../lib/validate.ts'
+import { EVENT_TYPES, emit, type Happened, signals, subscribe, unsubscribe } from './index.ts'
+
+const SPECIFIED = [
+  'queue.queue-message-authenticated',
+  'queue.rescheduled',
+  'queue.quota-exceeded',
+  'delivery.concurrency-limit-exceeded',
+  'delivery.attempt-start',
+  'delivery.attempt-end',
+  'delivery.completed',
+  'delivery.delivered',
+  'delivery.dsn-perm-fail',
+  'delivery.dsn-temp-fail',
+  'delivery.failed',
+  'delivery.mail-from-rejected',
+  'delivery.message-rejected',
+  'delivery.rcpt-to-rejected',
+  'delivery.rcpt-to-failed',
+  'delivery.mx-lookup-failed',
+  'delivery.ip-lookup-failed',
+  'delivery.null-mx',
+  'delivery.connect-error',
+  'delivery.greeting-failed',
+  'delivery.ehlo-rejected',
+  'delivery.start-tls-error',
+  'delivery.start-tls-unavailable',
+  'delivery.implicit-tls-error',
+  'incoming-report.abuse-report',
+  'incoming-report.fraud-report',
+  'incoming-report.virus-report',
+]
+
+describe('the catalogue', () => {
+  test('has exactly the 27 types of the specification', () => {
+    expect([...EVENT_TYPES].sort()).toEqual([...SPECIFIED].sort())
+  })
+
+  test.each(Object.values(signals))('says what $type means', ({ summary }) => {
+    expect(summary).toMatch(/^[A-Z].{20,}\.$/)
+  })
+
+  test.each(Object.values(signals))('has a sample of $type as it goes over the wire', ({ data, sample }) => {
+    expect(matches(data)(JSON.parse(JSON.stringify(sample)))).toBeNull()
+  })
+
+  test('registers every group in the folder', () => {
+    const registry = readFileSync(new URL('./types/index.ts', import.meta.url), 'utf8')
+    for (const group of new Set(EVENT_TYPES.map((type) => type.split('.')[0]))) expect(registry).toContain(`'./${group}.ts'`)
+  })
+
+  test('refuses news without what its type must say', () => {
+    expectTypeOf(signals.deliveryNullMx.of).parameter(0).toHaveProperty('domain')
+    // @ts-expect-error A completed delivery says how many recipients it reached.
+    signals.deliveryCompleted.of({ elapsed_ms: 12 })
+  })
+})
+
+const Stored = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  data: Type.String(),
+  endpoint_ids: Type.Array(Type.Integer()),
+  occurred_at: Type.Unsafe<Date>({ instant: true }),
+})
+
+const stored = (ctx: ProjectCtx) =>
+  ctx.db.all(
+    Stored,
+    sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from signals where project_id = ${ctx.projectId} order by id`,
+  )
+
+const tell = (ctx: ProjectCtx, ...happened: Happened[]) => inTx(ctx, (ctx) => emit(ctx, () => happened))
+
+const nullMx = (domain: string) => signals.deliveryNullMx.of({ domain })
+const [first, second] = [1 as EndpointId, 2 as EndpointId]
+
+describe('news', () => {
+  test('is kept for those who want to hear of it at that moment', async () => {
+    await using w = await world()
+    await tell(w.ctx, nullMx('before.example'))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, second, ['delivery.null-mx', 'delivery.failed']))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
+    await tell(
+      w.ctx,
+      nullMx('both.example'),
+      signals.deliveryFailed.of({ reason: 'Nothing helped.' }),
+      signals.queueQuotaExceeded.of({ quota: 'q', limit: 1 }),
+    )
+    await inTx(w.ctx, (ctx) => unsubscribe(ctx, w.projectId, second))
+    w.advance(1)
+    await tell(w.ctx, nullMx('first.example'))
+    const found = await stored(w.ctx)
+    expect(found.map(({ data, endpoint_ids }) => [JSON.parse(data), endpoint_ids])).toEqual([
+      [{ domain: 'both.example' }, [1, 2]],
+      [{ reason: 'Nothing helped.' }, [2]],
+      [{ domain: 'first.example' }, [1]],
+    ])
+  })
+
+  test('of another project is none of ours', async () => {
+    await using w = await world()
+    const foreign = await w.other()
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
+    await tell(foreign.ctx, nullMx('foreign.example'))
+    expect([...(await stored(w.ctx)), ...(await stored(foreign.ctx))]).toEqual([])
+  })
+
+  test('vanishes with the transaction that would have made it true', async () => {
+    await using w = await world()
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
+    const failing = inTx(w.ctx, async (ctx) => {
+      await emit(ctx, () => [nullMx('lost.example')])
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await stored(w.ctx)).toEqual([])
+  })
+
+  test('keeps the order of a batch, the order of its members, its own time, and text that jsonb would refuse', async () => {
+    await using w = await world()
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx', 'delivery.failed']))
+    const domains = Array.from({ length: 50 }, (_, index) => `d${index}.example`)
+    const earlier = new Date('2026-11-23T08:59:59.123Z')
+    const strange = signals.deliveryFailed.of({ to: 'b@example.com', reason: 'NUL \0 and half \ud83d', channel: 'text' }, earlier)
+    await tell(w.ctx, ...domains.map(nullMx), strange)
+    const found = await stored(w.ctx)
+    expect(found.slice(0, 50).map(({ data }) => JSON.parse(data).domain)).toEqual(domains)
+    expect(found[50]).toMatchObject({
+      occurred_at: earlier,
+      data: '{"to":"b@example.com","reason":"NUL \\u0000 and half \\ud83d","channel":"text"}',
+    })
+    expect(new Set(found.map(({ id }) => id)).size).toBe(51)
+    expect(found[0]?.id).toMatch(/^evt_[0-9A-HJKMNP-TV-Z]{26}$/)
+  })
+
+  test('may be none', async () => {
+    await using w = await world()
+    await tell(w.ctx)
+    expect(await stored(w.ctx)).toEqual([])
+  })
+})

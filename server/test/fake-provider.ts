@@ -1,0 +1,138 @@
+/** A vendor as a provider meets it: HTTPS on loopback, in HTTP/1.1 and HTTP/2, with answers as they were recorded. */
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { inject } from 'vitest'
+import { issueCertificate, loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
+import { createSafeFetch, type SafeFetch } from '../src/infra/outgoing/safe-fetch.ts'
+import { egressPolicy } from '../src/lib/egress.ts'
+
+/** What is answered. `refused`: nobody listens. `cut`: the line is closed after the request. `hang`: nothing comes. */
+export type VendorReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
+
+/** A request as the vendor saw it; `url` is the one that the provider asked for. */
+export type VendorRequest = {
+  method: string
+  url: string
+  headers: Record<string, string>
+  bytes: Buffer
+  body: string
+  json: unknown
+  form: Record<string, string>
+}
+
+export type Vendor = AsyncDisposable & {
+  host: string
+  port: number
+  /** The guarded client; every request of it leads here, whichever host it names. */
+  fetch: SafeFetch
+  requests: VendorRequest[]
+  /** What is answered from now on, one to each request. More requests than replies are a mistake, and are told as status 599. */
+  answer(...replies: VendorReply[]): void
+}
+
+const ASKED_HOST = 'x-asked-host'
+
+/** Long enough for what was never going to be answered. */
+const HANG_MS = 150
+
+/** Opens the stand-in of a vendor. */
+export async function openVendor(): Promise<Vendor> {
+  const now = new Date()
+  const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
+  const requests: VendorRequest[] = []
+  let replies: VendorReply[] = []
+  const server = createSecureServer(
+    { ...(await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)), allowHTTP1: true },
+    async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      requests.push(requestOf(request, Buffer.concat(chunks)))
+      reply(request, response, replies.shift())
+    },
+  )
+  const sockets = new Set<Socket>()
+  server.on('secureConnection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))))
+  // A connection that breaks is what some of the tests are about.
+  server.on('sessionError', () => undefined)
+  const port = await listening(server)
+  const client = createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [authority.cert], userAgent: 'Carillon/1.0' })
+  const closedPort = await unusedPort()
+  const fetch: SafeFetch = {
+    ...client,
+    request(request) {
+      const { host, pathname, search } = new URL(request.url)
+      const isRefused = replies[0] === 'refused'
+      if (isRefused) replies.shift()
+      return client.request({
+        ...request,
+        url: `https://127.0.0.1:${isRefused ? closedPort : port}${pathname}${search}`,
+        // Not as `host`: undici would ask for a certificate of that name.
+        headers: { ...request.headers, [ASKED_HOST]: host },
+        ...(replies[0] === 'hang' && { timeoutMs: HANG_MS }),
+      })
+    },
+  }
+  return {
+    fetch,
+    requests,
+    host: '127.0.0.1',
+    port,
+    answer: (...given) => {
+      replies = given
+    },
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]()
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function requestOf(request: Http2ServerRequest, bytes: Buffer): VendorRequest {
+  const { [ASKED_HOST]: host, ...given } = request.headers
+  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  const body = bytes.toString('utf8')
+  return {
+    method: request.method,
+    url: `https://${host}${request.url}`,
+    headers,
+    bytes,
+    body,
+    json: parsed(body),
+    form: Object.fromEntries(new URLSearchParams(body)),
+  }
+}
+
+function reply(request: Http2ServerRequest, response: Http2ServerResponse, recorded: VendorReply | undefined): void {
+  if (recorded === 'hang') return
+  if (recorded === 'cut') {
+    request.socket.destroy()
+    return
+  }
+  const { status, headers = {}, body = '' } = typeof recorded === 'object' ? recorded : { status: 599, body: 'nothing was recorded' }
+  const isText = typeof body === 'string'
+  response.writeHead(status, { ...(!isText && { 'content-type': 'application/json' }), ...headers })
+  response.end(isText ? body : JSON.stringify(body))
+}
+
+/** Listens on a free port of loopback, and says which. */
+async function listening(server: { listen(port: number, host: string, done: () => void): unknown; address(): unknown }): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+/** A port where nobody listens. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
