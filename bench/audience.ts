@@ -1,9 +1,9 @@
 /** How long it takes to write down the audience of a blast, against a bare `insert … select` of the same rows. */
 import pg from 'pg'
-import { caller, emailType, listOfAll, makePeople, pause, peakMemory } from './sending.ts'
+import { caller, emailType, listOfAll, makeUsers, pause, peakMemory } from './sending.ts'
 import { report, startServer } from './support.ts'
 
-const PEOPLE = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
+const USERS = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
 /** Where the day begins first: a blast on everybody's own clock is written down when it is time there, hours before it is in Sydney. */
 const FIRST_ZONE_MS = 14 * 3_600_000
 
@@ -12,14 +12,14 @@ export async function audience(): Promise<void> {
   const db = new pg.Client({ connectionString: server.databaseUrl })
   db.on('error', () => undefined)
   await db.connect()
-  await makePeople(db, PEOPLE)
+  await makeUsers(db, USERS)
   const call = caller(server)
   const list = await listOfAll(call)
   const subscription_id = await emailType(call)
 
   const bareStarted = performance.now()
   await db.query(`
-    insert into messages (project_id, user_id, campaign_id, channel, cause, lane, state, due_at, created_at)
+    insert into messages (project_id, user_id, campaign_id, channel, cause, priority, state, due_at, created_at)
     select 1, id, 1000000, 'email', 'campaign:1000000', 1, 'queued', now() + interval '1 day', now() from users where project_id = 1`)
   const bare = (performance.now() - bareStarted) / 1000
   await db.query('delete from messages')
@@ -39,7 +39,7 @@ export async function audience(): Promise<void> {
   for (;;) {
     const { state, delivery } = await call('GET', `/api/client/campaigns/${id}`)
     if (state === 'running' || state === 'finished') {
-      if (delivery.total !== PEOPLE) throw new Error(`Only ${delivery.total} of ${PEOPLE} are in the audience.`)
+      if (delivery.total !== USERS) throw new Error(`Only ${delivery.total} of ${USERS} are in the audience.`)
       break
     }
     await pause(100)
@@ -48,7 +48,7 @@ export async function audience(): Promise<void> {
   report(
     'audience written down',
     took / bare,
-    `${took.toFixed(1)} s for ${PEOPLE}; bare ${bare.toFixed(1)} s; ${await peakMemory(server)} MB`,
+    `${took.toFixed(1)} s for ${USERS}; bare ${bare.toFixed(1)} s; ${await peakMemory(server)} MB`,
     '≤ 4',
   )
   await db.end()

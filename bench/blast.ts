@@ -3,10 +3,10 @@ import { createTransport } from 'nodemailer'
 import pg from 'pg'
 import { parseTemplate } from '../server/src/lib/liquid.ts'
 import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
-import { type Call, caller, emailType, heavyMail, listOfAll, makePeople, openSink, pause, peakMemory, trackEverything } from './sending.ts'
+import { type Call, caller, emailType, heavyMail, listOfAll, makeUsers, openSink, pause, peakMemory, trackEverything } from './sending.ts'
 import { report, startServer } from './support.ts'
 
-const PEOPLE = Number(process.env.BENCH_PEOPLE ?? 100_000)
+const USERS = Number(process.env.BENCH_PEOPLE ?? 100_000)
 const CONNECTIONS = 10
 
 export async function blast(): Promise<void> {
@@ -14,7 +14,7 @@ export async function blast(): Promise<void> {
   const db = new pg.Client({ connectionString: server.databaseUrl })
   db.on('error', () => undefined)
   await db.connect()
-  await makePeople(db, PEOPLE)
+  await makeUsers(db, USERS)
   const call = caller(server)
   await trackEverything(call, server)
   const list = await listOfAll(call)
@@ -67,7 +67,7 @@ async function send(call: Call, db: pg.Client, list: number, provider_id: number
     const { state, delivery } = await call('GET', `/api/client/campaigns/${campaign.id}`)
     if (state === 'running' && loading === 0) loading = (performance.now() - started) / 1000
     if (state === 'finished') {
-      if (delivery.sent !== PEOPLE) throw new Error(`Only ${delivery.sent} of ${PEOPLE} were sent.`)
+      if (delivery.sent !== USERS) throw new Error(`Only ${delivery.sent} of ${USERS} were sent.`)
       break
     }
     await pause(250)
@@ -76,7 +76,7 @@ async function send(call: Call, db: pg.Client, list: number, provider_id: number
     'select extract(epoch from max(settled_at) - min(settled_at)) as seconds from messages where campaign_id = $1',
     [campaign.id],
   )
-  return { rate: PEOPLE / Number(rows[0].seconds), loading }
+  return { rate: USERS / Number(rows[0].seconds), loading }
 }
 
 const RENDERS = 5000

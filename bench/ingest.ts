@@ -10,7 +10,7 @@ import { checker } from '../server/src/lib/validate.ts'
 import { EventBatch } from '../server/src/modules/ingest/schema.ts'
 import { type BenchServer, load, median, report, startServer } from './support.ts'
 
-const PEOPLE = 20_000
+const USERS = 20_000
 const EVENTS = 200_000
 const SINGLES = 30_000
 const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 'email_opened']
@@ -18,7 +18,7 @@ const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 
 /** An event of about 270 bytes; a fifth of them say something about the person. */
 const eventOf = (index: number) => ({
   name: NAMES[index % NAMES.length],
-  external_id: `person-${(index * 7919) % PEOPLE}`,
+  external_id: `person-${(index * 7919) % USERS}`,
   data: {
     path: `/products/${index % 1000}`,
     referrer: 'https://www.example.com/search?q=shoes',
@@ -61,7 +61,7 @@ export async function ingest(): Promise<void> {
 }
 
 async function warmUp(server: BenchServer, db: pg.Client): Promise<void> {
-  await acceptedRate(server, db, 100, 8, PEOPLE)
+  await acceptedRate(server, db, 100, 8, USERS)
   await drained(db)
 }
 
@@ -71,7 +71,7 @@ async function copyRate(db: pg.Client): Promise<number> {
   await db.query('alter table copied drop column if exists seq')
   const lines = Array.from({ length: EVENTS }, (_, index) => {
     const { name, data } = eventOf(index)
-    return `1\t${((index * 7919) % PEOPLE) + 1}\t${name}\t${JSON.stringify(data)}\t2026-11-21T00:00:00Z\t2026-11-21T00:00:00Z\n`
+    return `1\t${((index * 7919) % USERS) + 1}\t${name}\t${JSON.stringify(data)}\t2026-11-21T00:00:00Z\t2026-11-21T00:00:00Z\n`
   })
   return median(3, async () => {
     await db.query('truncate copied')
@@ -216,14 +216,14 @@ async function membership(db: pg.Client, externalId: string): Promise<number> {
   const answered = performance.now()
   const statement = {
     name: 'membership',
-    text: 'select 1 from users u join list_people p on p.user_id = u.id and p.is_member where u.project_id = 1 and u.external_id = $1 limit 1',
+    text: 'select 1 from users u join list_memberships p on p.user_id = u.id and p.is_member where u.project_id = 1 and u.external_id = $1 limit 1',
     values: [externalId],
   }
   while ((await db.query(statement)).rowCount === 0) await sleep(2)
   return performance.now() - answered
 }
 
-const waiting = async (db: pg.Client) => Number((await db.query('select count(*) from accepted_requests')).rows[0].count)
+const waiting = async (db: pg.Client) => Number((await db.query('select count(*) from queue_entries')).rows[0].count)
 
 async function drained(db: pg.Client): Promise<void> {
   while ((await waiting(db)) > 0) await new Promise((resolve) => setTimeout(resolve, 20))

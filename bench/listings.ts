@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { type BenchServer, load, report, startServer } from './support.ts'
 
-const PEOPLE = 1_000_000
+const USERS = 1_000_000
 const REQUESTS = 2000
 const CONNECTIONS = 8
 
@@ -15,7 +15,7 @@ export async function list(): Promise<void> {
   await seed(pool)
   const rows = `select u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at
                 from users u where u.project_id = 1 and u.merged_into is null and u.erase_requested_at is null`
-  const middle = PEOPLE / 2
+  const middle = USERS / 2
   const cursor = (k: [unknown, number], s = 'id', d = 'desc') =>
     Buffer.from(JSON.stringify({ v: 1, r: 'users', s, d, k })).toString('base64url')
   const pages: [string, string, string, unknown[]][] = [
@@ -63,7 +63,7 @@ async function seed(db: pg.Pool): Promise<void> {
                   select 1, 'cust-' || i, 'user' || i || '@example.com', '+614' || lpad(i::text, 8, '0'), 'Australia/Sydney', 'en-AU',
                          jsonb_build_object('plan', case when i % 3 = 0 then 'free' else 'pro' end, 'visits', i % 100), now(), now()
                   from generate_series(1, $1::int) i`,
-    [PEOPLE],
+    [USERS],
   )
   await db.query(
     `insert into user_search (user_id, project_id, text) select id, project_id, concat_ws(E'\\x1f', external_id, email, phone) from users`,
@@ -90,10 +90,10 @@ async function page(server: BenchServer, pool: pg.Pool, name: string, query: str
 async function bareRate(pool: pg.Pool, query: pg.QueryConfig, requests: number): Promise<number> {
   let left = requests
   const started = performance.now()
-  const lane = async () => {
+  const connection = async () => {
     while (left-- > 0) await pool.query(query)
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane))
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection))
   return requests / ((performance.now() - started) / 1000)
 }
 

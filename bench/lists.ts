@@ -4,7 +4,7 @@ import pg from 'pg'
 import { request } from 'undici'
 import { type BenchServer, load, median, report, startServer } from './support.ts'
 
-const PEOPLE = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
+const USERS = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
 const EVENTS_EACH = 10
 const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 'email_opened']
 
@@ -45,23 +45,19 @@ async function furnish(db: pg.Client): Promise<void> {
     select 1, 'person-' || i, 'person-' || i || '@example.com',
            jsonb_build_object('plan', case when i % 10 = 0 then 'pro' else 'free' end, 'visits', i % 100, 'city', 'City ' || i % 500),
            now(), now()
-    from generate_series(1, ${PEOPLE}) i`)
+    from generate_series(1, ${USERS}) i`)
   await db.query('drop index events_by_user')
   await db.query(`
     insert into events (project_id, user_id, name, data, created_at, received_at)
-    select 1, u.first + (i * 7919::bigint) % ${PEOPLE}, (array['${NAMES.join("','")}'])[1 + i % ${NAMES.length}],
+    select 1, u.first + (i * 7919::bigint) % ${USERS}, (array['${NAMES.join("','")}'])[1 + i % ${NAMES.length}],
            jsonb_build_object('path', '/products/' || i % 1000, 'total', i % 500, 'currency', 'AUD', 'session', 'session-' || i % 5000),
            at, at
     from (select min(id) as first from users) u,
-         generate_series(1, ${PEOPLE * EVENTS_EACH}::bigint) i,
-         lateral (select date_trunc('milliseconds', now() - interval '60 days' * (1 - i::float8 / ${PEOPLE * EVENTS_EACH})) as at) t`)
+         generate_series(1, ${USERS * EVENTS_EACH}::bigint) i,
+         lateral (select date_trunc('milliseconds', now() - interval '60 days' * (1 - i::float8 / ${USERS * EVENTS_EACH})) as at) t`)
   await db.query('create index events_by_user on events (user_id, created_at)')
   await db.query('vacuum analyze users, events')
-  report(
-    'people and events',
-    null,
-    `${PEOPLE} and ${PEOPLE * EVENTS_EACH}, stored in ${Math.round((performance.now() - started) / 1000)} s`,
-  )
+  report('people and events', null, `${USERS} and ${USERS * EVENTS_EACH}, stored in ${Math.round((performance.now() - started) / 1000)} s`)
 }
 
 const milliseconds = async (work: () => Promise<unknown>) => {
@@ -121,7 +117,7 @@ async function beside(server: BenchServer, db: pg.Client): Promise<void> {
     JSON.stringify(
       Array.from({ length: 100 }, (_, at) => ({
         name: NAMES[at % NAMES.length],
-        external_id: `person-${1 + (((batch * 100 + at) * 7919) % PEOPLE)}`,
+        external_id: `person-${1 + (((batch * 100 + at) * 7919) % USERS)}`,
         data: { path: '/', total: at },
       })),
     )
@@ -135,7 +131,7 @@ async function beside(server: BenchServer, db: pg.Client): Promise<void> {
       headers,
       body: prepared[index] as string,
     }))
-    while (Number((await db.query('select count(*) from accepted_requests')).rows[0].count) > 0)
+    while (Number((await db.query('select count(*) from queue_entries')).rows[0].count) > 0)
       await new Promise((resolve) => setTimeout(resolve, 20))
     return (BATCHES * 100) / ((performance.now() - started) / 1000)
   }

@@ -24,7 +24,7 @@ export const caller =
   }
 
 /** People with addresses, as the server itself would have stored them. */
-export async function makePeople(db: pg.Client, count: number): Promise<void> {
+export async function makeUsers(db: pg.Client, count: number): Promise<void> {
   await db.query(`
     insert into users (project_id, external_id, email, timezone, locale, data, created_at, updated_at)
     select 1, 'person-' || i, 'person-' || i || '@example.com', 'Australia/Sydney', 'en-AU',

@@ -67,7 +67,7 @@ export async function load(
   let next = 0
   let failures = 0
   const started = performance.now()
-  const lane = async () => {
+  const connection = async () => {
     for (let index = next++; index < requests; index = next++) {
       const at = performance.now()
       const { statusCode, body } = await pool.request(requestOf(index) as Parameters<Pool['request']>[0])
@@ -76,7 +76,7 @@ export async function load(
       times.push(performance.now() - at)
     }
   }
-  await Promise.all(Array.from({ length: connections }, lane))
+  await Promise.all(Array.from({ length: connections }, connection))
   const seconds = (performance.now() - started) / 1000
   await pool.close()
   times.sort((a, b) => a - b)

@@ -1,9 +1,9 @@
 /** How long it takes from the 204 on an event to the mail that it triggers, at a hundred events a second. */
 import pg from 'pg'
-import { caller, emailType, makePeople, openSink, pause, peakMemory } from './sending.ts'
+import { caller, emailType, makeUsers, openSink, pause, peakMemory } from './sending.ts'
 import { report, startServer } from './support.ts'
 
-const PEOPLE = 10_000
+const USERS = 10_000
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 3000)
 const A_SECOND = 100
 const WARM_UP = 200
@@ -14,7 +14,7 @@ export async function trigger(): Promise<void> {
   const db = new pg.Client({ connectionString: server.databaseUrl })
   db.on('error', () => undefined)
   await db.connect()
-  await makePeople(db, PEOPLE)
+  await makeUsers(db, USERS)
   await db.end()
   const call = caller(server)
   const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: 10 }
@@ -40,7 +40,7 @@ export async function trigger(): Promise<void> {
   for (let number = 0; number < EVENTS; number++) {
     const wait = started + (number * 1000) / A_SECOND - performance.now()
     if (wait > 0) await pause(wait)
-    const event = { name: 'order', external_id: `person-${1 + (number % PEOPLE)}`, data: { number } }
+    const event = { name: 'order', external_id: `person-${1 + (number % USERS)}`, data: { number } }
     // A mail may be there before the answer is: then it took no time at all.
     calls.push(call('POST', '/api/client/events', [event]).then(() => void accepted.set(number, performance.now())))
     accepted.set(number, performance.now())

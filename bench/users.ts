@@ -4,9 +4,9 @@ import { type BenchServer, load, report, startServer } from './support.ts'
 
 const CONNECTIONS = 8
 const BATCH = 100
-const PEOPLE = 40_000
+const USERS = 40_000
 
-const personOf = (index: number, round: number) => ({
+const userOf = (index: number, round: number) => ({
   external_id: `customer-${index}`,
   email: `customer-${index}@example.com`,
   phone: `+614${String(index).padStart(8, '0')}`,
@@ -16,8 +16,8 @@ const personOf = (index: number, round: number) => ({
 })
 
 const batches = (round: number) =>
-  Array.from({ length: PEOPLE / BATCH }, (_, batch) =>
-    JSON.stringify(Array.from({ length: BATCH }, (_, at) => personOf(batch * BATCH + at, round))),
+  Array.from({ length: USERS / BATCH }, (_, batch) =>
+    JSON.stringify(Array.from({ length: BATCH }, (_, at) => userOf(batch * BATCH + at, round))),
   )
 
 export async function users(): Promise<void> {
@@ -50,7 +50,7 @@ async function ourRate(server: BenchServer, bodies: string[]) {
     body: bodies[index] as string,
   }))
   if (result.failures > 0) throw new Error(`${result.failures} requests failed`)
-  return { rate: PEOPLE / result.seconds, p99: result.p99 }
+  return { rate: USERS / result.seconds, p99: result.p99 }
 }
 
 const UPSERT = {
@@ -74,9 +74,9 @@ const UPSERT = {
 async function bareRate(pool: pg.Pool, bodies: string[]): Promise<number> {
   let next = 0
   const started = performance.now()
-  const lane = async () => {
+  const connection = async () => {
     for (let index = next++; index < bodies.length; index = next++) await pool.query({ ...UPSERT, values: [bodies[index]] })
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane))
-  return PEOPLE / ((performance.now() - started) / 1000)
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection))
+  return USERS / ((performance.now() - started) / 1000)
 }

@@ -6,6 +6,32 @@ create sequence event_seq;
 
 create sequence list_tracker_ids;
 
+CREATE OR REPLACE FUNCTION count_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
+    from after group by project_id, campaign_id, variant, state, reason;
+  elsif tg_op = 'DELETE' then
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, -count(*), -count(opened_at), -count(clicked_at)
+    from before group by project_id, campaign_id, variant, state, reason;
+  else
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
+    from (select *, 1 as sign from after union all select *, -1 from before) changed
+    group by project_id, campaign_id, variant, state, reason
+    having sum(sign) <> 0
+        or sum(sign) filter (where opened_at is not null) <> 0
+        or sum(sign) filter (where clicked_at is not null) <> 0;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION instant_of(value text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql
@@ -36,46 +62,6 @@ begin
   return instant;
 end
 $function$;
-
-CREATE OR REPLACE FUNCTION tally_messages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
-    from after group by project_id, campaign_id, variant, state, reason;
-  elsif tg_op = 'DELETE' then
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, -count(*), -count(opened_at), -count(clicked_at)
-    from before group by project_id, campaign_id, variant, state, reason;
-  else
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
-    from (select *, 1 as sign from after union all select *, -1 from before) changed
-    group by project_id, campaign_id, variant, state, reason
-    having sum(sign) <> 0
-        or sum(sign) filter (where opened_at is not null) <> 0
-        or sum(sign) filter (where clicked_at is not null) <> 0;
-  end if;
-  return null;
-end
-$function$;
-
-create table accepted_requests (
-  position bigint not null generated always as identity,
-  project_id bigint not null,
-  kind text not null,
-  user_id bigint,
-  request_id text not null,
-  received_at timestamp(3) with time zone not null,
-  items integer not null,
-  body bytea storage external not null,
-  constraint accepted_requests_pkey PRIMARY KEY ("position"),
-  constraint accepted_requests_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text])))
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX accepted_requests_by_project ON accepted_requests USING btree (project_id, "position");
 
 create table api_keys (
   id bigint not null generated always as identity,
@@ -112,7 +98,7 @@ create table attribute_profiles (
   constraint attribute_profiles_pkey PRIMARY KEY (project_id, survey, key)
 );
 
-create table attribute_surveys (
+create table attribute_profiling (
   project_id bigint not null,
   asked_at timestamp(3) with time zone not null,
   due_at timestamp(3) with time zone,
@@ -122,9 +108,9 @@ create table attribute_surveys (
   started_at timestamp(3) with time zone,
   looked_to bigint not null default 0,
   people_so_far bigint not null default 0,
-  constraint attribute_surveys_pkey PRIMARY KEY (project_id)
+  constraint attribute_profiling_pkey PRIMARY KEY (project_id)
 );
-CREATE INDEX attribute_surveys_due ON attribute_surveys USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX attribute_profiling_due ON attribute_profiling USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create table attributes (
   project_id bigint not null,
@@ -310,9 +296,9 @@ create table event_days (
   project_id bigint not null,
   name text not null,
   day date not null,
-  lane smallint not null,
+  partition smallint not null,
   events bigint not null,
-  constraint event_days_pkey PRIMARY KEY (project_id, name, day, lane)
+  constraint event_days_pkey PRIMARY KEY (project_id, name, day, partition)
 ) with (fillfactor=70);
 CREATE INDEX event_days_by_age ON event_days USING btree (day);
 CREATE INDEX event_days_by_day ON event_days USING btree (project_id, day);
@@ -329,31 +315,22 @@ create table event_names (
   id bigint not null generated always as identity,
   project_id bigint not null,
   name text not null,
-  lane smallint not null,
+  partition smallint not null,
   events bigint not null,
   first_at timestamp(3) with time zone not null,
   last_at timestamp(3) with time zone not null,
   recent_users bigint[] not null,
   recent_times timestamp(3) with time zone[] not null,
-  constraint event_names_pkey PRIMARY KEY (project_id, name, lane)
+  constraint event_names_pkey PRIMARY KEY (project_id, name, partition)
 ) with (fillfactor=50);
 
 create table event_removals (
   before timestamp(3) with time zone not null,
   removed bigint not null default 0,
   past_to bigint not null default 0,
-  told_at timestamp(3) with time zone,
+  followed_at timestamp(3) with time zone,
   constraint event_removals_pkey PRIMARY KEY (before)
 );
-
-create table event_times (
-  project_id bigint not null,
-  tracker_id bigint not null,
-  user_id bigint not null,
-  times bigint[] not null,
-  is_stale boolean not null default false,
-  constraint event_times_pkey PRIMARY KEY (tracker_id, user_id)
-) with (fillfactor=80);
 
 create table events (
   project_id bigint not null,
@@ -396,6 +373,15 @@ create table import_chunks (
   constraint import_chunks_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
 );
 
+create table import_dry_run_rows (
+  project_id bigint not null,
+  import_id bigint not null,
+  key text not null,
+  profile jsonb not null,
+  constraint import_dry_run_rows_pkey PRIMARY KEY (import_id, key),
+  constraint import_dry_run_rows_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+);
+
 create table import_failures (
   project_id bigint not null,
   import_id bigint not null,
@@ -405,15 +391,6 @@ create table import_failures (
   cells text[] not null,
   constraint import_failures_pkey PRIMARY KEY (import_id, line),
   constraint import_failures_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
-);
-
-create table import_rehearsals (
-  project_id bigint not null,
-  import_id bigint not null,
-  key text not null,
-  profile jsonb not null,
-  constraint import_rehearsals_pkey PRIMARY KEY (import_id, key),
-  constraint import_rehearsals_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
 );
 
 create table imports (
@@ -543,30 +520,30 @@ CREATE UNIQUE INDEX links_by_campaign ON links USING btree (project_id, campaign
 
 create table list_clocks (
   project_id bigint not null,
-  kept_to timestamp(3) with time zone not null,
+  checked_to timestamp(3) with time zone not null,
   constraint list_clocks_pkey PRIMARY KEY (project_id)
 );
 
 create table list_counts (
   project_id bigint not null,
   version_id bigint not null,
-  lane smallint not null,
+  partition smallint not null,
   members bigint not null,
-  constraint list_counts_pkey PRIMARY KEY (version_id, lane)
+  constraint list_counts_pkey PRIMARY KEY (version_id, partition)
 );
 
-create table list_people (
+create table list_memberships (
   project_id bigint not null,
   version_id bigint not null,
   user_id bigint not null,
   is_member boolean not null,
   since timestamp(3) with time zone not null,
-  check_at timestamp(3) with time zone,
-  constraint list_people_pkey PRIMARY KEY (user_id, version_id)
+  next_check_at timestamp(3) with time zone,
+  constraint list_memberships_pkey PRIMARY KEY (user_id, version_id)
 ) with (fillfactor=85);
-CREATE INDEX list_people_due ON list_people USING btree (project_id, check_at) WHERE (check_at IS NOT NULL);
-CREATE INDEX list_people_members ON list_people USING btree (version_id, user_id) WHERE is_member;
-CREATE INDEX list_people_others ON list_people USING btree (version_id) WHERE (NOT is_member);
+CREATE INDEX list_memberships_due ON list_memberships USING btree (project_id, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX list_memberships_members ON list_memberships USING btree (version_id, user_id) WHERE is_member;
+CREATE INDEX list_memberships_others ON list_memberships USING btree (version_id) WHERE (NOT is_member);
 
 create table list_versions (
   id bigint not null generated always as identity,
@@ -606,20 +583,7 @@ create table lists (
 );
 CREATE INDEX lists_by_project ON lists USING btree (project_id, id);
 
-create table message_handovers (
-  id bigint not null generated always as identity,
-  project_id bigint not null,
-  lease_token uuid not null,
-  message_ids bigint[] not null,
-  provider text not null,
-  provider_id bigint,
-  created_at timestamp(3) with time zone not null,
-  constraint message_handovers_pkey PRIMARY KEY (id),
-  constraint message_handovers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
-);
-CREATE INDEX message_handovers_by_lease ON message_handovers USING btree (lease_token);
-
-create table message_tallies (
+create table message_counts (
   project_id bigint not null,
   campaign_id bigint not null,
   variant smallint,
@@ -629,7 +593,7 @@ create table message_tallies (
   opens bigint not null,
   clicks bigint not null
 );
-CREATE INDEX message_tallies_by_campaign ON message_tallies USING btree (project_id, campaign_id);
+CREATE INDEX message_counts_by_campaign ON message_counts USING btree (project_id, campaign_id);
 
 create table messages (
   id bigint not null generated always as identity,
@@ -649,7 +613,7 @@ create table messages (
   provider text,
   created_at timestamp(3) with time zone not null,
   settled_at timestamp(3) with time zone,
-  lane smallint not null default 0,
+  priority smallint not null default 0,
   variant smallint,
   held boolean not null default false,
   is_erased boolean not null default false,
@@ -668,7 +632,7 @@ create table messages (
 ) with (fillfactor=85);
 CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_id, id);
 CREATE INDEX messages_by_provider_id ON messages USING btree (project_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
-CREATE INDEX messages_due ON messages USING btree (lane, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT held));
+CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT held));
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 
 create table organisations (
@@ -702,24 +666,6 @@ create table parked_items (
   constraint parked_items_pkey PRIMARY KEY (id)
 );
 CREATE INDEX parked_items_by_project ON parked_items USING btree (project_id, id);
-
-create table processing_lanes (
-  project_id bigint not null,
-  window_id bigint not null,
-  lane smallint not null,
-  constraint processing_lanes_pkey PRIMARY KEY (window_id, lane),
-  constraint processing_lanes_window_id_fkey FOREIGN KEY (window_id) REFERENCES processing_windows(id) ON DELETE CASCADE
-);
-
-create table processing_windows (
-  project_id bigint not null,
-  id bigint not null generated always as identity,
-  positions bigint[] not null,
-  lanes bytea not null,
-  created_at timestamp(3) with time zone not null,
-  constraint processing_windows_pkey PRIMARY KEY (project_id),
-  constraint processing_windows_id_key UNIQUE (id)
-);
 
 create table projects (
   id bigint not null generated always as identity,
@@ -765,6 +711,38 @@ create table providers (
 CREATE INDEX providers_by_project ON providers USING btree (project_id, id) WHERE (archived_at IS NULL);
 CREATE UNIQUE INDEX providers_default ON providers USING btree (project_id, channel) WHERE (is_default AND (archived_at IS NULL));
 
+create table queue_batches (
+  project_id bigint not null,
+  id bigint not null generated always as identity,
+  positions bigint[] not null,
+  partitions bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint queue_batches_pkey PRIMARY KEY (project_id),
+  constraint queue_batches_id_key UNIQUE (id)
+);
+
+create table queue_entries (
+  position bigint not null generated always as identity,
+  project_id bigint not null,
+  kind text not null,
+  user_id bigint,
+  request_id text not null,
+  received_at timestamp(3) with time zone not null,
+  items integer not null,
+  body bytea storage external not null,
+  constraint queue_entries_pkey PRIMARY KEY ("position"),
+  constraint queue_entries_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text])))
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX queue_entries_by_project ON queue_entries USING btree (project_id, "position");
+
+create table queue_partitions (
+  project_id bigint not null,
+  window_id bigint not null,
+  partition smallint not null,
+  constraint queue_partitions_pkey PRIMARY KEY (window_id, partition),
+  constraint queue_partitions_window_id_fkey FOREIGN KEY (window_id) REFERENCES queue_batches(id) ON DELETE CASCADE
+);
+
 create table rate_buckets (
   project_id bigint not null,
   name text not null,
@@ -798,6 +776,19 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table send_attempts (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  lease_token uuid not null,
+  message_ids bigint[] not null,
+  provider text not null,
+  provider_id bigint,
+  created_at timestamp(3) with time zone not null,
+  constraint send_attempts_pkey PRIMARY KEY (id),
+  constraint send_attempts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX send_attempts_by_lease ON send_attempts USING btree (lease_token);
+
 create table sending_policies (
   project_id bigint not null,
   caps jsonb not null default '[]'::jsonb,
@@ -806,30 +797,6 @@ create table sending_policies (
   constraint sending_policies_pkey PRIMARY KEY (project_id),
   constraint sending_policies_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
-
-create table signal_subscribers (
-  project_id bigint not null,
-  endpoint_id bigint not null,
-  event_types text[] not null,
-  constraint signal_subscribers_pkey PRIMARY KEY (project_id, endpoint_id),
-  constraint signal_subscribers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
-);
-
-create table signals (
-  id text not null,
-  project_id bigint not null,
-  type text not null,
-  occurred_at timestamp(3) with time zone not null,
-  data json not null,
-  is_test boolean not null default false,
-  endpoint_ids bigint[] not null,
-  created_at timestamp(3) with time zone not null,
-  dispatched_at timestamp(3) with time zone,
-  constraint signals_pkey PRIMARY KEY (id),
-  constraint signals_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
-);
-CREATE INDEX signals_by_age ON signals USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
-CREATE INDEX signals_to_dispatch ON signals USING btree (created_at, id) WHERE (dispatched_at IS NULL);
 
 create table subscriptions (
   id bigint not null generated always as identity,
@@ -873,6 +840,15 @@ create table suppressions (
   constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'unsubscribed_all'::text, 'erased'::text])))
 );
 CREATE INDEX suppressions_by_project ON suppressions USING btree (project_id, id);
+
+create table tracked_times (
+  project_id bigint not null,
+  tracker_id bigint not null,
+  user_id bigint not null,
+  times bigint[] not null,
+  is_stale boolean not null default false,
+  constraint tracked_times_pkey PRIMARY KEY (tracker_id, user_id)
+) with (fillfactor=80);
 
 create table usage_counters (
   project_id bigint not null,
@@ -999,6 +975,30 @@ create table webhook_endpoints (
 );
 CREATE INDEX webhook_endpoints_archived ON webhook_endpoints USING btree (id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints USING btree (project_id, id) WHERE (archived_at IS NULL);
+
+create table webhook_event_subscriptions (
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  event_types text[] not null,
+  constraint webhook_event_subscriptions_pkey PRIMARY KEY (project_id, endpoint_id),
+  constraint webhook_event_subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table webhook_events (
+  id text not null,
+  project_id bigint not null,
+  type text not null,
+  occurred_at timestamp(3) with time zone not null,
+  data json not null,
+  is_test boolean not null default false,
+  endpoint_ids bigint[] not null,
+  created_at timestamp(3) with time zone not null,
+  dispatched_at timestamp(3) with time zone,
+  constraint webhook_events_pkey PRIMARY KEY (id),
+  constraint webhook_events_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX signals_by_age ON webhook_events USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
+CREATE INDEX signals_to_dispatch ON webhook_events USING btree (created_at, id) WHERE (dispatched_at IS NULL);
 
 create table webhook_secrets (
   id bigint not null generated always as identity,

@@ -1,9 +1,9 @@
-import type { Page } from '../../server/src/infra/http/public-page.ts'
+import type { PublicPage } from '../../server/src/infra/http/public-page.ts'
 import type { Access, Route } from '../../server/src/infra/http/route.ts'
 import { code, table } from './markdown.ts'
 
 /** Every route and who may call it. */
-export const accessPage = (routes: Route[], pages: Page[]): string => `# Who may call what
+export const accessPage = (routes: Route[], pages: PublicPage[]): string => `# Who may call what
 
 A role in a column is the lowest that may call the route with that kind of key; a dash means 403. The roles of a project
 key are, lowest first, \`support\`, \`editor\`, \`publisher\` and \`admin\`; \`smtpproxy\` has the rights of \`support\`. Those of an

@@ -1,6 +1,6 @@
 import { openApiDocument } from '../../server/src/infra/http/openapi.ts'
 import { VERSION } from '../../server/src/lib/versions.ts'
-import { createListening } from '../../server/src/modules/inbox/index.ts'
+import { createInboxStreams } from '../../server/src/modules/inbox/index.ts'
 import { allPages, allRoutes } from '../../server/src/routes.ts'
 import { accessPage } from './access.ts'
 import { configurationPage } from './configuration.ts'
@@ -9,7 +9,7 @@ import { signalsPage } from './webhook-events.ts'
 
 /** Every printed file by its path from the root of the repository. */
 export async function pages(): Promise<Record<string, string>> {
-  const routes = allRoutes({ appender: { append: async () => {} }, listening: createListening() })
+  const routes = allRoutes({ appender: { append: async () => {} }, listening: createInboxStreams() })
   return {
     'docs/reference/access.md': accessPage(
       routes,

@@ -1,12 +1,12 @@
-import { signals } from '../../server/src/modules/webhook-events/index.ts'
+import { webhookEvents } from '../../server/src/modules/webhook-events/index.ts'
 import { code, table } from './markdown.ts'
 
 type Member = { type?: string | string[]; enum?: unknown[]; anyOf?: Member[]; format?: string; description?: string }
-type AnySignal = { type: string; summary: string; data: { properties: Record<string, Member>; required?: string[] }; sample: unknown }
+type AnyEventKind = { type: string; summary: string; data: { properties: Record<string, Member>; required?: string[] }; sample: unknown }
 
 /** Every type of event that webhook endpoints can hear of. */
 export function signalsPage(): string {
-  const all = Object.values(signals as unknown as Record<string, AnySignal>)
+  const all = Object.values(webhookEvents as unknown as Record<string, AnyEventKind>)
   return `# Webhook events
 
 A webhook endpoint hears of the ${all.length} types below that it subscribes to. The body of each request is
@@ -22,7 +22,7 @@ ${all.map(section).join('\n\n')}
 `
 }
 
-const section = ({ type, summary, data, sample }: AnySignal): string => `## ${type}
+const section = ({ type, summary, data, sample }: AnyEventKind): string => `## ${type}
 
 ${summary}
 

@@ -1,6 +1,6 @@
 -- Accepted requests, appended as they came and answered 204 after the commit. Processed rows are deleted in the
 -- transaction that holds their effects, so that each takes effect exactly once.
-create table accepted_requests (
+create table queue_entries (
   position bigint generated always as identity primary key,
   project_id bigint not null,
   kind text not null check (kind in ('events', 'users')),
@@ -12,8 +12,8 @@ create table accepted_requests (
   items int not null,
   body bytea not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-alter table accepted_requests alter column body set storage external;
-create index accepted_requests_by_project on accepted_requests (project_id, position);
+alter table queue_entries alter column body set storage external;
+create index queue_entries_by_project on queue_entries (project_id, position);
 
 -- Items that could not be applied, with the reason; nothing that was accepted is lost.
 create table parked_items (

@@ -1,5 +1,5 @@
 -- Who wants to hear of what: kept by the webhooks, read whenever something happened.
-create table signal_subscribers (
+create table webhook_event_subscriptions (
   project_id bigint not null references projects,
   endpoint_id bigint not null,
   event_types text[] not null,
@@ -7,7 +7,7 @@ create table signal_subscribers (
 );
 
 -- What happened, for outsiders. Written in the transaction that made it true, and only when somebody subscribes.
-create table signals (
+create table webhook_events (
   id text primary key,
   project_id bigint not null references projects,
   type text not null,
@@ -20,8 +20,8 @@ create table signals (
   created_at timestamptz(3) not null,
   dispatched_at timestamptz(3)
 );
-create index signals_to_dispatch on signals (created_at, id) where dispatched_at is null;
-create index signals_by_age on signals (dispatched_at) where dispatched_at is not null;
+create index signals_to_dispatch on webhook_events (created_at, id) where dispatched_at is null;
+create index signals_by_age on webhook_events (dispatched_at) where dispatched_at is not null;
 
 create table webhook_endpoints (
   id bigint generated always as identity primary key,

@@ -37,7 +37,7 @@ select project_id, id, 'live', created_at, created_at from lists;
 update lists l set live_version_id = v.id from list_versions v where v.list_id = l.id;
 
 -- Where people stand with versions of lists: who is in, and who is to be looked at again when time has passed.
-create table list_people (
+create table list_memberships (
   project_id bigint not null,
   version_id bigint not null,
   user_id bigint not null,
@@ -45,24 +45,24 @@ create table list_people (
   -- When that became so.
   since timestamptz(3) not null,
   -- Not later than the next instant at which it may become otherwise by time alone.
-  check_at timestamptz(3),
+  next_check_at timestamptz(3),
   primary key (user_id, version_id)
 ) with (fillfactor = 85);
-create index list_people_members on list_people (version_id, user_id) where is_member;
-create index list_people_others on list_people (version_id) where not is_member;
-create index list_people_due on list_people (project_id, check_at) where check_at is not null;
+create index list_memberships_members on list_memberships (version_id, user_id) where is_member;
+create index list_memberships_others on list_memberships (version_id) where not is_member;
+create index list_memberships_due on list_memberships (project_id, next_check_at) where next_check_at is not null;
 
--- How many members a version has. Each lane of processing has a row of its own, so that none waits for another; the sum counts.
+-- How many members a version has. Each partition of processing has a row of its own, so that none waits for another; the sum counts.
 create table list_counts (
   project_id bigint not null,
   version_id bigint not null,
-  lane smallint not null,
+  partition smallint not null,
   members bigint not null,
-  primary key (version_id, lane)
+  primary key (version_id, partition)
 );
 
 -- The times of a person's events that matter to a condition of a version, in milliseconds, and no more than matter.
-create table event_times (
+create table tracked_times (
   project_id bigint not null,
   tracker_id bigint not null,
   user_id bigint not null,
@@ -75,28 +75,28 @@ create table event_times (
 -- Up to when lists have been kept. A clock that is behind that has been set back, and what it made happen is looked at again.
 create table list_clocks (
   project_id bigint primary key,
-  kept_to timestamptz(3) not null
+  checked_to timestamptz(3) not null
 );
 
 -- `changes` are those that other requests than the log's own have made, and facts that the system itself knows.
-alter table accepted_requests drop constraint accepted_requests_kind_check;
-alter table accepted_requests add constraint accepted_requests_kind_check check (kind in ('events', 'users', 'changes'));
+alter table queue_entries drop constraint queue_entries_kind_check;
+alter table queue_entries add constraint queue_entries_kind_check check (kind in ('events', 'users', 'changes'));
 
--- A large batch of the log is applied by several lanes at once, each in a transaction of its own. Which item belongs to which lane
+-- A large batch of the log is applied by several partitions at once, each in a transaction of its own. Which item belongs to which partition
 -- is written down first, so that whoever goes on after a crash knows what is done.
-create table processing_windows (
+create table queue_batches (
   project_id bigint primary key,
   id bigint not null generated always as identity unique,
   positions bigint[] not null,
-  -- One byte for each item, in order: its lane.
-  lanes bytea not null,
+  -- One byte for each item, in order: its partition.
+  partitions bytea not null,
   created_at timestamptz(3) not null
 );
-create table processing_lanes (
+create table queue_partitions (
   project_id bigint not null,
-  window_id bigint not null references processing_windows (id) on delete cascade,
-  lane smallint not null,
-  primary key (window_id, lane)
+  window_id bigint not null references queue_batches (id) on delete cascade,
+  partition smallint not null,
+  primary key (window_id, partition)
 );
 
 -- Moves whenever ids come to mean somebody else, or nobody. What a process remembers of ids holds until then.

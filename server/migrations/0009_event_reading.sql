@@ -3,14 +3,14 @@ create sequence event_seq;
 alter table events add column seq bigint not null default nextval('event_seq');
 alter sequence event_seq owned by events.seq;
 
--- How many events of a name fell on a day (UTC). Each lane of processing has rows of its own, so that none waits for another; the sum counts.
+-- How many events of a name fell on a day (UTC). Each partition of processing has rows of its own, so that none waits for another; the sum counts.
 create table event_days (
   project_id bigint not null,
   name text not null,
   day date not null,
-  lane smallint not null,
+  partition smallint not null,
   events bigint not null,
-  primary key (project_id, name, day, lane)
+  primary key (project_id, name, day, partition)
 ) with (fillfactor = 70);
 create index event_days_by_day on event_days (project_id, day);
 create index event_days_by_age on event_days (day);
@@ -21,20 +21,20 @@ create table event_names (
   id bigint generated always as identity,
   project_id bigint not null,
   name text not null,
-  lane smallint not null,
+  partition smallint not null,
   events bigint not null,
   first_at timestamptz(3) not null,
   last_at timestamptz(3) not null,
   -- Latest first; the two run side by side.
   recent_users bigint[] not null,
   recent_times timestamptz(3)[] not null,
-  primary key (project_id, name, lane)
+  primary key (project_id, name, partition)
 ) with (fillfactor = 50);
 
-insert into event_days (project_id, name, day, lane, events)
+insert into event_days (project_id, name, day, partition, events)
 select project_id, name, (created_at at time zone 'UTC')::date, 0, count(*) from events group by 1, 2, 3;
 
-insert into event_names (project_id, name, lane, events, first_at, last_at, recent_users, recent_times)
+insert into event_names (project_id, name, partition, events, first_at, last_at, recent_users, recent_times)
 select project_id, name, 0, max(events), max(first_at), max(last_at),
        array_agg(user_id order by place), array_agg(created_at order by place)
 from (select project_id, name, user_id, created_at,
@@ -53,11 +53,11 @@ create table event_removals (
   -- Up to which page `events_past` has been looked through.
   past_to bigint not null default 0,
   -- Those who reckon with events know of it.
-  told_at timestamptz(3)
+  followed_at timestamptz(3)
 );
 
 -- What attributes people have. Small projects are looked at when somebody asks; in large ones a job looks person by person.
-create table attribute_surveys (
+create table attribute_profiling (
   project_id bigint primary key,
   -- Nobody asks, nobody looks.
   asked_at timestamptz(3) not null,
@@ -72,7 +72,7 @@ create table attribute_surveys (
   looked_to bigint not null default 0,
   people_so_far bigint not null default 0
 );
-create index attribute_surveys_due on attribute_surveys (due_at) where due_at is not null;
+create index attribute_profiling_due on attribute_profiling (due_at) where due_at is not null;
 
 create table attribute_profiles (
   project_id bigint not null,

@@ -64,7 +64,7 @@ create table import_failures (
 );
 
 -- What a dry run has said about people so far. Each of its batches is undone, and the next one must know.
-create table import_rehearsals (
+create table import_dry_run_rows (
   project_id bigint not null,
   import_id bigint not null references imports on delete cascade,
   -- `e` or `a` and the id.

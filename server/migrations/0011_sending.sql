@@ -1,6 +1,6 @@
--- What a message carries beyond its cause: in which lane it waits, until when it makes sense, who carried it, what came back.
+-- What a message carries beyond its cause: in which priority it waits, until when it makes sense, who carried it, what came back.
 alter table messages
-  add column lane smallint not null default 0,
+  add column priority smallint not null default 0,
   add column variant smallint,
   add column held boolean not null default false,
   add column is_erased boolean not null default false,
@@ -14,7 +14,7 @@ alter table messages
   add column clicked_at timestamptz(3);
 
 drop index messages_due;
-create index messages_due on messages (lane, project_id, channel, due_at, id) where state in ('queued', 'deferred') and not held;
+create index messages_due on messages (priority, project_id, channel, due_at, id) where state in ('queued', 'deferred') and not held;
 
 drop index messages_by_campaign;
 create index messages_by_campaign on messages (project_id, campaign_id, id);
@@ -23,7 +23,7 @@ create index messages_by_campaign on messages (project_id, campaign_id, id);
 create index messages_by_provider_id on messages (project_id, provider_message_id) where provider_message_id is not null;
 
 -- What a sender is handing over right now. A message whose sender dies is sent again unless it is in here.
-create table message_handovers (
+create table send_attempts (
   id bigint generated always as identity primary key,
   project_id bigint not null references projects (id),
   lease_token uuid not null,
@@ -33,11 +33,11 @@ create table message_handovers (
   created_at timestamptz(3) not null
 );
 
-create index message_handovers_by_lease on message_handovers (lease_token);
+create index send_attempts_by_lease on send_attempts (lease_token);
 
 -- How many messages of a campaign are in which state: changes, to be added up. Kept by the database itself, so that no
 -- statement can change a state without being counted.
-create table message_tallies (
+create table message_counts (
   project_id bigint not null,
   campaign_id bigint not null,
   variant smallint,
@@ -48,20 +48,20 @@ create table message_tallies (
   clicks bigint not null
 );
 
-create index message_tallies_by_campaign on message_tallies (project_id, campaign_id);
+create index message_counts_by_campaign on message_counts (project_id, campaign_id);
 
-create function tally_messages() returns trigger language plpgsql as $$
+create function count_messages() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
     select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
     from after group by project_id, campaign_id, variant, state, reason;
   elsif tg_op = 'DELETE' then
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
     select project_id, campaign_id, variant, state, reason, -count(*), -count(opened_at), -count(clicked_at)
     from before group by project_id, campaign_id, variant, state, reason;
   else
-    insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
     select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
     from (select *, 1 as sign from after union all select *, -1 from before) changed
     group by project_id, campaign_id, variant, state, reason
@@ -73,11 +73,11 @@ begin
 end
 $$;
 
-create trigger tally_inserted after insert on messages referencing new table as after for each statement execute function tally_messages();
-create trigger tally_updated after update on messages referencing old table as before new table as after for each statement execute function tally_messages();
-create trigger tally_deleted after delete on messages referencing old table as before for each statement execute function tally_messages();
+create trigger tally_inserted after insert on messages referencing new table as after for each statement execute function count_messages();
+create trigger tally_updated after update on messages referencing old table as before new table as after for each statement execute function count_messages();
+create trigger tally_deleted after delete on messages referencing old table as before for each statement execute function count_messages();
 
-insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
 select project_id, campaign_id, variant, state, reason, count(*), 0, 0 from messages group by project_id, campaign_id, variant, state, reason;
 
 -- Rates that all processes share: how many tokens a bucket held at a moment.

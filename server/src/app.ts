@@ -25,9 +25,9 @@ import { createSecrets } from './infra/runtime/secrets.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
 import { VERSION } from './lib/versions.ts'
-import { preparePartitions } from './modules/events/index.ts'
-import { createListening, type Listening } from './modules/inbox/index.ts'
-import { allPages, allRoutes, openRecorder } from './routes.ts'
+import { createEventMonths } from './modules/events/index.ts'
+import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
+import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
 
 export type Role = 'all' | 'api' | 'worker'
@@ -52,13 +52,17 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const standing: Standing = { address: config.BASE_URL ?? addressOf(config.HOST, config.PORT), jobs: null, listening: createListening() }
+  const standing: Standing = {
+    address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
+    jobs: null,
+    listening: createInboxStreams(),
+  }
   const ctx = await open(config, clock, log, url, standing, opening)
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const path = join(config.DATA_DIR, 'credentials.json')
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
   const credentials = first && { ...first, path }
-  await preparePartitions(ctx)
+  await createEventMonths(ctx)
   const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs()))
   standing.jobs = jobs
   const listening = role === 'worker' ? null : await listen(ctx, standing, opening)
@@ -72,7 +76,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
 }
 
 /** What is known only once the parts are running. */
-type Standing = { address: string; jobs: Jobs | null; listening: Listening }
+type Standing = { address: string; jobs: Jobs | null; listening: InboxStreams }
 
 /** The database of the configuration, migrated, for one command. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
@@ -81,7 +85,11 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const standing: Standing = { address: config.BASE_URL ?? addressOf(config.HOST, config.PORT), jobs: null, listening: createListening() }
+  const standing: Standing = {
+    address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
+    jobs: null,
+    listening: createInboxStreams(),
+  }
   const ctx = await open(config, systemClock, log, url, standing, opening)
   const closing = opening.move()
   return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
@@ -130,7 +138,7 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
 
 async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: AsyncDisposableStack): Promise<string> {
   const { config, baseUrl } = ctx
-  const recorder = opening.use(openRecorder(ctx))
+  const recorder = opening.use(openEngagementBuffer(ctx))
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake('people')), listening: standing.listening })
   const app = createHttpServer({ ctx, routes, pages: allPages({ recorder }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))

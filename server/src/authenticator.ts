@@ -1,14 +1,14 @@
 import type { Authenticator } from './infra/http/route.ts'
 import { unauthenticated } from './lib/credentials.ts'
 import { authenticate, verifyUserToken } from './modules/keys/index.ts'
-import { findSurvivors } from './modules/users/index.ts'
+import { findMergedInto } from './modules/users/index.ts'
 
 /** Keys say who calls; a user token says for whom, and follows a person that was merged into another (D-SESS-3). */
 export const authenticator: Authenticator = {
   authenticate,
   async userOf(ctx, { projectId }, token) {
-    const [found] = await findSurvivors(ctx, projectId, [await verifyUserToken(ctx, projectId, token)])
+    const [found] = await findMergedInto(ctx, projectId, [await verifyUserToken(ctx, projectId, token)])
     if (!found) throw unauthenticated('user_token_invalid')
-    return found.survivor_id
+    return found.merged_into
   },
 }

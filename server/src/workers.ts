@@ -2,18 +2,18 @@
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
-import { backlog, isBusy } from './infra/queue/queue.ts'
+import { backlog, hasEntries } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
-import { campaignJobs, sendingCampaigns } from './modules/campaigns/index.ts'
+import { campaignJobs, findSendingCampaigns } from './modules/campaigns/index.ts'
 import { eventJobs, retentionJob } from './modules/events/index.ts'
 import { importJobs } from './modules/imports/index.ts'
 import { inboxJobs } from './modules/inbox/index.ts'
-import { createBuilder, keepTime, rebuildListsReaching, removeRetired } from './modules/lists/index.ts'
+import { checkClock, createListBuilder, deleteRetired, rebuildListsWithin } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { findProject } from './modules/projects/index.ts'
 import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { whenForgotten, whenPeopleAct, whenPeopleChange, whenTimePasses } from './pipeline.ts'
+import { applyAcceptedRequests, applyDueTimers, eraseUsers, onUsersChanged } from './pipeline.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
@@ -21,18 +21,18 @@ const HOUR_MS = 3_600_000
 const LAPSE_IDLE_MS = 250
 
 export const allJobs = (): Job[] => [
-  job({ name: 'people', idleMs: 100, run: whenPeopleAct }),
-  job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: whenTimePasses }),
-  job({ name: 'lists.clock', idleMs: 5 * SECOND_MS, run: keepTime }),
-  job({ name: 'lists.build', idleMs: SECOND_MS / 10, run: createBuilder({ projectOf: findProject, isBusy }) }),
-  job({ name: 'lists.clean', idleMs: 10 * SECOND_MS, run: removeRetired }),
-  job({ name: 'users.erase', idleMs: SECOND_MS, run: whenForgotten }),
+  job({ name: 'people', idleMs: 100, run: applyAcceptedRequests }),
+  job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: applyDueTimers }),
+  job({ name: 'lists.clock', idleMs: 5 * SECOND_MS, run: checkClock }),
+  job({ name: 'lists.build', idleMs: SECOND_MS / 10, run: createListBuilder({ projectOf: findProject, hasEntries }) }),
+  job({ name: 'lists.clean', idleMs: 10 * SECOND_MS, run: deleteRetired }),
+  job({ name: 'users.erase', idleMs: SECOND_MS, run: eraseUsers }),
   ...userJobs,
-  ...importJobs({ projectOf: findProject, whenChanged: whenPeopleChange }),
+  ...importJobs({ projectOf: findProject, whenChanged: onUsersChanged }),
   ...eventJobs,
-  retentionJob(rebuildListsReaching),
+  retentionJob(rebuildListsWithin),
   ...campaignJobs,
-  ...messageJobs(sendingCampaigns),
+  ...messageJobs(findSendingCampaigns),
   ...inboxJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -8,7 +8,7 @@ export type Json = Record<string, unknown>
 
 export type MadeUpEvent = { name: string; data: Json; atMs: number }
 
-export type MadeUpPerson = {
+export type MadeUpUser = {
   email: string | null
   phone: string | null
   timezone: string | null
@@ -101,7 +101,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3 
 const versions = maybe(fc.constantFrom('17.1', '17', '18'))
 
 /** Somebody, with all that rules ask about. */
-export const people = (aroundMs: number, mentionable: Mentionable): fc.Arbitrary<MadeUpPerson> =>
+export const users = (aroundMs: number, mentionable: Mentionable): fc.Arbitrary<MadeUpUser> =>
   fc.record({
     email: maybe(fc.constantFrom('kim@example.com', 'prose@example.com', 'kim@example.org')),
     phone: maybe(fc.constantFrom('+61412345678', '+14155552671')),

@@ -79,7 +79,7 @@ const MessageRow = Type.Object({
 
 /** The messages of a campaign as they lie there, by the name of the user. */
 export const messagesIn = (w: World, campaign: { id: number }) =>
-  w.db.all(
+  w.db.many(
     MessageRow,
     sql`select coalesce(u.external_id, '?') as user, m.state, m.reason, m.variant, m.due_at, m.expires_at, m.held
         from messages m left join users u on u.id = m.user_id

@@ -7,10 +7,10 @@ import { createSafeFetch, type SafeFetch } from '../src/infra/outgoing/safe-fetc
 import { egressPolicy } from '../src/lib/egress.ts'
 
 /** What is answered. `refused`: nobody listens. `cut`: the line is closed after the request. `hang`: nothing comes. */
-export type VendorReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
+export type FakeReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
 
 /** A request as the vendor saw it; `url` is the one that the provider asked for. */
-export type VendorRequest = {
+export type FakeRequest = {
   method: string
   url: string
   headers: Record<string, string>
@@ -20,14 +20,14 @@ export type VendorRequest = {
   form: Record<string, string>
 }
 
-export type Vendor = AsyncDisposable & {
+export type FakeProvider = AsyncDisposable & {
   host: string
   port: number
   /** The guarded client; every request of it leads here, whichever host it names. */
   fetch: SafeFetch
-  requests: VendorRequest[]
+  requests: FakeRequest[]
   /** What is answered from now on, one to each request. More requests than replies are a mistake, and are told as status 599. */
-  answer(...replies: VendorReply[]): void
+  answer(...replies: FakeReply[]): void
 }
 
 const ASKED_HOST = 'x-asked-host'
@@ -36,11 +36,11 @@ const ASKED_HOST = 'x-asked-host'
 const HANG_MS = 150
 
 /** Opens the stand-in of a vendor. */
-export async function openVendor(): Promise<Vendor> {
+export async function openFakeProvider(): Promise<FakeProvider> {
   const now = new Date()
   const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
-  const requests: VendorRequest[] = []
-  let replies: VendorReply[] = []
+  const requests: FakeRequest[] = []
+  let replies: FakeReply[] = []
   const server = createSecureServer(
     { ...(await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)), allowHTTP1: true },
     async (request, response) => {
@@ -88,7 +88,7 @@ export async function openVendor(): Promise<Vendor> {
   }
 }
 
-function requestOf(request: Http2ServerRequest, bytes: Buffer): VendorRequest {
+function requestOf(request: Http2ServerRequest, bytes: Buffer): FakeRequest {
   const { [ASKED_HOST]: host, ...given } = request.headers
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
   const body = bytes.toString('utf8')
@@ -103,7 +103,7 @@ function requestOf(request: Http2ServerRequest, bytes: Buffer): VendorRequest {
   }
 }
 
-function reply(request: Http2ServerRequest, response: Http2ServerResponse, recorded: VendorReply | undefined): void {
+function reply(request: Http2ServerRequest, response: Http2ServerResponse, recorded: FakeReply | undefined): void {
   if (recorded === 'hang') return
   if (recorded === 'cut') {
     request.socket.destroy()

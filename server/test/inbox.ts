@@ -9,7 +9,7 @@ import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { type Ctx, inTx } from '../src/infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../src/lib/ids.ts'
 import { matches } from '../src/lib/validate.ts'
-import { createListening, deliverToInbox, type InboxSeen, inboxRoutes, type Listening } from '../src/modules/inbox/index.ts'
+import { createInboxStreams, deliverToInbox, type InboxEngagement, type InboxStreams, inboxRoutes } from '../src/modules/inbox/index.ts'
 import type { World } from './world.ts'
 
 export type Answer = { status: number; body: any; headers: Headers }
@@ -32,8 +32,8 @@ export type Stream = AsyncDisposable & {
 export type InboxProcess = {
   app: FastifyInstance
   db: Database
-  listening: Listening
-  seen: InboxSeen[]
+  listening: InboxStreams
+  seen: InboxEngagement[]
   call(method: string, path: string, options?: CallOptions & { body?: unknown }): Promise<Answer>
   listen(options: CallOptions & { path?: string }): Promise<Stream>
 }
@@ -48,8 +48,8 @@ type WhenSeen = Parameters<typeof inboxRoutes>[1]
 export async function startInbox(w: World, closing: AsyncDisposableStack, whenSeen?: WhenSeen): Promise<InboxProcess> {
   const db = closing.use(openDatabase({ url: w.databaseUrl, connectionsMax: 4, name: 'inbox', checkRows: true }))
   const ctx: Ctx = { ...w.ctx, db }
-  const listening = createListening()
-  const seen: InboxSeen[] = []
+  const listening = createInboxStreams()
+  const seen: InboxEngagement[] = []
   const remember: WhenSeen = async (_, done) => {
     seen.push(...done)
   }

@@ -23,13 +23,13 @@ import { egressPolicy } from '../src/lib/egress.ts'
 import type { OrganisationId, ProjectId } from '../src/lib/ids.ts'
 import { matches } from '../src/lib/validate.ts'
 import { LATEST_VERSION } from '../src/lib/versions.ts'
-import { preparePartitions } from '../src/modules/events/index.ts'
-import { createListening } from '../src/modules/inbox/index.ts'
+import { createEventMonths } from '../src/modules/events/index.ts'
+import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import { generateKey, saveKey } from '../src/modules/keys/index.ts'
-import { insertOrganisation, makeProject } from '../src/modules/projects/index.ts'
+import { createProjectIn, insertOrganisation } from '../src/modules/projects/index.ts'
 import { createDefaultSubscriptions } from '../src/modules/subscriptions/index.ts'
-import type { Recorder } from '../src/modules/tracking/index.ts'
-import { allPages, allRoutes, openRecorder } from '../src/routes.ts'
+import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
+import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { allJobs } from '../src/workers.ts'
 import { withDatabase } from './database.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -125,11 +125,11 @@ export async function world({ env = {}, log }: WorldOptions = {}): Promise<World
     baseUrl: () => 'http://carillon.test',
     wake: () => undefined,
   }
-  await preparePartitions(ctx)
-  const recorder = closing.use(openRecorder(ctx))
+  await createEventMonths(ctx)
+  const recorder = closing.use(openEngagementBuffer(ctx))
   const app = createHttpServer({
     ctx,
-    routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createListening() }),
+    routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createInboxStreams() }),
     pages: allPages({ recorder }),
     authenticator,
     baseUrl: () => 'http://carillon.test',
@@ -180,7 +180,7 @@ function checkReply(route: Route, status: number, body: unknown): void {
 
 async function tenant(ctx: Ctx): Promise<Tenant> {
   const organisationId = await insertOrganisation(ctx, 'Test', LATEST_VERSION)
-  const project = await makeProject(
+  const project = await createProjectIn(
     ctx,
     organisationId,
     { name: 'Test', locale: 'en-AU', timezone: 'Australia/Sydney' },
@@ -267,7 +267,7 @@ function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableSt
 
 const ROUNDS_MAX = 10_000
 
-async function drain(ctx: Ctx, recorder: Recorder, names: string[]): Promise<void> {
+async function drain(ctx: Ctx, recorder: EngagementBuffer, names: string[]): Promise<void> {
   const { signal } = new AbortController()
   const jobs = allJobs().filter(({ name }) => names.length === 0 || names.includes(name))
   for (let round = 0; round < ROUNDS_MAX; round++) {

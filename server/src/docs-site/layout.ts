@@ -23,7 +23,7 @@ const BELL =
   'M8 1.2a1 1 0 0 1 1 1v.5c2.2.5 3.6 2.4 3.6 4.8v2.6l1.3 1.9c.3.5 0 1.1-.6 1.1H2.7c-.6 0-.9-.6-.6-1.1l1.3-1.9V7.5C3.4 5.1 4.8 3.2 7 2.7v-.5a1 1 0 0 1 1-1ZM6.2 14h3.6a1.8 1.8 0 0 1-3.6 0Z'
 const ICON = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#b4690e" d="${BELL}"/></svg>`)}`
 
-export type Page = { title: string; version: string; current: '/docs' | '/docs/errors'; contents: Html; main: Html }
+export type DocsPage = { title: string; version: string; current: '/docs' | '/docs/errors'; contents: Html; main: Html }
 
 const LINKS = [
   ['/docs', 'Reference'],
@@ -31,7 +31,7 @@ const LINKS = [
   ['/openapi.json', 'OpenAPI'],
 ] as const
 
-export function page({ title, version, current, contents, main }: Page): string {
+export function page({ title, version, current, contents, main }: DocsPage): string {
   const links = LINKS.map(([href, label]) => html`<a href="${href}"${href === current && html` aria-current="page"`}>${label}</a>`)
   return html`<!doctype html>
 <html lang="en-AU">

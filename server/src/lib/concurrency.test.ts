@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { inTurns } from './concurrency.ts'
+import { mapWithConcurrency } from './concurrency.ts'
 
 test('answers come in the order of the items, and never more than so many are under way', async () => {
   const waiting: (() => void)[] = []
   let under = 0
   let most = 0
-  const all = inTurns([1, 2, 3, 4, 5], 2, async (item) => {
+  const all = mapWithConcurrency([1, 2, 3, 4, 5], 2, async (item) => {
     most = Math.max(most, ++under)
     await new Promise<void>((resolve) => waiting.push(resolve))
     under--
@@ -22,7 +22,7 @@ test('answers come in the order of the items, and never more than so many are un
 
 test('after an error the rest is finished before it is thrown on', async () => {
   const done: number[] = []
-  const work = inTurns([1, 2, 3], 1, async (item) => {
+  const work = mapWithConcurrency([1, 2, 3], 1, async (item) => {
     if (item === 1) throw new Error('first')
     done.push(item)
   })
@@ -30,4 +30,4 @@ test('after an error the rest is finished before it is thrown on', async () => {
   expect(done).toEqual([2, 3])
 })
 
-test('no items take no work', async () => expect(await inTurns([], 3, () => Promise.reject(new Error('never')))).toEqual([]))
+test('no items take no work', async () => expect(await mapWithConcurrency([], 3, () => Promise.reject(new Error('never')))).toEqual([]))

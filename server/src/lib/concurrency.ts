@@ -2,7 +2,7 @@
  * Does the work for every item, at most `atOnce` at a time, and answers in the order of the items.
  * When some of it throws, the rest is finished before the first error is thrown on.
  */
-export async function inTurns<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapWithConcurrency<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: PromiseSettledResult<R>[] = []
   const queue = items.entries()
   const worker = async () => {

@@ -1,5 +1,5 @@
 /** What templates ask their scope for. Tag by tag: the engine's own analysis of a whole text takes the square of its length. */
-import { analysed, LiquidError, type LiquidTag, tagsOf } from './liquid.ts'
+import { analysed, LiquidError, type LiquidTag, liquidTags } from './liquid.ts'
 
 /** Something that a template asks its scope for. */
 export type Variable = {
@@ -17,7 +17,7 @@ export function variablesOf(text: string): Variable[] {
   const loops: string[] = []
   const analyse = remembering(analysisOf)
   let isComment = false
-  for (const tag of tagsOf(text)) {
+  for (const tag of liquidTags(text)) {
     if (tag.name === 'comment' || tag.name === 'endcomment') isComment = tag.name === 'comment'
     if (isComment) continue
     const { variables, locals } = analyse(tag)

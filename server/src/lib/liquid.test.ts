@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasLiquid, LiquidError, parseTemplate, tagsOf } from './liquid.ts'
+import { hasLiquid, LiquidError, liquidTags, parseTemplate } from './liquid.ts'
 
 const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) => parseTemplate(text, { escape: isHtml }).render(scope)
 
@@ -106,7 +106,7 @@ describe('amounts and times', () => {
 describe('reading', () => {
   test('tags are found where they stand, and nothing in raw text is one', () => {
     const text = 'a {{ x | default: "}}" }}\n{%- if a > b -%}\n{% raw %}{{ no }}{% endraw %}{% endif %}'
-    const found = tagsOf(text)
+    const found = liquidTags(text)
     expect(found.map(({ name, line }) => [name, line])).toEqual([
       [null, 1],
       ['if', 2],
@@ -115,6 +115,6 @@ describe('reading', () => {
       ['endif', 3],
     ])
     for (const tag of found) expect(text.slice(tag.begin, tag.end)).toBe(tag.text)
-    expect(tagsOf('plain { text }')).toEqual([])
+    expect(liquidTags('plain { text }')).toEqual([])
   })
 })

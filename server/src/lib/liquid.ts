@@ -118,7 +118,7 @@ export type LiquidTag = {
 }
 
 /** Every tag, in order. Nothing inside `{% raw %}` is one. Throws `LiquidError`. */
-export function tagsOf(text: string): LiquidTag[] {
+export function liquidTags(text: string): LiquidTag[] {
   if (!hasLiquid(text)) return []
   const tokens = orLiquidError(() => new Tokenizer(text).readTopLevelTokens())
   const tags: LiquidTag[] = []

@@ -65,4 +65,4 @@ test.each([
   [{ locale: 'en_AU', timezone: 'australia/sydney' }, { locale: 'en-AU', timezone: 'Australia/Perth' }, ['AU']],
   [{ locale: 'es-419', timezone: null }, { locale: null, timezone: 'US/Pacific' }, ['US']],
   [{}, { locale: 'not a locale', timezone: 'Nowhere/Nothing' }, []],
-])('%j in the project %j tries %j', (person, project, regions) => expect(phoneRegions(person, project)).toEqual(regions))
+])('%j in the project %j tries %j', (user, project, regions) => expect(phoneRegions(user, project)).toEqual(regions))

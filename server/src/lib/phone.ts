@@ -4,15 +4,15 @@ import { regionOf } from './locales.ts'
 import { canonicalTimeZone } from './time-zones.ts'
 
 /** What says where somebody is: a person, or the project they belong to. */
-export type Whereabouts = { locale?: string | null | undefined; timezone?: string | null | undefined }
+export type PhoneDefaults = { locale?: string | null | undefined; timezone?: string | null | undefined }
 
 const SEPARATORS = /[ ().\-/]/g
 // Wider than the numbering plans, so that fictional numbers can be used in tests.
 const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
 
 /** The countries whose way of writing numbers to try, the likeliest first (D-F-2). */
-export function phoneRegions(person: Whereabouts, project: Whereabouts): string[] {
-  const regions = [person, project].flatMap(({ locale, timezone }) => [locale && regionOf(locale), timezone && countryOf(timezone)])
+export function phoneRegions(user: PhoneDefaults, project: PhoneDefaults): string[] {
+  const regions = [user, project].flatMap(({ locale, timezone }) => [locale && regionOf(locale), timezone && countryOf(timezone)])
   return [...new Set(regions.filter((region) => typeof region === 'string').filter((region) => isSupportedCountry(region)))]
 }
 

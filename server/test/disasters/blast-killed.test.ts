@@ -8,7 +8,7 @@ import { embeddedUrl, someSecretKey, startChild, temporaryDir } from '../child-s
 import { openRelay } from '../relay.ts'
 import { caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'
 
-const PEOPLE = Number(process.env.BLAST_PEOPLE ?? 900)
+const USERS = Number(process.env.BLAST_PEOPLE ?? 900)
 const KILLS = Number(process.env.BLAST_KILLS ?? 3)
 const BETWEEN_KILLS_MS = Number(process.env.BLAST_BETWEEN_MS ?? 700)
 const RATE = process.env.BLAST_PEOPLE ? null : { limit: 300, interval_seconds: 1 }
@@ -18,7 +18,7 @@ const IN_FLIGHT_MAX = 300
 const pause = (ms: number) => systemClock.sleep(ms)
 
 test('a blast whose server is killed every moment is finished with totals that are true, and nobody got it twice', {
-  timeout: 60_000 + PEOPLE * 5,
+  timeout: 60_000 + USERS * 5,
 }, async () => {
   await using dir = await temporaryDir()
   await using relay = await openRelay()
@@ -28,7 +28,7 @@ test('a blast whose server is killed every moment is finished with totals that a
   {
     await using server = await start()
     const call = caller(server.url, key)
-    campaign = await prepareBlast(call, PEOPLE, relay, RATE)
+    campaign = await prepareBlast(call, USERS, relay, RATE)
     await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
     await pause(BETWEEN_KILLS_MS)
     await server.end('SIGKILL')
@@ -40,10 +40,10 @@ test('a blast whose server is killed every moment is finished with totals that a
   }
   await using server = await start()
   const call = caller(server.url, key)
-  await finished(call, campaign, 50_000 + PEOPLE * 4)
+  await finished(call, campaign, 50_000 + USERS * 4)
   const rows = await settledIn(embeddedUrl(dir.path), campaign)
   const { delivery } = await call('GET', `/campaigns/${campaign}`)
-  expectReconciled(rows, delivery, takenBy(relay), PEOPLE)
+  expectReconciled(rows, delivery, takenBy(relay), USERS)
   const states = new Set(rows.map(({ state }) => state))
   expect([...states].filter((state) => state !== 'sent' && state !== 'unknown')).toEqual([])
   expect(rows.filter(({ state }) => state === 'unknown').length).toBeLessThanOrEqual(KILLS * IN_FLIGHT_MAX)
@@ -53,7 +53,7 @@ test('a blast whose server is killed every moment is finished with totals that a
 test('a server killed between the relay’s answer and the commit leaves that batch unknown, touches nobody else and writes to nobody twice', {
   timeout: 60_000,
 }, async () => {
-  const people = 150
+  const users = 150
   await using dir = await temporaryDir()
   await using relay = await openRelay()
   const key = someSecretKey()
@@ -62,7 +62,7 @@ test('a server killed between the relay’s answer and the commit leaves that ba
   {
     await using server = await start()
     const call = caller(server.url, key)
-    campaign = await prepareBlast(call, people, relay, null)
+    campaign = await prepareBlast(call, users, relay, null)
     // The relay takes mails and keeps its answers to itself: whatever it has taken cannot have been committed.
     const release = relay.hold()
     await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
@@ -76,5 +76,5 @@ test('a server killed between the relay’s answer and the commit leaves that ba
   const unknown = rows.filter(({ state }) => state === 'unknown')
   expect(unknown.length).toBeGreaterThan(0)
   expect(unknown.every(({ reason }) => reason === 'sender_lost')).toBe(true)
-  expectReconciled(rows, (await caller(server.url, key)('GET', `/campaigns/${campaign}`)).delivery, takenBy(relay), people)
+  expectReconciled(rows, (await caller(server.url, key)('GET', `/campaigns/${campaign}`)).delivery, takenBy(relay), users)
 })

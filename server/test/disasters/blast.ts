@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
 import type { Relay } from '../relay.ts'
 
-const PEOPLE_AT_ONCE = 100
+const USERS_AT_ONCE = 100
 
 /** Calls the API; throws for anything but success. */
 export const caller = (url: string, key: string) => async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown) => {
@@ -22,14 +22,14 @@ export type Call = ReturnType<typeof caller>
 /** Saves people with addresses, puts them into a list, and makes a campaign for them over a relay. Answers the campaign, not yet scheduled. */
 export async function prepareBlast(
   call: Call,
-  people: number,
+  users: number,
   relay: Relay,
   rate: { limit: number; interval_seconds: number } | null,
 ): Promise<number> {
-  const names = Array.from({ length: people }, (_, at) => `person-${at}`)
+  const names = Array.from({ length: users }, (_, at) => `person-${at}`)
   const { id: list } = await call('POST', '/lists', { name: 'Everybody', type: 'static' })
-  for (let at = 0; at < names.length; at += PEOPLE_AT_ONCE) {
-    const some = names.slice(at, at + PEOPLE_AT_ONCE)
+  for (let at = 0; at < names.length; at += USERS_AT_ONCE) {
+    const some = names.slice(at, at + USERS_AT_ONCE)
     await call(
       'POST',
       '/users/batch',
@@ -79,10 +79,10 @@ export function expectReconciled(
   rows: Settled[],
   delivery: { total: number; sent: number },
   taken: Map<string, number>,
-  people: number,
+  users: number,
 ): void {
-  expect(rows).toHaveLength(people)
-  expect(delivery.total).toBe(people)
+  expect(rows).toHaveLength(users)
+  expect(delivery.total).toBe(users)
   expect(delivery.sent).toBe(rows.filter(({ state }) => state === 'sent').length)
   expect([...taken].filter(([, times]) => times > 1)).toEqual([])
   const wrong = rows.filter(({ user, state }) => state !== 'unknown' && (state === 'sent') !== taken.has(`${user}@example.com`))

@@ -80,7 +80,7 @@ async function outcomeOf(w: World, { keys }: Tenant, linked: (Link & { drain: bo
   }
 }
 
-const PEOPLE = 12
+const USERS = 12
 const CALLS = 240
 
 test('the same people by batch, PATCH and events at once, on two servers: nobody is told of a race, and everybody is one', {
@@ -91,15 +91,15 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   const refused: string[] = []
   let events = 0
   const call = async (index: number) => {
-    const person = below(PEOPLE)
+    const user = below(USERS)
     const ids = [
-      { external_id: `person-${person}` },
-      { anonymous_id: `visitor-${person}` },
-      { external_id: `person-${person}`, anonymous_id: `visitor-${person}` },
+      { external_id: `person-${user}` },
+      { anonymous_id: `visitor-${user}` },
+      { external_id: `person-${user}`, anonymous_id: `visitor-${user}` },
     ]
     // Several people in one request, in any order, so that two requests want the same rows the other way round.
     const items = Array.from({ length: 1 + below(4) }, (_, at) => {
-      const other = (person + at * (1 + below(3))) % PEOPLE
+      const other = (user + at * (1 + below(3))) % USERS
       const given = ids[below(3)] as Record<string, string>
       return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.replace(/\d+/, String(other))]))
     })
@@ -123,7 +123,7 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   await Promise.all(Array.from({ length: 12 }, caller))
   // In the end everybody is linked, whatever happened before.
   const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
-  const all = Array.from({ length: PEOPLE }, (_, at) => ({ external_id: `person-${at}`, anonymous_id: `visitor-${at}` }))
+  const all = Array.from({ length: USERS }, (_, at) => ({ external_id: `person-${at}`, anonymous_id: `visitor-${at}` }))
   await settled(group.databaseUrl)
   await (await request(`${group.urls[0]}/api/client/users/batch`, { method: 'POST', headers, body: JSON.stringify(all) })).body.text()
   await settled(group.databaseUrl)
@@ -137,8 +137,8 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   )
   expect(refused, `${about} ${told.join()}`).toEqual([])
   await vi.waitFor(async () => {
-    const people = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
-    expect(people.toSorted(byName), about).toEqual(all.toSorted(byName))
+    const users = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
+    expect(users.toSorted(byName), about).toEqual(all.toSorted(byName))
   })
   const [stored] = await rowsOf<{ count: number; orphans: number }>(
     group.databaseUrl,

@@ -23,9 +23,9 @@ export const openLedger = (): Ledger => ({ acknowledged: [], unanswered: [], ref
 function makeRequest(below: (end: number) => number): Request {
   const kind = (['event', 'event', 'batch', 'queued'] as const)[below(4)] ?? 'event'
   const sent = Array.from({ length: 1 + below(4) }, (): Sent => ({ kind, id: randomUUID() }))
-  const person = () => `person-${below(20)}`
+  const user = () => `person-${below(20)}`
   const items = sent.map(({ id }) =>
-    kind === 'event' ? { external_id: person(), name: 'counted', data: { id } } : { external_id: id, data: { id } },
+    kind === 'event' ? { external_id: user(), name: 'counted', data: { id } } : { external_id: id, data: { id } },
   )
   const [method, path] = ({ event: ['POST', 'events'], batch: ['POST', 'users/batch'], queued: ['PATCH', 'users'] } as const)[kind]
   return { method, path, items, sent, ...(below(3) === 0 && { idempotencyKey: randomUUID() }) }
@@ -93,7 +93,7 @@ export function startLoad(ledger: Ledger, urls: string[], key: string, callers: 
 export const settled = (databaseUrl: string): Promise<void> =>
   vi.waitFor(
     async () => {
-      const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from accepted_requests')
+      const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from queue_entries')
       expect(row?.waiting).toBe(0)
     },
     { timeout: 20_000, interval: 100 },

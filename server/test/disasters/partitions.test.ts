@@ -1,11 +1,11 @@
-/** A worker that dies between two lanes of one batch: what they did is done once, and lists say what the events say. */
+/** A worker that dies between two partitions of one batch: what they did is done once, and lists say what the events say. */
 import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
 import { startGroup } from './group.ts'
 import { settled } from './load.ts'
 
-const PEOPLE = 150
+const USERS = 150
 const REQUESTS = 90
 const KILLS = 4
 
@@ -20,11 +20,11 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
     return (text === '' ? undefined : JSON.parse(text)) as any
   }
   // Exactly as often as each of them does it: one event lost or counted twice moves somebody.
-  const exactly = (REQUESTS * 100) / PEOPLE
+  const exactly = (REQUESTS * 100) / USERS
   const list = await api('POST', '/lists', { name: 'Often', type: 'dynamic', rule: { event: 'clicked', exactly, within: '1d' } })
   for (let at = 0; at < REQUESTS; at++) {
     const items = Array.from({ length: 100 }, (_, index) => ({
-      external_id: `person-${(at * 100 + index) % PEOPLE}`,
+      external_id: `person-${(at * 100 + index) % USERS}`,
       name: 'clicked',
       data: { id: `${at}-${index}` },
     }))
@@ -36,7 +36,7 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
     const begun = async () => {
       const [row] = await rowsOf<{ windows: number; waiting: number }>(
         group.databaseUrl,
-        'select (select count(*)::int from processing_windows) as windows, (select count(*)::int from accepted_requests) as waiting',
+        'select (select count(*)::int from queue_batches) as windows, (select count(*)::int from queue_entries) as waiting',
       )
       expect(row?.windows === 1 || row?.waiting === 0).toBe(true)
       return row?.windows === 1
@@ -53,8 +53,8 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
   )
   expect(events).toEqual({ all: REQUESTS * 100, different: REQUESTS * 100 })
   const entered = `select count(*)::int as times from events where name = 'list_entered'`
-  expect(await rowsOf(group.databaseUrl, entered), 'each move is told once').toEqual([{ times: PEOPLE }])
-  await vi.waitFor(async () => expect(await api('GET', `/lists/${list.id}`)).toMatchObject({ state: 'ready', users_count: PEOPLE }), {
+  expect(await rowsOf(group.databaseUrl, entered), 'each move is told once').toEqual([{ times: USERS }])
+  await vi.waitFor(async () => expect(await api('GET', `/lists/${list.id}`)).toMatchObject({ state: 'ready', users_count: USERS }), {
     timeout: 10_000,
     interval: 100,
   })

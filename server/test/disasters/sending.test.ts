@@ -9,7 +9,7 @@ import { type World, world } from '../world.ts'
 const Row = Type.Object({ user: Type.String(), state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
 
 const ledger = (w: World) =>
-  w.db.all(
+  w.db.many(
     Row,
     sql`select u.external_id as user, m.state, m.reason, m.attempts from messages m join users u on u.id = m.user_id
         where m.project_id = ${w.projectId} order by m.id`,
@@ -22,8 +22,8 @@ const statesOf = async (w: World) =>
       .map(([state, rows]) => [state, rows.length]),
   )
 
-const PEOPLE = 40
-const names = Array.from({ length: PEOPLE }, (_, at) => `person-${at}`)
+const USERS = 40
+const names = Array.from({ length: USERS }, (_, at) => `person-${at}`)
 
 /** A list of forty people, a relay for mails, and a blast for them that is about to begin. */
 async function blastOver(w: World, { host, port }: Pick<Relay, 'host' | 'port'>, rule?: object): Promise<number> {
@@ -51,7 +51,7 @@ test('a provider that is down for an hour delays everybody and loses nobody', as
   const id = await blastOver(w, { host, port })
   for (let minutes = 0; minutes < 60; minutes += 5) {
     await w.drain()
-    expect(await statesOf(w)).toEqual({ deferred: PEOPLE })
+    expect(await statesOf(w)).toEqual({ deferred: USERS })
     w.advance('5 minutes')
   }
   await using up = await openRelay()
@@ -60,9 +60,9 @@ test('a provider that is down for an hour delays everybody and loses nobody', as
   expect((await w.patch(`/api/client/providers/${provider.id}`, { settings })).status).toBe(200)
   w.advance('6 hours')
   await w.drain()
-  expect(await statesOf(w)).toEqual({ sent: PEOPLE })
+  expect(await statesOf(w)).toEqual({ sent: USERS })
   expect(recipientsOf(up)).toEqual(everybody)
-  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
 test('a slow provider holds up no other channel', async () => {
@@ -92,7 +92,7 @@ test('two senders share a blast and write to nobody twice', async () => {
   await Promise.all([w.drain(), w.drain(), w.drain()])
   await w.drain()
   expect(recipientsOf(relay)).toEqual(everybody)
-  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
 describe('a blast that is aborted in the middle of it', () => {
@@ -111,8 +111,8 @@ describe('a blast that is aborted in the middle of it', () => {
     const states = await statesOf(w)
     expect(relay.mails.length).toBeLessThanOrEqual(aborted.in_flight)
     expect(states.sent ?? 0).toBe(relay.mails.length)
-    expect((states.sent ?? 0) + (states.aborted ?? 0)).toBe(PEOPLE)
-    expect(await campaignOf(w, id)).toMatchObject({ state: 'aborted', delivery: { total: PEOPLE, sent: relay.mails.length } })
+    expect((states.sent ?? 0) + (states.aborted ?? 0)).toBe(USERS)
+    expect(await campaignOf(w, id)).toMatchObject({ state: 'aborted', delivery: { total: USERS, sent: relay.mails.length } })
   })
 
   test('before anything was handed over, sends nothing at all', async () => {
@@ -124,7 +124,7 @@ describe('a blast that is aborted in the middle of it', () => {
     expect(aborted.in_flight ?? 0).toBe(0)
     await w.drain()
     expect(relay.mails).toEqual([])
-    expect(await statesOf(w)).toEqual({ aborted: PEOPLE })
+    expect(await statesOf(w)).toEqual({ aborted: USERS })
   })
 })
 
@@ -138,7 +138,7 @@ test('a list that is rebuilt while its blast goes out makes neither holes nor do
   await w.patch(`/api/client/lists/${list.id}`, { rule: { any: [rule, { attribute: 'data.never', is_set: true }] } })
   await w.drain()
   expect(recipientsOf(relay)).toEqual(everybody)
-  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: PEOPLE, sent: PEOPLE } })
+  expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
 test('a clock that jumps, forwards or back, sends nothing twice and forgets nobody', async () => {
@@ -166,6 +166,6 @@ test('a connection that breaks after the last byte of a mail leaves that one unk
   const rows = await ledger(w)
   const unknown = rows.filter(({ state }) => state === 'unknown')
   expect(unknown).toMatchObject([{ reason: 'uncertain' }])
-  expect(relay.mails).toHaveLength(PEOPLE - 1)
-  expect(rows.filter(({ state }) => state === 'sent')).toHaveLength(PEOPLE - 1)
+  expect(relay.mails).toHaveLength(USERS - 1)
+  expect(rows.filter(({ state }) => state === 'sent')).toHaveLength(USERS - 1)
 })

@@ -33,20 +33,20 @@ test.each<[string, Roles]>([
 test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 60_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const steps = 12
-  const write = async (person: string, step: number) => {
+  const write = async (user: string, step: number) => {
     const asEvent = step % 2 === 0
     const [method, path, item] = asEvent
-      ? (['POST', 'events', { external_id: person, name: 'stepped', user: { data: { step } } }] as const)
-      : (['PATCH', 'users', { external_id: person, data: { step } }] as const)
+      ? (['POST', 'events', { external_id: user, name: 'stepped', user: { data: { step } } }] as const)
+      : (['PATCH', 'users', { external_id: user, data: { step } }] as const)
     const url = group.urls[(step >> 1) % 2]
     const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
     const { statusCode } = await request(`${url}/api/client/${path}`, { method, headers, body: JSON.stringify([item]) })
     expect(statusCode).toBe(204)
   }
-  const people = Array.from({ length: 16 }, (_, number) => `person-${number}`)
+  const users = Array.from({ length: 16 }, (_, number) => `person-${number}`)
   await Promise.all(
-    people.map(async (person) => {
-      for (let step = 1; step <= steps; step++) await write(person, step)
+    users.map(async (user) => {
+      for (let step = 1; step <= steps; step++) await write(user, step)
     }),
   )
   await settled(group.databaseUrl)
@@ -54,8 +54,8 @@ test('what is sent about a person to one process and then to the other is applie
     group.databaseUrl,
     `select external_id, (data->>'step')::int as step from users order by id`,
   )
-  expect(last.toSorted((a, b) => people.indexOf(a.external_id) - people.indexOf(b.external_id))).toEqual(
-    people.map((external_id) => ({ external_id, step: steps })),
+  expect(last.toSorted((a, b) => users.indexOf(a.external_id) - users.indexOf(b.external_id))).toEqual(
+    users.map((external_id) => ({ external_id, step: steps })),
   )
 })
 

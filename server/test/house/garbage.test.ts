@@ -14,7 +14,7 @@ import type { Route } from '../../src/infra/http/route.ts'
 import { type Cursor, encodeCursor } from '../../src/lib/cursor.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
-import { whenPeopleAct } from '../../src/pipeline.ts'
+import { applyAcceptedRequests } from '../../src/pipeline.ts'
 import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
 
@@ -479,7 +479,7 @@ test(`${REQUESTS} malformed requests: never a 5xx, always our envelope and a req
   let keys = await keysOf(w)
   const seen: Record<number, number> = {}
   const complaints: string[] = []
-  const lane = async (first: number) => {
+  const connection = async (first: number) => {
     for (let index = first; index < REQUESTS && complaints.length < 5; index += AT_ONCE) {
       if (index % KEYS_LAST === 0) keys = await keysOf(w)
       const shot = shotOf(diceOf(randomOf(SEED ^ Math.imul(index + 1, 0x9e3779b1))), keys)
@@ -491,7 +491,7 @@ test(`${REQUESTS} malformed requests: never a 5xx, always our envelope and a req
       if (wrong) complaints.push(`request ${index} of seed ${SEED} ${wrong}:\n${shown(shot)}\n${answer.payload.slice(0, 1000)}`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, first) => lane(first)))
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, first) => connection(first)))
   expect(complaints, `GARBAGE_SEED=${SEED}\n${complaints.join('\n\n')}\n${log.slice(0, 5).join('\n')}`).toEqual([])
   expect(log).toEqual([])
 
@@ -508,7 +508,7 @@ const KNOWN_ONLY_LATER = /E\.164|After merging/
 
 /** What was answered with 204 was a promise: nothing of it may turn out not to be applicable, but for what only time can tell. */
 async function applyAll(w: World): Promise<void> {
-  while ((await whenPeopleAct(w.ctx)) > 0);
+  while ((await applyAcceptedRequests(w.ctx)) > 0);
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
   const { rows: parked } = await client.query('select kind, item, reason from parked_items')

@@ -45,11 +45,11 @@ const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [tab
 
 /** Tables of nobody in particular: those of infra. */
 const INFRA = [
-  'accepted_requests',
+  'queue_entries',
   'idempotency_records',
   'parked_items',
-  'processing_lanes',
-  'processing_windows',
+  'queue_partitions',
+  'queue_batches',
   'rate_buckets',
   'schema_migrations',
   'usage_counters',

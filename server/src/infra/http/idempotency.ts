@@ -62,7 +62,7 @@ type Work = (ctx: Ctx) => Promise<StoredReply>
 const waiters = new Map<string, number>()
 
 /** Runs `work` once per key; every further request of the same kind gets the same reply. */
-export async function onceOnly(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
+export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
   const lock = `${request.keyId}:${request.key}`
   const ahead = waiters.get(lock) ?? 0
   // One runs, the others hold a connection each while they wait.
@@ -128,7 +128,7 @@ async function settle(ctx: InTx<Ctx>, work: Work): Promise<StoredReply> {
 }
 
 const find = (ctx: InTx<Ctx>, { keyId, key }: IdempotentRequest) =>
-  ctx.db.first(
+  ctx.db.one(
     Stored,
     sql`select fingerprint, status, body, is_sealed, location, request_id
         from idempotency_records

@@ -154,7 +154,7 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   if (request.limit === 0) return { results: [], nextCursor: null, prevCursor: null, limit: 0 }
   const where = request.q && listing.search ? sql`${source.where} and ${searchIn(listing.search, request.q)}` : source.where
   const size = request.limit === -1 ? allMax : request.limit
-  const found = (await db.all(withMark(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
+  const found = (await db.many(withMark(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
   if (request.limit === -1 && found.length > allMax) {
     throw fault(
       'validation_failed',

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Ctx } from '../runtime/ctx.ts'
 
 /** A request as it came. Nothing in it was checked. */
-export type PageCall = {
+export type PublicRequest = {
   /** Path parameters by name, percent-decoded once. */
   params: Record<string, string>
   query: URLSearchParams
@@ -22,9 +22,9 @@ export type PageCall = {
 }
 
 /** What is answered. Without `type` there is no body. Pages are never stored by anybody unless `headers` say otherwise. */
-export type PageReply = { status: number; type?: string; body?: string | Buffer; headers?: Record<string, string> }
+export type PublicReply = { status: number; type?: string; body?: string | Buffer; headers?: Record<string, string> }
 
-export type Page = {
+export type PublicPage = {
   method: 'GET' | 'POST'
   /** Such as `/u/{token}`. */
   path: `/${string}`
@@ -35,8 +35,8 @@ export type Page = {
   unlimited?: true
   /** Longest body; 64 KiB unless said otherwise. */
   bytesMax?: number
-  run: (ctx: Ctx, call: PageCall) => Promise<PageReply>
+  run: (ctx: Ctx, call: PublicRequest) => Promise<PublicReply>
 }
 
 /** Declares a page. */
-export const page = (definition: Page): Page => definition
+export const publicPage = (definition: PublicPage): PublicPage => definition

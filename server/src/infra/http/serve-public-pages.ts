@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Ctx } from '../runtime/ctx.ts'
 import { readBody } from './body.ts'
-import type { Page, PageReply } from './public-page.ts'
+import type { PublicPage, PublicReply } from './public-page.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 const BODY_BYTES_MAX = 65_536
 
 type Serving = {
   ctx: Ctx
-  pages: Page[]
+  pages: PublicPage[]
   limits: RateLimits
   /** Answers what was thrown, as JSON like every error. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<void>
@@ -28,7 +28,7 @@ export function addPages(app: FastifyInstance, serving: Serving): void {
   }
 }
 
-async function answer(serving: Serving, definition: Page, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function answer(serving: Serving, definition: PublicPage, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { ctx, limits } = serving
   const started = performance.now()
   try {
@@ -55,7 +55,7 @@ async function answer(serving: Serving, definition: Page, request: FastifyReques
   }
 }
 
-async function send(request: FastifyRequest, reply: FastifyReply, { status, type, body = '', headers = {} }: PageReply): Promise<void> {
+async function send(request: FastifyRequest, reply: FastifyReply, { status, type, body = '', headers = {} }: PublicReply): Promise<void> {
   reply.code(status).headers({
     'x-request-id': request.id,
     'cache-control': 'no-store',

@@ -9,7 +9,7 @@ import { spendQuota } from '../runtime/quota.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { errorReply } from './error-reply.ts'
-import { HandlerRefusal, isIdempotent, isStoredRefusal, onceOnly, readIdempotencyKey, type StoredReply } from './idempotency.ts'
+import { HandlerRefusal, isIdempotent, isStoredRefusal, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { readPageRequest } from './paging.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
 import type { Access, Authenticator, Credential, Download, Live, LiveCall, Received, Route } from './route.ts'
@@ -48,7 +48,7 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   // Awaited here: what was received is disposed of when this function is left.
   if (key === undefined) return await work(inner)
   exchange.headers['idempotency-key'] = key
-  const stored = await onceOnly(
+  const stored = await runOnce(
     inner,
     {
       key,

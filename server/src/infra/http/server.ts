@@ -17,7 +17,7 @@ import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
-import type { Page } from './public-page.ts'
+import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import type { Authenticator, Download, Route } from './route.ts'
 import { type Exchange, serve } from './serve.ts'
@@ -26,7 +26,7 @@ import { addPages } from './serve-public-pages.ts'
 export type HttpOptions = {
   ctx: Ctx
   routes: Route[]
-  pages: Page[]
+  pages: PublicPage[]
   authenticator: Authenticator
   baseUrl: () => string
   /** Sees every reply of a route before it is sent; tests check it against its schema. */

@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, type Dispatcher } from 'undici'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
-import { trusting } from './trust.ts'
+import { trustContext } from './trust.ts'
 
 /** All times in milliseconds. `timeoutMs` covers everything from the call to the last byte of the body. */
 export type SafeRequest = {
@@ -62,7 +62,7 @@ const CONNECT_TIMEOUT_MS_MAX = 10_000
 
 /** Opens a pool of HTTP/1.1 connections and one of HTTP/2. Disposing of it ends the requests under way. */
 export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
-  const secureContext = trusting(ca)
+  const secureContext = trustContext(ca)
   const open = (http2: boolean) =>
     new Agent({
       allowH2: http2,
@@ -75,7 +75,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
         secureContext,
         rejectUnauthorized: true,
         autoSelectFamily: true,
-        lookup: vetted(policy, lookup),
+        lookup: guardedLookup(policy, lookup),
       },
     })
   const agents = { http1: open(false), http2: open(true) }
@@ -85,7 +85,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
       const url = new URL(request.url)
       // A literal address is dialled without asking `lookup`.
       const host = url.hostname.replace(/^\[|\]$/g, '')
-      if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blocked(host)), elapsedMs: 0 }
+      if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), elapsedMs: 0 }
       return exchange(request.http2 ? agents.http2 : agents.http1, url, userAgent, request)
     },
     async [Symbol.asyncDispose]() {
@@ -94,16 +94,16 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
   }
 }
 
-export const blocked = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
+export const blockedError = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
 const unknownHost = (host: string) => Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
 
 /** A lookup for sockets that choose between families, which always ask for all addresses. */
-export function vetted(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
+export function guardedLookup(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
   return (host, _, callback) => {
     const answer = (found: Awaited<ReturnType<HostLookup>>) => {
       const allowed = found.filter(({ address }) => isAllowedAddress(policy, address))
       if (allowed.length > 0) callback(null, allowed)
-      else callback(found.length > 0 ? blocked(host) : unknownHost(host), [])
+      else callback(found.length > 0 ? blockedError(host) : unknownHost(host), [])
     }
     lookup(host).then(answer, (error) => callback(error, []))
   }

@@ -8,8 +8,8 @@ import type { NodemailerError } from 'nodemailer/lib/errors'
 import type { PluginFunction, SendMailOptions } from 'nodemailer/lib/mailer'
 import SMTPPool from 'nodemailer/lib/smtp-pool'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
-import { blocked, resolveHost, vetted } from './safe-fetch.ts'
-import { trusting } from './trust.ts'
+import { blockedError, guardedLookup, resolveHost } from './safe-fetch.ts'
+import { trustContext } from './trust.ts'
 
 /** Where a relay is and how it is spoken to. */
 export type SmtpRelay = {
@@ -73,7 +73,7 @@ const REOPENED_MAX = 2
 /** Opens nothing before the first mail. Disposing of it closes all connections. */
 export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits }: Options): SmtpRelays {
   const within = { ...LIMITS, ...limits }
-  const secureContext = trusting(ca)
+  const secureContext = trustContext(ca)
   const open = (relay: SmtpRelay) =>
     openPool({ ...optionsOf(relay, within), tls: tlsOf(relay, secureContext), getSocket: dialler(relay, policy, lookup, within) })
   const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: ({ connections }) => connections.close() })
@@ -147,8 +147,8 @@ function dialler(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, { c
   const host = relay.host.replace(/^\[|\]$/g, '')
   return (_, callback) => {
     // A literal address is dialled without asking `lookup`.
-    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return callback(blocked(host))
-    const socket = connect({ host, port, autoSelectFamily: true, lookup: vetted(policy, lookup), timeout: connectMs })
+    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return callback(blockedError(host))
+    const socket = connect({ host, port, autoSelectFamily: true, lookup: guardedLookup(policy, lookup), timeout: connectMs })
     const failed = (error: Error) => {
       socket.destroy()
       callback(error)

@@ -32,7 +32,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 export const raw = (text: string): Sql => new Sql([text], [])
 
 /** A statement whose text somebody's rule has shaped: there may be any number of those, so it is not prepared for later. */
-export const oneOff = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
+export const unprepared = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
 
 /** Parts with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -61,9 +61,9 @@ pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text
 /** What statements run on: the pool, or the one connection of a transaction. */
 export type Db = {
   /** Every row, in the shape given. */
-  all<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>[]>
+  many<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>[]>
   /** The first row, or undefined. */
-  first<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
+  one<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
   /** Rows affected. */
   run(statement: Sql): Promise<number>
   /** Loads rows in COPY text format through the given `copy … from stdin`. */
@@ -118,7 +118,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   return {
     ...dbOn(pool, options),
-    transaction: (work) => begunAgain(() => transactionOn(pool, options, work)),
+    transaction: (work) => withRetries(() => transactionOn(pool, options, work)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
       if (!pool.ending) await pool.end()
@@ -132,12 +132,12 @@ const ATTEMPTS_MAX = 8
  * A transaction that lost a race (a deadlock, somebody else's write in between) is begun again, so that no caller ever
  * hears of one. That is why nothing but SQL belongs inside.
  */
-async function begunAgain<T>(attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (error) {
-      if (tries === ATTEMPTS_MAX || !isRace(error)) throw error
+      if (tries === ATTEMPTS_MAX || !isConflict(error)) throw error
     }
   }
 }
@@ -187,14 +187,14 @@ function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omi
       options.metrics?.statement(performance.now() - started)
     }
   }
-  const all = async <S extends TSchema>(row: S, statement: Sql) => {
+  const many = async <S extends TSchema>(row: S, statement: Sql) => {
     const { rows } = await query(statement)
     if (options.checkRows) for (const found of rows) assertRow(row, found, statement)
     return rows as Static<S>[]
   }
   return {
-    all,
-    first: async (row, statement) => (await all(row, statement))[0],
+    many,
+    one: async (row, statement) => (await many(row, statement))[0],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
       const { text } = prepare(statement)
@@ -272,7 +272,7 @@ const DEADLOCK = '40P01'
 const SERIALISATION_FAILURE = '40001'
 
 /** What we were about to write was written by somebody else in between; a fresh transaction will see it. */
-export class LostRace extends Error {}
+export class Conflict extends Error {}
 
 /** Is this an error that the same transaction, begun again, may not meet? */
-export const isRace = (error: unknown): boolean => error instanceof LostRace || isSqlState(error, DEADLOCK, SERIALISATION_FAILURE)
+export const isConflict = (error: unknown): boolean => error instanceof Conflict || isSqlState(error, DEADLOCK, SERIALISATION_FAILURE)

@@ -27,7 +27,7 @@ const LOG_BYTES_MAX = 10 * 1024 * 1024
 const LOG_LINES_SHOWN = 12
 
 /** The paths of one data directory, without symbolic links. */
-export type Place = { dataDir: string; cluster: string; access: string; log: string; lock: string }
+export type ClusterDirectory = { dataDir: string; cluster: string; access: string; log: string; lock: string }
 
 /** `postgres.json`: how to get in, and which process answers for stopping PostgreSQL. */
 export type Access = { password: string; port?: number; owner?: Owner }
@@ -37,7 +37,7 @@ export type Owner = ProcessMark & { token: string }
 export type PidFile = { pid: number; port: number; status: string }
 
 /** Makes the data directory, which only its owner may enter. */
-export function openPlace(dataDir: string): Place {
+export function openPlace(dataDir: string): ClusterDirectory {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const real = realpathSync(dataDir)
   const within = (name: string) => join(real, name)
@@ -51,12 +51,12 @@ export function openPlace(dataDir: string): Place {
 }
 
 /** Undefined before the first start. */
-export function readAccess(place: Place): Access | undefined {
+export function readAccess(place: ClusterDirectory): Access | undefined {
   return existsSync(place.access) ? (JSON.parse(readFileSync(place.access, 'utf8')) as Access) : undefined
 }
 
 /** On disk, whole, before it returns: without the password the cluster is closed to us. */
-export function saveAccess(place: Place, access: Access): void {
+export function saveAccess(place: ClusterDirectory, access: Access): void {
   const draft = `${place.access}.new`
   writeFileSync(draft, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600, flush: true })
   renameSync(draft, place.access)
@@ -66,7 +66,7 @@ export function saveAccess(place: Place, access: Access): void {
  * Makes the cluster beside its final name and renames it, so that a half-made one is never mistaken for data. Text is
  * UTF-8, ordered by code point in every version of every platform.
  */
-export async function createCluster(place: Place, programs: string, access: Access, runAs: RunAs, durable: boolean) {
+export async function createCluster(place: ClusterDirectory, programs: string, access: Access, runAs: RunAs, durable: boolean) {
   await removeDrafts(place)
   // A new name each time: an initdb whose parent was killed may still be writing to its own.
   const draft = await mkdtemp(`${place.cluster}.new-`)
@@ -88,7 +88,7 @@ export async function createCluster(place: Place, programs: string, access: Acce
   await removeDrafts(place)
 }
 
-async function removeDrafts(place: Place): Promise<void> {
+async function removeDrafts(place: ClusterDirectory): Promise<void> {
   const drafts = readdirSync(place.dataDir).filter((name) => name.startsWith('postgres.new-'))
   for (const draft of drafts) await rm(join(place.dataDir, draft), { recursive: true, force: true, maxRetries: 10 })
 }
@@ -101,7 +101,7 @@ export const directoryArgument = (cluster: string, runAs: RunAs) =>
   runAs.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster
 
 /** Whether there is a cluster. Throws when there is one that these programs or this data directory cannot open. */
-export function hasCluster(place: Place, version: string): boolean {
+export function hasCluster(place: ClusterDirectory, version: string): boolean {
   if (!existsSync(place.cluster) || readdirSync(place.cluster).length === 0) return false
   const major = version.split('.')[0]
   const marker = join(place.cluster, 'PG_VERSION')
@@ -115,7 +115,7 @@ export function hasCluster(place: Place, version: string): boolean {
 }
 
 /** Data that root copied or restored belongs to root, and PostgreSQL opens only what is its user’s own. */
-export async function giveCluster(place: Place, { uid, gid }: RunAs): Promise<void> {
+export async function giveCluster(place: ClusterDirectory, { uid, gid }: RunAs): Promise<void> {
   if (uid === undefined || gid === undefined || statSync(place.cluster).uid === uid) return
   const inside = readdirSync(place.cluster, { recursive: true, encoding: 'utf8' }).map((path) => join(place.cluster, path))
   // The directory itself goes last: it is what says that all of them are done.
@@ -123,7 +123,7 @@ export async function giveCluster(place: Place, { uid, gid }: RunAs): Promise<vo
 }
 
 /** Undefined when there is none, or it says nothing. */
-export function readPidFile(place: Place): PidFile | undefined {
+export function readPidFile(place: ClusterDirectory): PidFile | undefined {
   const file = join(place.cluster, 'postmaster.pid')
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
   const pid = Number(lines[0])
@@ -134,7 +134,7 @@ export function readPidFile(place: Place): PidFile | undefined {
  * Puts our number, which a child of ours takes for stale, in place of one that may by now be another program’s. The file
  * is not removed, because PostgreSQL reads from it whether children of the dead server still write to the data.
  */
-export function disownPidFile(place: Place): void {
+export function disownPidFile(place: ClusterDirectory): void {
   const file = join(place.cluster, 'postmaster.pid')
   if (!readPidFile(place)) {
     rmSync(file, { force: true })
@@ -145,7 +145,7 @@ export function disownPidFile(place: Place): void {
 }
 
 /** Opens the log to append to it: its descriptor, and a way to read the last of what was written since. */
-export function openLog(place: Place) {
+export function openLog(place: ClusterDirectory) {
   if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(place.log, `${place.log}.1`)
   const descriptor = openSync(place.log, 'a', 0o600)
   const start = fstatSync(descriptor).size

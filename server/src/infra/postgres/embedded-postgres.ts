@@ -10,7 +10,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
-import type { Access, Owner, Place } from './embedded-postgres-cluster.ts'
+import type { Access, ClusterDirectory, Owner } from './embedded-postgres-cluster.ts'
 import {
   createCluster,
   DATABASE_NAME,
@@ -53,7 +53,7 @@ export type EmbeddedPostgresOptions = {
 type Server = { mark: ProcessMark; port: number }
 
 /** One call of `startEmbeddedPostgres`: where to, with which key, by whom and what for. */
-type Visit = { place: Place; access: Access; self: Owner; options: EmbeddedPostgresOptions }
+type Visit = { place: ClusterDirectory; access: Access; self: Owner; options: EmbeddedPostgresOptions }
 
 // Recovery after a crash may have several gigabytes of log to replay.
 const READY_WAIT_MS = 600_000
@@ -197,7 +197,7 @@ async function startSomewhere(start: (port: number) => Promise<Server | string>,
 /** Starts the server and waits until it takes connections. A text is the last of the log of one that ended instead. */
 async function startOn(
   port: number,
-  place: Place,
+  place: ClusterDirectory,
   program: string,
   runAs: RunAs,
   settings: Record<string, string>,

@@ -10,21 +10,21 @@ const events = (count: number) => Array.from({ length: count }, () => ({ name: '
 
 const fill = (w: World, requests: number, items = 2) =>
   w.db.run(
-    sql`insert into accepted_requests (project_id, kind, request_id, received_at, items, body)
+    sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
         select ${w.projectId}, 'events', 'req', ${w.clock.now()}, ${items}::int, '[0123456789]'::bytea from generate_series(1, ${requests}::int)`,
   )
 /** Appends nothing, and takes as many positions as if it had. */
 const skip = (w: World, positions: number) =>
-  w.db.run(sql`select setval(s, nextval(s) + ${positions}::bigint) from pg_get_serial_sequence('accepted_requests', 'position') s`)
+  w.db.run(sql`select setval(s, nextval(s) + ${positions}::bigint) from pg_get_serial_sequence('queue_entries', 'position') s`)
 const shrink = (w: World, requests: number) =>
   w.db.run(
-    sql`delete from accepted_requests where position = any(array(select position from accepted_requests order by position limit ${requests}))`,
+    sql`delete from queue_entries where position = any(array(select position from queue_entries order by position limit ${requests}))`,
   )
-const empty = (w: World) => w.db.run(sql`delete from accepted_requests`)
+const empty = (w: World) => w.db.run(sql`delete from queue_entries`)
 
 const Count = Type.Object({ count: Type.Integer() })
 const appended = async (w: World) =>
-  (await w.db.first(Count, sql`select count(*) as count from accepted_requests where project_id = ${w.projectId}`))?.count
+  (await w.db.one(Count, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count
 
 describe('the measure', () => {
   test('of an empty log is nothing', async () => {
@@ -37,7 +37,7 @@ describe('the measure', () => {
     await using w = await world()
     await empty(w)
     await fill(w, 150, 3)
-    await w.db.run(sql`delete from accepted_requests where position % 3 = 0`)
+    await w.db.run(sql`delete from queue_entries where position % 3 = 0`)
     expect(await measureBacklog(w.ctx)).toEqual({ requests: 100, items: 300, bytes: 1200, oldest: w.clock.now() })
     await empty(w)
   })
@@ -54,7 +54,7 @@ describe('the measure', () => {
     await using w = await world()
     await empty(w)
     await fill(w, 20_000)
-    await w.db.run(sql`delete from accepted_requests where position % 2 = 0`)
+    await w.db.run(sql`delete from queue_entries where position % 2 = 0`)
     const { requests } = await measureBacklog(w.ctx)
     expect(requests).toBeGreaterThan(5000)
     expect(requests).toBeLessThan(15_000)

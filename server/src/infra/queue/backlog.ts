@@ -31,11 +31,11 @@ const NOTHING: Backlog = { requests: 0, items: 0, bytes: 0, oldest: null }
  * newest, and of the range before them, which doubles at each step, a few. One old request that is stuck weighs next to nothing.
  */
 export async function measureBacklog(ctx: Ctx): Promise<Backlog> {
-  const measured = await ctx.db.first(
+  const measured = await ctx.db.one(
     Backlog,
     sql`with ends as materialized (
-          select (select position from accepted_requests order by position limit 1) as first,
-                 (select position from accepted_requests order by position desc limit 1) as last
+          select (select position from queue_entries order by position limit 1) as first,
+                 (select position from queue_entries order by position desc limit 1) as last
         ), strata as materialized (
           select e.last - r.start as top, r.size, least(r.size, case when r.start = 0 then ${NEWEST}::bigint else ${PROBES}::bigint end) as probes
           from ends e
@@ -48,12 +48,12 @@ export async function measureBacklog(ctx: Ctx): Promise<Backlog> {
           from strata s
           cross join lateral generate_series(0, s.probes - 1) as probe
           cross join lateral (select s.top - floor((probe + random()) * s.size / s.probes)::bigint as position) p
-          cross join lateral (select items, octet_length(body) as bytes from accepted_requests where position = p.position) a
+          cross join lateral (select items, octet_length(body) as bytes from queue_entries where position = p.position) a
         )
         select coalesce((select sum(weight) from found), 0)::bigint as requests,
                coalesce((select sum(weight * items) from found), 0)::bigint as items,
                coalesce((select sum(weight * bytes) from found), 0)::bigint as bytes,
-               (select received_at from accepted_requests order by position limit 1) as oldest`,
+               (select received_at from queue_entries order by position limit 1) as oldest`,
   )
   return measured ?? NOTHING
 }
@@ -77,7 +77,7 @@ function gaugeOf(config: Config): Gauge {
  * One caller a second measures; the others go by what was measured last, so that nobody waits for a connection that those hold
  * who wait for the measure.
  */
-export async function refuseWhenFull(ctx: Ctx): Promise<void> {
+export async function requireRoom(ctx: Ctx): Promise<void> {
   const { config, clock } = ctx
   if (config.BACKLOG_ITEMS_MAX === 0 && config.BACKLOG_BYTES_MAX === 0) return
   const gauge = gaugeOf(config)
@@ -125,10 +125,10 @@ export function retryAfter({ fullness, shrinking }: { fullness: number; shrinkin
 const Oldest = Type.Object({ received_at: Instant })
 
 /** How long the oldest accepted request of a project has waited to be applied: what can wait gives way to it. */
-export async function logLagMs(ctx: Ctx, projectId: ProjectId): Promise<number> {
-  const oldest = await ctx.db.first(
+export async function oldestEntryAgeMs(ctx: Ctx, projectId: ProjectId): Promise<number> {
+  const oldest = await ctx.db.one(
     Oldest,
-    sql`select received_at from accepted_requests where project_id = ${projectId} order by position limit 1`,
+    sql`select received_at from queue_entries where project_id = ${projectId} order by position limit 1`,
   )
   return oldest ? ctx.clock.now().getTime() - oldest.received_at.getTime() : 0
 }

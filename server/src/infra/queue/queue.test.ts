@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../postgres/db.ts'
-import { type AcceptedRequest, claimRequests, createAppender, lockProject, projectsWaiting } from './queue.ts'
+import { type AcceptedRequest, claimEntries, createAppender, lockProject, projectsWithEntries } from './queue.ts'
 
 const request = (w: World, body: Buffer, items = 1): AcceptedRequest => ({
   projectId: w.projectId,
@@ -16,7 +16,7 @@ const request = (w: World, body: Buffer, items = 1): AcceptedRequest => ({
 
 const Row = Type.Object({ body: Type.Unsafe<Buffer>({}) })
 const stored = async (w: World) =>
-  (await w.db.all(Row, sql`select body from accepted_requests where project_id = ${w.projectId} order by position`)).map(({ body }) => body)
+  (await w.db.many(Row, sql`select body from queue_entries where project_id = ${w.projectId} order by position`)).map(({ body }) => body)
 
 test('requests that arrive together share commits, and each keeps its own bytes', async () => {
   await using w = await world()
@@ -63,7 +63,7 @@ test('a claim takes the oldest, about as many items as asked for and at least on
   const appender = createAppender(w.db, () => undefined)
   for (const items of [100, 100, 5000, 1]) await appender.append(request(w, Buffer.from(String(items)), items))
   const claimed = (most: number) =>
-    w.db.transaction(async (db) => (await claimRequests({ ...w.ctx, db }, w.projectId, most)).map(({ body }) => String(body)))
+    w.db.transaction(async (db) => (await claimEntries({ ...w.ctx, db }, w.projectId, most)).map(({ body }) => String(body)))
   expect(await claimed(1)).toEqual(['100'])
   expect(await claimed(150)).toEqual(['100', '100'])
   expect(await claimed(201)).toEqual(['100', '100', '5000'])
@@ -75,7 +75,9 @@ test('one processor at a time has a project, and every project with work is foun
   const appender = createAppender(w.db, () => undefined)
   await appender.append(request(w, Buffer.from('a')))
   await appender.append({ ...request(w, Buffer.from('b')), projectId: other.projectId })
-  expect((await projectsWaiting(w.ctx)).map(({ project_id }) => project_id)).toEqual(expect.arrayContaining([w.projectId, other.projectId]))
+  expect((await projectsWithEntries(w.ctx)).map(({ project_id }) => project_id)).toEqual(
+    expect.arrayContaining([w.projectId, other.projectId]),
+  )
   await w.db.transaction(async (db) => {
     expect(await lockProject({ ...w.ctx, db }, w.projectId)).toBe(true)
     await w.db.transaction(async (second) => {

@@ -51,7 +51,7 @@ export function createAppender(db: Db, appended: () => void): Appender {
       waiting = waiting.slice(group.length)
       const bytes = group.reduce((sum, { request }) => sum + request.body.length, 0)
       try {
-        await insertGroup(
+        await appendAll(
           db,
           group.map(({ request }) => request),
         )
@@ -90,10 +90,10 @@ function takeGroup(waiting: Waiting[]): Waiting[] {
 }
 
 /** One statement for the group: the bodies travel as one value and are cut apart by the database. */
-export async function insertGroup(db: Db, requests: AcceptedRequest[]): Promise<void> {
+export async function appendAll(db: Db, requests: AcceptedRequest[]): Promise<void> {
   const lengths = requests.map(({ body }) => body.length)
   await db.run(
-    sql`insert into accepted_requests (project_id, kind, user_id, request_id, received_at, items, body)
+    sql`insert into queue_entries (project_id, kind, user_id, request_id, received_at, items, body)
         select r.project_id, r.kind, r.user_id, r.request_id, r.received_at, r.items,
                substring(${Buffer.concat(requests.map(({ body }) => body))}::bytea from r.start for r.length)
         from unnest(${requests.map(({ projectId }) => projectId)}::bigint[], ${requests.map(({ kind }) => kind)}::text[], ${requests.map(({ userId }) => userId)}::bigint[],
@@ -112,7 +112,7 @@ function starts(lengths: number[]): number[] {
   })
 }
 
-export const ClaimedRow = Type.Object({
+export const QueueEntryRow = Type.Object({
   position: Type.Integer(),
   kind: Type.String(),
   user_id: Nullable(IdOf<UserId>()),
@@ -120,18 +120,18 @@ export const ClaimedRow = Type.Object({
   received_at: Instant,
   body: Type.Unsafe<Buffer>({}),
 })
-export type ClaimedRequest = Static<typeof ClaimedRow>
+export type QueueEntry = Static<typeof QueueEntryRow>
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
 /** Projects with accepted requests, found by hopping over the index from one project to the next. */
-export const projectsWaiting = (ctx: Ctx) =>
-  ctx.db.all(
+export const projectsWithEntries = (ctx: Ctx) =>
+  ctx.db.many(
     ProjectRow,
     sql`with recursive waiting as (
-          (select project_id from accepted_requests order by project_id limit 1)
+          (select project_id from queue_entries order by project_id limit 1)
           union all
-          select (select a.project_id from accepted_requests a where a.project_id > w.project_id order by a.project_id limit 1)
+          select (select a.project_id from queue_entries a where a.project_id > w.project_id order by a.project_id limit 1)
           from waiting w where w.project_id is not null
         )
         select project_id from waiting where project_id is not null`,
@@ -141,25 +141,25 @@ const Locked = Type.Object({ locked: Type.Boolean() })
 
 /** One processor at a time for a project keeps its people's events in order; false when another has it. */
 export const lockProject = async (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
-  (await ctx.db.first(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))
+  (await ctx.db.one(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))
     ?.locked ?? false
 
 const CLAIMED_REQUESTS_MAX = 2000
 
 /** The oldest requests of a project, up to about `itemsMax` items; at least one. */
-export const claimRequests = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number) =>
-  ctx.db.all(
-    ClaimedRow,
+export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number) =>
+  ctx.db.many(
+    QueueEntryRow,
     sql`select position, kind, user_id, request_id, received_at, body
         from (select position, kind, user_id, request_id, received_at, body, sum(items) over (order by position) - items as before
-              from (select position, kind, user_id, request_id, received_at, items, body from accepted_requests where project_id = ${projectId} order by position limit ${CLAIMED_REQUESTS_MAX}) oldest) sized
+              from (select position, kind, user_id, request_id, received_at, items, body from queue_entries where project_id = ${projectId} order by position limit ${CLAIMED_REQUESTS_MAX}) oldest) sized
         where before < ${itemsMax}
         order by position`,
   )
 
 /** Forgets requests whose effects this transaction holds. */
-export const deleteRequests = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) =>
-  ctx.db.run(sql`delete from accepted_requests where project_id = ${projectId} and position = any(${positions}::bigint[])`)
+export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) =>
+  ctx.db.run(sql`delete from queue_entries where project_id = ${projectId} and position = any(${positions}::bigint[])`)
 
 export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
 
@@ -174,8 +174,8 @@ export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedIte
 const Found = Type.Object({ found: Type.Boolean() })
 
 /** Does anything wait in this project? */
-export const isBusy = async (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
-  (await ctx.db.first(Found, sql`select exists (select 1 from accepted_requests where project_id = ${projectId}) as found`))?.found ?? false
+export const hasEntries = async (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
+  (await ctx.db.one(Found, sql`select exists (select 1 from queue_entries where project_id = ${projectId}) as found`))?.found ?? false
 
 const Parked = Type.Object({ parked: Type.Integer() })
 /** More than this many are told as this many. */
@@ -185,7 +185,7 @@ const PARKED_COUNTED_MAX = 100_000
 export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date | null; parked: number }> {
   const { requests, items, bytes, oldest } = await measureBacklog(ctx)
   ctx.metrics.backlog(items, bytes)
-  const counted = await ctx.db.first(
+  const counted = await ctx.db.one(
     Parked,
     sql`select count(*) as parked from (select 1 from parked_items order by id limit ${PARKED_COUNTED_MAX}) counted`,
   )

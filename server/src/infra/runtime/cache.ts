@@ -2,18 +2,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Ctx } from './ctx.ts'
 
-export type Remembered<K extends string | number, V> = {
+export type Cached<K extends string | number, V> = {
   get(ctx: Ctx, key: K): Promise<V>
   /** This process changed it: it is read again. Others follow when their time is over. */
   forget(): void
 }
 
 /** `load` reads what is not known, or known for longer than `forMs`; undefined is not remembered. */
-export function remembered<K extends string | number, V>(
-  max: number,
-  forMs: number,
-  load: (ctx: Ctx, key: K) => Promise<V>,
-): Remembered<K, V> {
+export function cached<K extends string | number, V>(max: number, forMs: number, load: (ctx: Ctx, key: K) => Promise<V>): Cached<K, V> {
   const known = new LRUCache<K, { value: V & {}; readAt: number }>({ max })
   return {
     async get(ctx, key) {

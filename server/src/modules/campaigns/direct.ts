@@ -4,10 +4,10 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { type CampaignId, type MessageId, type UserId, ulid } from '../../lib/ids.ts'
 import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
-import { enqueue, messagesOf } from '../messages/index.ts'
+import { enqueueMessages, messagesOf } from '../messages/index.ts'
 import { Identifier, resolveIds } from '../users/index.ts'
 import { getCampaign } from './service.ts'
-import { intentOf } from './triggers.ts'
+import { intentFor } from './triggers.ts'
 
 const DATA_BYTES_MAX = 32_768
 const KEY_LENGTH_MAX = 200
@@ -46,17 +46,17 @@ export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTr
       throw fault('validation_failed', 'type', 'A campaign of the type `blast` goes to lists. Schedule it instead.')
     if (campaign.state !== 'running')
       throw fault('validation_failed', 'state', `The campaign is \`${campaign.state}\`. Set \`state\` to \`running\` first.`)
-    const userId = await personOf(ctx, input)
+    const userId = await userOf(ctx, input)
     const now = ctx.clock.now()
     const event = { name: campaign.event_name ?? '', data: input.data ?? {}, created_at: now.toISOString() }
-    const intent = intentOf(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
-    await enqueue(ctx, [intent])
+    const intent = intentFor(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
+    await enqueueMessages(ctx, [intent])
     const message = (await messagesOf(ctx, id, userId)).find(({ cause }) => cause === intent.cause)
     return message ? { message_id: message.id } : {}
   })
 }
 
-async function personOf(ctx: InTx, { external_id, anonymous_id }: DirectTrigger): Promise<UserId> {
+async function userOf(ctx: InTx, { external_id, anonymous_id }: DirectTrigger): Promise<UserId> {
   if (external_id === undefined && anonymous_id === undefined)
     throw fault('parameter_missing', 'external_id', 'One of `external_id`, `anonymous_id` is required.')
   if (external_id !== undefined && anonymous_id !== undefined)

@@ -3,10 +3,11 @@ import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import {
-  aboutOf,
+  checkAndCompile,
   countTemplates,
   deleteTemplate,
   findingsOf,
+  lintContextOf,
   type SavedTemplate,
   saveTemplate,
   type Template,
@@ -14,9 +15,8 @@ import {
   type TemplateRow,
   templatesOf,
   variantName,
-  written,
 } from '../templates/index.ts'
-import { getCampaign, holdCampaign } from './service.ts'
+import { getCampaign, lockEditable } from './service.ts'
 import { isLive } from './states.ts'
 
 /** The templates of one campaign, oldest first. Throws 404. */
@@ -30,19 +30,19 @@ export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: 
   const campaign = await getCampaign(ctx, place.campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
   // Compiling takes its time, and nobody is to wait for it: a campaign never changes its channel.
-  const { data, compiled } = await written(campaign.channel, given)
+  const { data, compiled } = await checkAndCompile(campaign.channel, given)
   const saved = await inTx(ctx, async (ctx) => {
-    await holdCampaign(ctx, place.campaignId)
+    await lockEditable(ctx, place.campaignId)
     return saveTemplate(ctx, place, data, compiled)
   })
   if (!saved) throw new Error('The template was not saved.')
-  return { ...present(saved), findings: findingsOf(campaign.channel, saved, await aboutOf(ctx, campaign)) }
+  return { ...present(saved), findings: findingsOf(campaign.channel, saved, await lintContextOf(ctx, campaign)) }
 }
 
 /** Removes a template; the last one stays while the campaign is under way. Throws 403, 404, 422. */
 export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<void> {
   return inTx(ctx, async (ctx) => {
-    const { state } = await holdCampaign(ctx, place.campaignId)
+    const { state } = await lockEditable(ctx, place.campaignId)
     if ((await deleteTemplate(ctx, place)) === 0) throw missing('template')
     if (isLive(state) && (await countTemplates(ctx, place.campaignId)) === 0) {
       throw fault(

@@ -6,7 +6,7 @@
  * that was aborted, paused or archived.
  */
 export { campaignJobs } from './jobs.ts'
-export { campaignsOfList, findCampaigns, sendingCampaigns } from './queries.ts'
+export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { campaignRoutes } from './routes.ts'
 export { getCampaign as requireCampaign } from './service.ts'
-export { intentsOf } from './triggers.ts'
+export { matchTriggers } from './triggers.ts'

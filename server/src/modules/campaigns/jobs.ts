@@ -1,17 +1,17 @@
 import { job } from '../../infra/queue/jobs.ts'
-import { beginDue, loadAudiences } from './audience/load.ts'
-import { rehearseNext } from './preflight/service.ts'
+import { launchDue, loadAudiences } from './audience/load.ts'
+import { preflightNext } from './preflight/service.ts'
 import { chooseWinners, finishDone } from './progress/finish.ts'
-import { doChores } from './progress/pending-actions.ts'
+import { runPendingActions } from './progress/pending-actions.ts'
 
 const IDLE_MS = 500
 const FINISH_IDLE_MS = 1000
 
 export const campaignJobs = [
-  job({ name: 'campaigns.begin', idleMs: IDLE_MS, run: beginDue }),
+  job({ name: 'campaigns.begin', idleMs: IDLE_MS, run: launchDue }),
   job({ name: 'campaigns.load', idleMs: IDLE_MS, run: (ctx) => loadAudiences(ctx) }),
-  job({ name: 'campaigns.chores', idleMs: IDLE_MS, run: (ctx) => doChores(ctx) }),
+  job({ name: 'campaigns.chores', idleMs: IDLE_MS, run: (ctx) => runPendingActions(ctx) }),
   job({ name: 'campaigns.finish', idleMs: FINISH_IDLE_MS, run: finishDone }),
-  job({ name: 'campaigns.preflight', idleMs: IDLE_MS, run: (ctx) => rehearseNext(ctx) }),
+  job({ name: 'campaigns.preflight', idleMs: IDLE_MS, run: (ctx) => preflightNext(ctx) }),
   job({ name: 'campaigns.winner', idleMs: FINISH_IDLE_MS, run: chooseWinners }),
 ]

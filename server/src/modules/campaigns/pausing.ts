@@ -3,7 +3,7 @@ import { faultsError } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { savePause } from './queries.ts'
 import type { CampaignRow } from './schema.ts'
-import { holdCampaign } from './service.ts'
+import { lockEditable } from './service.ts'
 import { pauseFault } from './states.ts'
 
 /** Once this returns nothing more is handed over for the campaign, until it is resumed. Throws 403, 404, 422. */
@@ -14,7 +14,7 @@ export const resumeCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<Campaig
 
 async function setPause(ctx: ProjectCtx, id: CampaignId, pause: boolean): Promise<CampaignRow> {
   const row = await inTx(ctx, async (ctx) => {
-    const before = await holdCampaign(ctx, id)
+    const before = await lockEditable(ctx, id)
     const found = pauseFault(before.state)
     if (found) throw faultsError([found])
     if ((before.paused_at !== null) === pause) return before

@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { dueAt } from './fields.ts'
-import { type CampaignFields, CampaignRow, type Chore } from './schema.ts'
+import { type CampaignFields, CampaignRow, type PendingAction } from './schema.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
@@ -42,14 +42,14 @@ export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
   )
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 
 /** The live ones among these campaigns, in no order. */
 export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
@@ -57,7 +57,7 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
 
 /** The campaign, held until the transaction ends: its state and templates are decided about one at a time. */
 export const lockCampaign = (ctx: InTx, id: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
@@ -67,7 +67,7 @@ export const lockCampaign = (ctx: InTx, id: CampaignId) =>
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 
 export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<CampaignRow, 'type' | 'channel'>, fields: CampaignFields) =>
-  ctx.db.first(
+  ctx.db.one(
     CampaignRow,
     sql`insert into campaigns (project_id, type, channel, name, subscription_id, provider_id, state, event_name, list_ids, exclusion_list_ids,
                                tags, send_in_user_timezone, send_at, due_at, custom_domain_id, rate, expires_after_hours, holdout_percent,
@@ -81,8 +81,8 @@ export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<Campaign
   )
 
 /** Writes a campaign that this transaction holds. What stops is not paused any more; a chore takes the place of the one before. */
-export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, chore: Chore | null) =>
-  ctx.db.first(
+export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, chore: PendingAction | null) =>
+  ctx.db.one(
     CampaignRow,
     sql`update campaigns
         set name = ${fields.name}, subscription_id = ${fields.subscription_id}, provider_id = ${fields.provider_id}, state = ${fields.state},
@@ -99,8 +99,8 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
   )
 
 /** Pauses a campaign that this transaction holds, or lets it go on. */
-export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, chore: Chore) =>
-  ctx.db.first(
+export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, chore: PendingAction) =>
+  ctx.db.one(
     CampaignRow,
     sql`update campaigns set paused_at = ${pausedAt}, chore = ${chore}, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
@@ -108,7 +108,7 @@ export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, chor
   )
 
 /** Takes a campaign out of every read; one that is under way ends as aborted. */
-export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], chore: Chore | null) =>
+export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], chore: PendingAction | null) =>
   ctx.db.run(
     sql`update campaigns
         set archived_at = ${ctx.clock.now()}, state = ${state}, chore = coalesce(${chore}, chore), updated_at = ${ctx.clock.now()}
@@ -132,8 +132,8 @@ const SendingRow = Type.Object({
  * What their messages depend on, of those campaigns that are there. Held for sharing, nobody stops or pauses them before the
  * transaction ends.
  */
-export const sendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
-  ctx.db.all(
+export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
+  ctx.db.many(
     SendingRow,
     sql`select id, name, state, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id, winner_variant,
                winner is not null and winner_variant is null as waits_for_winner,
@@ -156,7 +156,7 @@ const TriggerRow = Type.Object({
 
 /** The running trigger campaigns that fire on any of these events. */
 export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     TriggerRow,
     sql`select id, event_name, event_rule, channel, subscription_id, expires_after_hours from campaigns
         where project_id = ${ctx.projectId} and event_name = any(${eventNames}::text[])
@@ -167,8 +167,8 @@ export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
 const NamedRow = Type.Object({ name: Type.String() })
 
 /** Campaigns that go out to a list, or spare it, sooner or later. */
-export const campaignsOfList = (ctx: ProjectCtx, listId: ListId) =>
-  ctx.db.all(
+export const campaignsUsingList = (ctx: ProjectCtx, listId: ListId) =>
+  ctx.db.many(
     NamedRow,
     sql`select name from campaigns
         where project_id = ${ctx.projectId} and archived_at is null and state in ('scheduled', 'loading', 'running', 'aborting')

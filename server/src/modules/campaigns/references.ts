@@ -3,7 +3,7 @@ import { type Fault, fault } from '../../lib/errors.ts'
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { findListIds } from '../lists/index.ts'
-import { eventRuleFaults, references } from '../rules/index.ts'
+import { eventRuleFaults, referencesOf } from '../rules/index.ts'
 import { findSubscription, knownSubscriptions } from '../subscriptions/index.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
@@ -66,12 +66,12 @@ async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fa
 async function ruleFaults(ctx: ProjectCtx, type: CampaignRow['type'], rule: NonNullable<CampaignChanges['event_rule']>): Promise<Fault[]> {
   if (type === 'blast') return [broken('event_rule', 'Only campaigns of the type `trigger` fire on an event. Leave `event_rule` out.')]
   const faults = eventRuleFaults(rule)
-  return faults.length > 0 || rule.user === undefined ? faults : mentionFaults(ctx, references(rule.user))
+  return faults.length > 0 || rule.user === undefined ? faults : mentionFaults(ctx, referencesOf(rule.user))
 }
 
 const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
 
-async function mentionFaults(ctx: ProjectCtx, mentioned: ReturnType<typeof references>): Promise<Fault[]> {
+async function mentionFaults(ctx: ProjectCtx, mentioned: ReturnType<typeof referencesOf>): Promise<Fault[]> {
   const idsOf = (wanted: keyof typeof THINGS) => mentioned.filter(({ kind }) => kind === wanted).map(({ id }) => id)
   const [lists, subscriptions, campaigns] = [idsOf('list'), idsOf('subscription'), idsOf('campaign')]
   const known = {

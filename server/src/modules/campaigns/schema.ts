@@ -187,4 +187,4 @@ type Found = 'winner_variant' | 'paused_at' | 'started_at' | 'finished_at' | 'cr
 export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | Found>
 
 /** What is still to be done to the messages of a campaign. */
-export type Chore = 'hold' | 'release' | 'take_back'
+export type PendingAction = 'hold' | 'release' | 'take_back'

@@ -4,8 +4,8 @@ import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { inFlight, type Tally, talliesOf } from '../messages/index.ts'
-import { copyTemplates, variantName, variantsWritten } from '../templates/index.ts'
+import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
+import { copyTemplates, variantName, variantsWithTemplate } from '../templates/index.ts'
 import { applied, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import * as queries from './queries.ts'
 import { channelOf, type LookUps, referenceFaults } from './references.ts'
@@ -44,35 +44,35 @@ export async function getCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
 }
 
 /** A campaign, held until the transaction ends. Throws 404. */
-export async function lockExisting(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
+export async function lockCampaign(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
   const row = await queries.lockCampaign(ctx, id)
   if (!row) throw missing('campaign')
   return row
 }
 
 /** A campaign that this caller may change, held until the transaction ends. Throws 404, 403. */
-export async function holdCampaign(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
-  const row = await lockExisting(ctx, id)
+export async function lockEditable(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
+  const row = await lockCampaign(ctx, id)
   if (row.state !== 'draft') requirePublisher(ctx)
   return row
 }
 
 /** A campaign after a write, and how many of its messages were on their way to a provider when it was aborted. */
-export type Written = { row: CampaignRow; in_flight?: number }
+export type SavedCampaign = { row: CampaignRow; in_flight?: number }
 
 /**
  * Changes the members given, the state among them. Once this returns nothing more is handed over for a campaign that was stopped;
  * what was not sent is taken back by a job. Throws 403, 404, 422.
  */
-export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges, lookUps: LookUps): Promise<Written> {
+export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges, lookUps: LookUps): Promise<SavedCampaign> {
   if (changes.state !== undefined) requirePublisher(ctx)
-  const written = await inTx(ctx, async (ctx): Promise<Written> => {
-    const before = await holdCampaign(ctx, id)
+  const written = await inTx(ctx, async (ctx): Promise<SavedCampaign> => {
+    const before = await lockEditable(ctx, id)
     await checkSubscription(ctx, before, changes)
     refuse(await referenceFaults(ctx, before, changes, lookUps))
     const after = applied(before.type, fieldsOf(before), changes)
     const row = isDeepStrictEqual(fieldsOf(before), after) ? before : await save(ctx, before, after)
-    return { row, ...(changes.state === 'aborted' && { in_flight: await inFlight(ctx, id) }) }
+    return { row, ...(changes.state === 'aborted' && { in_flight: await countInFlight(ctx, id) }) }
   })
   for (const job of ['campaigns.begin', 'campaigns.chores']) ctx.wake(job)
   return written
@@ -109,7 +109,7 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 }
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
-  const written = await variantsWritten(ctx, before.id)
+  const written = await variantsWithTemplate(ctx, before.id)
   const hasTemplate = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])
@@ -118,7 +118,7 @@ async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields)
 /** Takes a campaign out of every read; one that is under way is aborted first. Throws 403, 404. */
 export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    const { state } = await holdCampaign(ctx, id)
+    const { state } = await lockEditable(ctx, id)
     const isStopped = isLive(state)
     await queries.archiveCampaign(ctx, id, isStopped ? 'aborted' : state, isStopped ? 'take_back' : null)
   })
@@ -137,17 +137,17 @@ export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
 
 /** A campaign as it is read: what is not set is left out, what became of its messages is added. */
 export const presentCampaign = async (ctx: ProjectCtx, row: CampaignRow): Promise<Campaign> =>
-  present(row, (await talliesOf(ctx, [row.id])).get(row.id))
+  present(row, (await messageCountsOf(ctx, [row.id])).get(row.id))
 
 /** The same, with what only the reply to a write says. */
-export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: Written): Promise<Campaign> => ({
+export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: SavedCampaign): Promise<Campaign> => ({
   ...(await presentCampaign(ctx, row)),
   ...more,
 })
 
 export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow>): Promise<PageOf<Campaign>> {
   const ids = page.results.map(({ id }) => id)
-  const tallies = ids.length > 0 ? await talliesOf(ctx, ids) : new Map<CampaignId, Tally>()
+  const tallies = ids.length > 0 ? await messageCountsOf(ctx, ids) : new Map<CampaignId, Counts>()
   return mapPage(page, (row) => present(row, tallies.get(row.id)))
 }
 
@@ -156,7 +156,7 @@ const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced
 const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })
 
 /** What may be null is what may be unset. */
-const present = ({ winner_variant, ...row }: CampaignRow, tally: Tally | undefined): Campaign => ({
+const present = ({ winner_variant, ...row }: CampaignRow, tally: Counts | undefined): Campaign => ({
   ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
   ...(winner_variant !== null && { winner_variant: variantName(winner_variant) }),
   delivery: tally ? deliveryOf(tally) : NOTHING_SENT,

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 import {
   CAMPAIGN_STATES,
   CAMPAIGN_TYPES,
+  type CampaignDraft,
   type CampaignState,
   type CampaignType,
   isLive,
-  type Prospect,
   pauseFault,
   stateAfter,
   stateFault,
   WRITABLE_STATES,
 } from './states.ts'
 
-const ready = (type: CampaignType, state: CampaignState): Prospect => ({
+const ready = (type: CampaignType, state: CampaignState): CampaignDraft => ({
   type,
   state,
   send_at: '2026-12-01T09:00:00.000Z',
@@ -65,7 +65,7 @@ test.each(
 )('a %s campaign that stays %s has not moved', (type, state) => expect(stateFault(state, ready(type, state))).toBeNull())
 
 describe('what a state needs, on the way into it and while in it', () => {
-  test.each<[CampaignType, CampaignState, Partial<Prospect>, string]>([
+  test.each<[CampaignType, CampaignState, Partial<CampaignDraft>, string]>([
     ['blast', 'scheduled', { send_at: null }, 'send_at'],
     ['blast', 'aborting', { send_at: null }, 'send_at'],
     ['blast', 'aborting', { list_ids: [] }, 'list_ids'],

@@ -47,7 +47,7 @@ export const stateAfter = (
 ): CampaignState => (type === 'blast' && hasNewTime && isSending(from) && state === from ? 'aborting' : state)
 
 /** A campaign as it would be after a write. */
-export type Prospect = {
+export type CampaignDraft = {
   type: CampaignType
   state: CampaignState
   send_at: string | null
@@ -60,7 +60,7 @@ export type Prospect = {
  * Why a campaign cannot go from one state to the prospect, or null. Staying in a state is no move, but what that state
  * needs must not be taken away. The first thing that is missing is named.
  */
-export function stateFault(from: CampaignState, to: Prospect): Fault | null {
+export function stateFault(from: CampaignState, to: CampaignDraft): Fault | null {
   if (to.type === 'trigger' && to.state === 'scheduled')
     return broken('type', 'Only campaigns of the type `blast` can be scheduled. Set `state` to `running` instead.')
   if (to.state !== from && !(MOVES[to.type][from] as readonly string[]).includes(to.state)) {
@@ -77,13 +77,13 @@ export const pauseFault = (state: CampaignState): Fault | null =>
     ? null
     : broken('state', `Only campaigns that are \`loading\` or \`running\` can be paused or resumed. This one is \`${state}\`.`)
 
-function scheduleFault({ send_at, list_ids, hasTemplate }: Prospect): Fault | null {
+function scheduleFault({ send_at, list_ids, hasTemplate }: CampaignDraft): Fault | null {
   if (send_at === null) return broken('send_at', 'A scheduled campaign needs `send_at`.')
   if (list_ids.length === 0) return broken('list_ids', 'A scheduled campaign needs at least one list in `list_ids`.')
   return hasTemplate ? null : templateFault('be scheduled')
 }
 
-function runFault({ event_name, hasTemplate }: Prospect): Fault | null {
+function runFault({ event_name, hasTemplate }: CampaignDraft): Fault | null {
   if (event_name === null) return broken('event_name', 'A running trigger campaign needs `event_name`, the event that it fires on.')
   return hasTemplate ? null : templateFault('run')
 }

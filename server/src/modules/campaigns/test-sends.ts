@@ -6,27 +6,35 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { type Carrier, carrierFor, compose, type Outcome, type PushTarget, type Rendered, unreachable } from '../channels/index.ts'
+import {
+  compose,
+  connectProvider,
+  type ProviderConnection,
+  type ProviderResponse,
+  type PushTarget,
+  type Rendered,
+  unreachable,
+} from '../channels/index.ts'
 import { newMessageId } from '../messages/index.ts'
 import { suppressedAmong } from '../subscriptions/index.ts'
-import { choosing, samplePerson, scopeFor, type TestInput, type TestReport, tried, visible } from '../templates/index.ts'
-import { findUsers, pushTargetsOf, requireUser, resolveIds, type UserRow } from '../users/index.ts'
+import { asCallerSees, sampleUser, scopeFor, type TestInput, type TestReport, templateChooser, tryRender } from '../templates/index.ts'
+import { findUsers, pushDevicesOf, requireUser, resolveIds, type UserRow } from '../users/index.ts'
 import type { CampaignRow } from './schema.ts'
 import { getCampaign } from './service.ts'
 
 type Result = TestReport['results'][number]
 
 /** Somebody to send to: as a person, who may be made up, or why not. */
-type Recipient = { to: string; person: UserRow; isReal: boolean } | { to: string; refused: string }
+type Recipient = { to: string; user: UserRow; isReal: boolean } | { to: string; refused: string }
 
 type Sending = {
   campaign: CampaignRow
-  carrier: Carrier
+  connection: ProviderConnection
   /** In which locale, and as whom, when that is not each for themselves. */
   locale: string | undefined
   as: UserRow | null
   suppressed: Map<string, unknown>
-  templateFor: Awaited<ReturnType<typeof choosing>>
+  templateFor: Awaited<ReturnType<typeof templateChooser>>
 }
 
 const TEST_MARK = '[Test] '
@@ -34,8 +42,8 @@ const TEST_MARK = '[Test] '
 /** Hands the template to the campaign's provider for each recipient, and says what became of it. Throws 404. */
 export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInput): Promise<TestReport> {
   const campaign = await getCampaign(ctx, id)
-  const as = input.as === undefined ? null : await visible(ctx, await requireUser(ctx, input.as))
-  const templateFor = await choosing(ctx, campaign, input.variant)
+  const as = input.as === undefined ? null : await asCallerSees(ctx, await requireUser(ctx, input.as))
+  const templateFor = await templateChooser(ctx, campaign, input.variant)
   templateFor(null)
   const recipients = await recipientsOf(ctx, campaign.channel, distinct(input.to))
   const suppressed = await suppressedAmong(
@@ -43,32 +51,32 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
     campaign.channel,
     recipients.flatMap((recipient) => addressesOf(campaign.channel, recipient)),
   )
-  const carrier = await carrierFor(ctx, campaign.channel, campaign.provider_id)
+  const connection = await connectProvider(ctx, campaign.channel, campaign.provider_id)
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const results: Result[] = []
   // One after the other: there are few, and a provider's limits are not ours to break for a test.
   for (const recipient of recipients)
-    results.push(await sendOne(ctx, { campaign, carrier, locale, as, suppressed, templateFor }, recipient))
+    results.push(await sendOne(ctx, { campaign, connection, locale, as, suppressed, templateFor }, recipient))
   return { results }
 }
 
 async function recipientsOf(ctx: ProjectCtx, channel: Channel, names: string[]): Promise<Recipient[]> {
   const addresses = new Set(names.filter((name) => isAddress(channel, name)))
-  const rows = await peopleOf(
+  const rows = await usersOf(
     ctx,
     names.filter((name) => !addresses.has(name)),
   )
-  const sample = await samplePerson(ctx)
+  const sample = await sampleUser(ctx)
   return names.map((to) => {
-    if (addresses.has(to)) return { to, person: { ...sample, email: to, phone: to }, isReal: false }
-    const person = rows.get(to)
-    return person
-      ? { to, person, isReal: true }
+    if (addresses.has(to)) return { to, user: { ...sample, email: to, phone: to }, isReal: false }
+    const user = rows.get(to)
+    return user
+      ? { to, user, isReal: true }
       : { to, refused: `\`${to}\` is neither an address of this channel nor the \`external_id\` of a user.` }
   })
 }
 
-async function peopleOf(ctx: ProjectCtx, names: string[]): Promise<Map<string, UserRow>> {
+async function usersOf(ctx: ProjectCtx, names: string[]): Promise<Map<string, UserRow>> {
   const found = names.length === 0 ? [] : await resolveIds(ctx, names, [])
   const rows = new Map(
     (
@@ -78,12 +86,12 @@ async function peopleOf(ctx: ProjectCtx, names: string[]): Promise<Map<string, U
       )
     ).map((row) => [row.id, row]),
   )
-  const people = new Map<string, UserRow>()
+  const users = new Map<string, UserRow>()
   for (const { external_id, id } of found) {
     const row = rows.get(id)
-    if (row && external_id !== null) people.set(external_id, await visible(ctx, row))
+    if (row && external_id !== null) users.set(external_id, await asCallerSees(ctx, row))
   }
-  return people
+  return users
 }
 
 const isAddress = (channel: Channel, name: string): boolean =>
@@ -94,17 +102,17 @@ function addressOf(channel: Channel, { email, phone }: UserRow): string | null {
 }
 
 function addressesOf(channel: Channel, recipient: Recipient): string[] {
-  const address = 'person' in recipient ? addressOf(channel, recipient.person) : null
+  const address = 'user' in recipient ? addressOf(channel, recipient.user) : null
   return address === null ? [] : [address]
 }
 
 async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient): Promise<Result> {
   const made = await make(ctx, sending, recipient)
   if ('refused' in made) return { to: recipient.to, outcome: 'refused', reason: made.refused }
-  const { carrier } = sending
+  const { connection } = sending
   const id = await newMessageId(ctx)
-  const { outcome } = await carrier.send({ ...made.message, id, key: `test-${id}`, headers: {}, devices: made.devices })
-  return { to: recipient.to, provider: carrier.provider, ...told(outcome) }
+  const { outcome } = await connection.send({ ...made.message, id, key: `test-${id}`, headers: {}, devices: made.devices })
+  return { to: recipient.to, provider: connection.provider, ...told(outcome) }
 }
 
 async function make(
@@ -114,22 +122,22 @@ async function make(
 ): Promise<{ message: Rendered; devices: PushTarget[] } | { refused: string }> {
   if ('refused' in recipient) return recipient
   const { channel } = campaign
-  const { person, isReal } = recipient
-  if (suppressed.has(addressOf(channel, person) ?? ''))
+  const { user, isReal } = recipient
+  if (suppressed.has(addressOf(channel, user) ?? ''))
     return { refused: 'The address is suppressed, so nothing is sent to it, not even a test.' }
-  if (unreachable(channel, person) !== null) return { refused: 'The user has no address or device for this channel.' }
-  const reader = as ?? person
-  const result = tried(channel, templateFor(locale ?? reader.locale), await scopeFor(ctx, campaign, reader, {}))
+  if (unreachable(channel, user) !== null) return { refused: 'The user has no address or device for this channel.' }
+  const reader = as ?? user
+  const result = tryRender(channel, templateFor(locale ?? reader.locale), await scopeFor(ctx, campaign, reader, {}))
   if ('problem' in result) return { refused: result.problem }
-  const message = compose(channel, marked(result.content), person)
+  const message = compose(channel, marked(result.content), user)
   if ('problem' in message) return { refused: message.problem }
-  return { message, devices: channel === 'push' && isReal ? await pushTargetsOf(ctx, [person.id]) : [] }
+  return { message, devices: channel === 'push' && isReal ? await pushDevicesOf(ctx, [user.id]) : [] }
 }
 
 const marked = (content: Record<string, unknown>): Record<string, unknown> =>
   typeof content.subject === 'string' ? { ...content, subject: TEST_MARK + content.subject } : content
 
-function told(outcome: Outcome): Pick<Result, 'outcome' | 'reason' | 'content'> {
+function told(outcome: ProviderResponse): Pick<Result, 'outcome' | 'reason' | 'content'> {
   if (outcome.is !== 'accepted') return { outcome: outcome.is, reason: outcome.reason }
   const kept = outcome.capture ?? outcome.inbox
   return { outcome: 'accepted', ...(kept && { content: kept.content }) }

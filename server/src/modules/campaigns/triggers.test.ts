@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CampaignId, SubscriptionId, UserId } from '../../lib/ids.ts'
-import { type Trigger, triggered } from './triggers.ts'
+import { matchesOf, type Trigger } from './triggers.ts'
 
 const NOW = new Date('2026-11-20T09:31:00Z')
 
@@ -21,7 +21,7 @@ const fact = (user: number, key: string, name: string) => {
 
 test('each event makes one intent for each campaign that fires on it, with a cause of its own', () => {
   const facts = [fact(1, '5-0', 'bought'), fact(2, '5-1', 'left'), fact(1, '5-2', 'bought')]
-  const intents = triggered(facts, [trigger(7, 'bought'), trigger(8, 'seen'), trigger(9, 'bought', { channel: 'push' })], NOW)
+  const intents = matchesOf(facts, [trigger(7, 'bought'), trigger(8, 'seen'), trigger(9, 'bought', { channel: 'push' })], NOW)
   expect(intents.map(({ intent: { user_id, campaign_id, channel, cause } }) => [user_id, campaign_id, channel, cause])).toEqual([
     [1, 7, 'email', 'campaign:7:event:5-0'],
     [1, 9, 'push', 'campaign:9:event:5-0'],
@@ -32,7 +32,7 @@ test('each event makes one intent for each campaign that fires on it, with a cau
 })
 
 test('names of events are taken as they are', () => {
-  expect(triggered([fact(1, '1-0', 'Bought')], [trigger(7, 'bought')], NOW)).toEqual([])
+  expect(matchesOf([fact(1, '1-0', 'Bought')], [trigger(7, 'bought')], NOW)).toEqual([])
 })
 
 test('a rule asks what the event carries, by the operators of lists', () => {
@@ -43,20 +43,20 @@ test('a rule asks what the event carries, by the operators of lists', () => {
       { attribute: 'data.n', is_not: 3 },
     ],
   }
-  const users = triggered(facts, [trigger(7, 'bought', { event_rule: rule })], NOW).map(({ intent }) => intent.user_id)
+  const users = matchesOf(facts, [trigger(7, 'bought', { event_rule: rule })], NOW).map(({ intent }) => intent.user_id)
   expect(users).toEqual([2])
 })
 
 test('a rule about the person is left to be asked', () => {
-  const [found] = triggered(
+  const [found] = matchesOf(
     [fact(1, '5-0', 'bought')],
     [trigger(7, 'bought', { event_rule: { user: { attribute: 'data.plan', is: 'pro' } } })],
     NOW,
   )
-  expect(found?.person?.rule).toEqual({ attribute: 'data.plan', is: 'pro' })
+  expect(found?.user?.rule).toEqual({ attribute: 'data.plan', is: 'pro' })
 })
 
 test('a message makes sense for as many hours as its campaign says', () => {
-  const [found] = triggered([fact(1, '5-0', 'bought')], [trigger(7, 'bought', { expires_after_hours: 2 })], NOW)
+  const [found] = matchesOf([fact(1, '5-0', 'bought')], [trigger(7, 'bought', { expires_after_hours: 2 })], NOW)
   expect(found?.intent.expires_at.toISOString()).toBe('2026-11-20T11:31:00.000Z')
 })

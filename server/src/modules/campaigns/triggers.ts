@@ -1,10 +1,10 @@
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import type { Fact } from '../events/index.ts'
+import type { StoredEvent } from '../events/index.ts'
 import { loadFacts } from '../lists/index.ts'
 import { type CompiledRule, compileEventRule, type EventRule } from '../rules/index.ts'
-import { findSurvivors } from '../users/index.ts'
+import { findMergedInto } from '../users/index.ts'
 import { runningTriggers } from './queries.ts'
 
 /** A trigger campaign that is running. */
@@ -18,7 +18,7 @@ export type Trigger = {
 }
 
 /** That a person is to get a campaign's message, and why; nobody gets one cause twice. */
-export type TriggerIntent = {
+export type MessageIntent = {
   user_id: UserId
   campaign_id: CampaignId
   channel: Channel
@@ -30,13 +30,13 @@ export type TriggerIntent = {
 const HOUR_MS = 3_600_000
 
 /** What somebody gets because of an event. */
-export const intentOf = (
+export const intentFor = (
   { id, channel, expires_after_hours }: Pick<Trigger, 'id' | 'channel' | 'expires_after_hours'>,
   user_id: UserId,
   cause: string,
-  event: TriggerIntent['event'],
+  event: MessageIntent['event'],
   now: Date,
-): TriggerIntent => ({
+): MessageIntent => ({
   user_id,
   campaign_id: id,
   channel,
@@ -46,10 +46,10 @@ export const intentOf = (
 })
 
 /** An intent that holds only for who is such and such; null: for everybody. */
-export type Conditional = { intent: TriggerIntent; person: CompiledRule | null }
+export type Conditional = { intent: MessageIntent; user: CompiledRule | null }
 
 /** What follows from facts that may trigger: one intent for each event and each campaign that fires on it, in their order. */
-export function triggered(facts: Fact[], triggers: Trigger[], now: Date): Conditional[] {
+export function matchesOf(facts: StoredEvent[], triggers: Trigger[], now: Date): Conditional[] {
   const ready = triggers.map((trigger) => ({ trigger, rule: compileEventRule(trigger.event_rule ?? {}) }))
   const byEvent = Map.groupBy(ready, ({ trigger }) => trigger.event_name)
   return facts.flatMap(({ userId, event }) =>
@@ -57,32 +57,32 @@ export function triggered(facts: Fact[], triggers: Trigger[], now: Date): Condit
       .filter(({ rule }) => rule.passes(event.data, now.getTime()))
       .map(({ trigger, rule }) => {
         const about = { name: event.name, data: event.data, created_at: event.createdAt.toISOString() }
-        return { intent: intentOf(trigger, userId, `event:${event.key}`, about, now), person: rule.person }
+        return { intent: intentFor(trigger, userId, `event:${event.key}`, about, now), user: rule.user }
       }),
   )
 }
 
 /** What is owed to whom by the running triggers because of what happened. */
-export async function intentsOf(ctx: InTx, facts: Fact[]): Promise<TriggerIntent[]> {
+export async function matchTriggers(ctx: InTx, facts: StoredEvent[]): Promise<MessageIntent[]> {
   const triggers = await runningTriggers(ctx, [...new Set(facts.map(({ event }) => event.name))])
   if (triggers.length === 0) return []
-  const conditional = triggered(facts, triggers, ctx.clock.now())
-  const allowed = new Set<TriggerIntent>()
-  for (const [person, some] of Map.groupBy(conditional, ({ person }) => person)) {
+  const conditional = matchesOf(facts, triggers, ctx.clock.now())
+  const allowed = new Set<MessageIntent>()
+  for (const [user, some] of Map.groupBy(conditional, ({ user }) => user)) {
     const intents = some.map(({ intent }) => intent)
-    for (const intent of person === null ? intents : await amongThose(ctx, person, intents)) allowed.add(intent)
+    for (const intent of user === null ? intents : await amongThose(ctx, user, intents)) allowed.add(intent)
   }
   return conditional.map(({ intent }) => intent).filter((intent) => allowed.has(intent))
 }
 
 /** The intents for people of whom a rule holds; who was merged since is who they are now. */
-async function amongThose(ctx: ProjectCtx, rule: CompiledRule, intents: TriggerIntent[]): Promise<TriggerIntent[]> {
+async function amongThose(ctx: ProjectCtx, rule: CompiledRule, intents: MessageIntent[]): Promise<MessageIntent[]> {
   const ids = [...new Set(intents.map(({ user_id }) => user_id))]
-  const survivors = new Map((await findSurvivors(ctx, ctx.projectId, ids)).map(({ id, survivor_id }) => [id, survivor_id]))
-  const facts = await loadFacts(ctx, rule, 'events', [...new Set(survivors.values())])
+  const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
+  const facts = await loadFacts(ctx, rule, 'events', [...new Set(mergedInto.values())])
   const nowMs = ctx.clock.now().getTime()
   const holds = (id: UserId) => {
-    const known = facts.get(survivors.get(id) ?? id)
+    const known = facts.get(mergedInto.get(id) ?? id)
     return known !== undefined && rule.holds(known, nowMs)
   }
   return intents.filter(({ user_id }) => holds(user_id))

@@ -1,8 +1,8 @@
 /** Which variant of a campaign did best. Pure. */
-import type { Tally } from '../messages/index.ts'
+import type { Counts } from '../messages/index.ts'
 import type { Winner, WinnerNumbers } from './schema.ts'
 
-type Row = Pick<Tally['states'][number], 'state' | 'variant' | 'messages' | 'opens' | 'clicks'>
+type Row = Pick<Counts['states'][number], 'state' | 'variant' | 'messages' | 'opens' | 'clicks'>
 
 /** What nobody has tried to send yet. */
 const AHEAD = ['queued', 'claimed', 'deferred']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keepTokens } from './access-tokens.ts'
+import { cacheAccessTokens } from './access-tokens.ts'
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes))
 const MINUTE = 60_000
@@ -10,7 +10,7 @@ function counted() {
 }
 
 test('a token is kept until it ages, for its credentials only', async () => {
-  const tokens = keepTokens()
+  const tokens = cacheAccessTokens()
   const make = counted()
   const get = async (credentials: string[], minutes: number) => (await tokens.get(credentials, at(minutes), make)).token
   expect(await get(['a', 'b'], 0)).toBe('t1')
@@ -23,14 +23,14 @@ test('a token is kept until it ages, for its credentials only', async () => {
 })
 
 test('those who ask at once wait for one', async () => {
-  const tokens = keepTokens()
+  const tokens = cacheAccessTokens()
   const make = counted()
   const issued = await Promise.all(Array.from({ length: 10 }, () => tokens.get(['a'], at(0), make)))
   expect(new Set(issued.map(({ token }) => token))).toEqual(new Set(['t1']))
 })
 
 test('what went wrong is told and not kept', async () => {
-  const tokens = keepTokens<{ is: 'deferred'; reason: string }>()
+  const tokens = cacheAccessTokens<{ is: 'deferred'; reason: string }>()
   expect(await tokens.get(['a'], at(0), async () => ({ is: 'deferred', reason: 'no line' }))).toEqual({ is: 'deferred', reason: 'no line' })
   await expect(tokens.get(['a'], at(0), () => Promise.reject(new Error('a bug')))).rejects.toThrow('a bug')
   expect(await tokens.get(['a'], at(0), counted())).toMatchObject({ token: 't1' })

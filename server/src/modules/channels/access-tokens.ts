@@ -15,7 +15,7 @@ export type Tokens<E> = {
 }
 
 /** A bounded store of tokens. */
-export function keepTokens<E extends { is: string } = never>(): Tokens<E> {
+export function cacheAccessTokens<E extends { is: string } = never>(): Tokens<E> {
   const kept = new LRUCache<string, { since: number; issued: Promise<Issued | E>; until: number }>({ max: KEPT_MAX })
   return {
     async get(credentials, now, make) {

@@ -2,15 +2,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
-import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
+import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import { openSecrets, outsideOf, sealContext } from './connections.ts'
 import * as queries from './queries.ts'
-import { checkedSettings, PROVIDER_NAMES, type ProviderName, parted, providers, type Settings } from './registry.ts'
-import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, Trial } from './schema.ts'
+import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers, type Settings, splitSecrets } from './registry.ts'
+import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, ProviderTest } from './schema.ts'
 
 const PROVIDERS_MAX = 100
 const SANDBOX: ProviderName = 'sandbox'
@@ -44,7 +44,7 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
       `The provider \`${kind}\` serves no other \`channel\` than ${listed(providers[kind].channels)}.`,
     )
   }
-  const { shown, secrets } = parted(kind, checkedSettings(kind, input.settings))
+  const { shown, secrets } = splitSecrets(kind, checkedSettings(kind, input.settings))
   const row = await inTurn(ctx, async (ctx) => {
     const counts = await queries.countProviders(ctx, channel)
     if ((counts?.all ?? 0) >= PROVIDERS_MAX) {
@@ -78,7 +78,7 @@ export async function deleteProvider(ctx: ProjectCtx, id: ProviderId): Promise<v
 }
 
 /** Tries out whether the settings work; nobody gets anything. */
-export async function tryProvider(ctx: ProjectCtx, id: ProviderId): Promise<Trial> {
+export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<ProviderTest> {
   const row = found(await queries.findProvider(ctx, id))
   const secrets = openSecrets(ctx, row)
   if (!secrets) return { works: false, message: 'The secrets of this provider cannot be opened any more. Send them again.' }
@@ -89,7 +89,7 @@ export async function tryProvider(ctx: ProjectCtx, id: ProviderId): Promise<Tria
 const inTurn = <T>(ctx: ProjectCtx, work: (ctx: InTx) => Promise<T>): Promise<T> =>
   inTx(ctx, (ctx) =>
     work(ctx).catch((error: unknown) => {
-      throw isSqlState(error, UNIQUE_VIOLATION) ? new LostRace() : error
+      throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict() : error
     }),
   )
 
@@ -97,7 +97,7 @@ const inTurn = <T>(ctx: ProjectCtx, work: (ctx: InTx) => Promise<T>): Promise<T>
 function changed(ctx: InTx, row: ProviderRow, changes: Settings): Partial<queries.ProviderState> {
   const secrets = openSecrets(ctx, row) ?? {}
   const merged = Object.entries({ ...row.settings, ...secrets, ...changes }).filter(([, value]) => value !== null)
-  const next = parted(row.kind, checkedSettings(row.kind, Object.fromEntries(merged)))
+  const next = splitSecrets(row.kind, checkedSettings(row.kind, Object.fromEntries(merged)))
   return { settings: next.shown, ...(!isDeepStrictEqual(next.secrets, secrets) && sealed(ctx, row.id, next.secrets)) }
 }
 

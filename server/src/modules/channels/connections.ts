@@ -4,13 +4,13 @@ import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { together as outcomeOfAll, PUSH_SERVICES, type PushService, serviceOf } from './devices.ts'
-import type { Outcome, Outgoing, Outside } from './provider.ts'
+import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
 
 /** A provider as the sender sees it. */
-export type Carrier = {
+export type ProviderConnection = {
   provider: ProviderName
   /** Null for the sandbox of a project that has configured nobody. */
   providerId: ProviderId | null
@@ -23,31 +23,31 @@ export type Carrier = {
   /** How many of all processes in each interval. */
   rate: { limit: number; interval_ms: number } | null
   /** Never throws for what happens outside. */
-  send(message: Outgoing): Promise<{ outcome: Outcome; elapsedMs: number }>
+  send(message: Outgoing): Promise<{ outcome: ProviderResponse; elapsedMs: number }>
 }
 
 /**
  * The given provider, when it is there and serves the channel; else the default of the channel; else the sandbox. Beside a default
  * that is a push service go those for the other devices: people have an iPhone and a browser.
  */
-export async function carrierFor(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<Carrier> {
+export async function connectProvider(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<ProviderConnection> {
   const chosen = providerId === null ? undefined : await findProvider(ctx, providerId)
-  if (chosen?.channel === channel) return carrierOfRow(ctx, chosen)
+  if (chosen?.channel === channel) return connectionOfRow(ctx, chosen)
   const row = await findDefault(ctx, channel)
-  if (!row) return carrierOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
-  if (channel !== 'push' || !isPushService(row.kind)) return carrierOfRow(ctx, row)
+  if (!row) return connectionOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
+  if (channel !== 'push' || !isPushService(row.kind)) return connectionOfRow(ctx, row)
   const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
   const beside = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
-  return together(
-    carrierOfRow(ctx, row),
-    beside.map((other) => carrierOfRow(ctx, other)),
+  return joinResponses(
+    connectionOfRow(ctx, row),
+    beside.map((other) => connectionOfRow(ctx, other)),
   )
 }
 
 const isPushService = (kind: ProviderName): kind is PushService => (PUSH_SERVICES as readonly string[]).includes(kind)
 
 /** Several push services as one carrier: each gets the message when it reaches one of the devices. */
-function together(first: Carrier, others: Carrier[]): Carrier {
+function joinResponses(first: ProviderConnection, others: ProviderConnection[]): ProviderConnection {
   if (others.length === 0) return first
   return {
     ...first,
@@ -55,7 +55,7 @@ function together(first: Carrier, others: Carrier[]): Carrier {
       const reached = new Set(message.devices.map(serviceOf))
       const asked = [first, ...others].filter(({ provider }) => reached.has(provider as PushService))
       if (asked.length === 0) return first.send(message)
-      const answers = await Promise.all(asked.map((carrier) => carrier.send(message)))
+      const answers = await Promise.all(asked.map((connection) => connection.send(message)))
       return {
         outcome: outcomeOfAll(answers.map(({ outcome }) => outcome)),
         elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
@@ -64,12 +64,12 @@ function together(first: Carrier, others: Carrier[]): Carrier {
   }
 }
 
-function carrierOfRow(ctx: ProjectCtx, row: ProviderRow): Carrier {
+function connectionOfRow(ctx: ProjectCtx, row: ProviderRow): ProviderConnection {
   const { kind, id, rate_limit, rate_interval_seconds } = row
   const rate =
     rate_limit === null || rate_interval_seconds === null ? null : { limit: rate_limit, interval_ms: rate_interval_seconds * 1000 }
   const secrets = openSecrets(ctx, row)
-  return carrierOf(ctx, { kind, id, settings: secrets && { ...row.settings, ...secrets }, rate })
+  return connectionOf(ctx, { kind, id, settings: secrets && { ...row.settings, ...secrets }, rate })
 }
 
 type Ready = {
@@ -77,10 +77,10 @@ type Ready = {
   id: ProviderId | null
   /** Null when they cannot be opened. */
   settings: Settings | null
-  rate: Carrier['rate']
+  rate: ProviderConnection['rate']
 }
 
-function carrierOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Carrier {
+function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
   const { repeatable, idempotent, atOnce, send } = providers[kind]
   const outside = outsideOf(ctx, id)
   return {
@@ -100,14 +100,14 @@ function carrierOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Carrie
   }
 }
 
-const locked: Outcome = {
+const locked: ProviderResponse = {
   is: 'deferred',
   reason: 'The secrets of the provider cannot be opened any more. Send them again.',
   code: 'secrets',
 }
 
 /** What a provider may reach. */
-export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId | null): Outside => ({
+export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
   fetch,
   smtp,
   clock,

@@ -1,6 +1,6 @@
 /** What every provider promises, played through with what its vendor was recorded to answer and to report. */
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { openVendor, unusedPort, type Vendor } from '../../../test/fake-provider.ts'
+import { type FakeProvider, openFakeProvider, unusedPort } from '../../../test/fake-provider.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
 import { loadOrCreateAuthority } from '../../infra/outgoing/dev-authority.ts'
@@ -9,7 +9,7 @@ import { systemClock } from '../../infra/runtime/clock.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import type { Callback, Outgoing, Outside, Provider } from './provider.ts'
+import type { Callback, Outgoing, Provider, ProviderTools } from './provider.ts'
 import * as recordings from './providers/recorded/index.ts'
 import {
   CALLBACK_URL,
@@ -18,29 +18,29 @@ import {
   type LocalRecording,
   type RecordedCall,
   type RecordedCallback,
+  type RecordedReply,
   type Recording,
   type RelayRecording,
   type RelayReply,
   type StandIn,
-  type VendorReply,
 } from './recording.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers } from './registry.ts'
 
 type AnyRecording = Recording | RelayRecording | LocalRecording
-type Reply = VendorReply | RelayReply
+type Reply = RecordedReply | RelayReply
 
 const recorded: Partial<Record<ProviderName, AnyRecording>> = recordings
 
-const vendor = await openVendor()
+const fakeProvider = await openFakeProvider()
 const relay = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
 const { cert } = await loadOrCreateAuthority(inject('authorityDir'), systemClock.now())
 const clock = createTestClock()
 const closedPort = await unusedPort()
 
 /** Relays are met anew each time: who kept a connection would not be turned away at the door. */
-function outside(over: 'https' | 'relay' | 'nothing'): Outside {
+function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
   const smtp = over === 'relay' ? openSmtp() : idle
-  return { fetch: vendor.fetch, smtp, clock, baseUrl: 'https://carillon.test', callbackUrl: CALLBACK_URL }
+  return { fetch: fakeProvider.fetch, smtp, clock, baseUrl: 'https://carillon.test', callbackUrl: CALLBACK_URL }
 }
 
 const policy = egressPolicy(['127.0.0.0/8'])
@@ -55,7 +55,7 @@ function openSmtp(): SmtpRelays {
 afterAll(async () => {
   await idle[Symbol.asyncDispose]()
   await relay[Symbol.asyncDispose]()
-  await vendor[Symbol.asyncDispose]()
+  await fakeProvider[Symbol.asyncDispose]()
 })
 
 const contents: Record<Channel, Pick<Outgoing, 'recipient' | 'content'>> = {
@@ -80,17 +80,17 @@ function messageFor({ channels: [channel = 'email'] }: Provider, ...rest: (Parti
 /** Sets the stage for some replies, and says where the vendor is. */
 function stage(over: 'https' | 'relay', replies: Reply[]): StandIn {
   if (over === 'https') {
-    vendor.requests.length = 0
-    vendor.answer(...(replies as VendorReply[]))
-    return vendor
+    fakeProvider.requests.length = 0
+    fakeProvider.answer(...(replies as RecordedReply[]))
+    return fakeProvider
   }
   relay.mails.length = 0
   relay.answer(...(replies.filter((reply) => reply !== 'refused') as Exclude<RelayReply, 'refused'>[]))
   return { host: relay.host, port: replies.includes('refused') ? closedPort : relay.port }
 }
 
-const seen = (over: 'https' | 'relay'): (Vendor['requests'][number] | (typeof relay.mails)[number])[] =>
-  over === 'https' ? vendor.requests : relay.mails
+const seen = (over: 'https' | 'relay'): (FakeProvider['requests'][number] | (typeof relay.mails)[number])[] =>
+  over === 'https' ? fakeProvider.requests : relay.mails
 
 test('every provider is recorded', () => expect(Object.keys(recorded).sort()).toEqual([...PROVIDER_NAMES].sort()))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { dead, type PushService, serviceOf, together } from './devices.ts'
-import type { Outcome } from './provider.ts'
+import { deadToken, type PushService, serviceOf, together } from './devices.ts'
+import type { ProviderResponse } from './provider.ts'
 
 const HEX = '0a1b2c3d'.repeat(8)
 const FIREBASE = `cX1:APA91b${'x'.repeat(130)}`
@@ -27,24 +27,24 @@ test.each<[string | null, string, PushService | null]>([
   expect(serviceOf({ device_id: 'd', os, token })).toBe(expected)
 })
 
-const accepted: Outcome = { is: 'accepted', delivered: false, reference: 'r' }
-const deferred = (minutes?: number): Outcome => ({
+const accepted: ProviderResponse = { is: 'accepted', delivered: false, reference: 'r' }
+const deferred = (minutes?: number): ProviderResponse => ({
   is: 'deferred',
   reason: 'later',
   ...(minutes !== undefined && { retryAt: new Date(Date.UTC(2026, 0, 1, 0, minutes)) }),
 })
-const uncertain: Outcome = { is: 'uncertain', reason: 'lost' }
-const refused: Outcome = { is: 'rejected', reason: 'too large', code: '413' }
+const uncertain: ProviderResponse = { is: 'uncertain', reason: 'lost' }
+const refused: ProviderResponse = { is: 'rejected', reason: 'too large', code: '413' }
 
-test.each<[string, Outcome[], Outcome]>([
+test.each<[string, ProviderResponse[], ProviderResponse]>([
   ['no device', [], { is: 'rejected', reason: 'no_push_device' }],
-  ['all dead', [dead('a', 'gone'), dead('b', 'gone')], { is: 'rejected', reason: 'no_push_device', deadTokens: ['a', 'b'] }],
-  ['one of two dead', [dead('a', 'gone'), accepted], { ...accepted, deadTokens: ['a'] } as Outcome],
+  ['all dead', [deadToken('a', 'gone'), deadToken('b', 'gone')], { is: 'rejected', reason: 'no_push_device', deadTokens: ['a', 'b'] }],
+  ['one of two dead', [deadToken('a', 'gone'), accepted], { ...accepted, deadTokens: ['a'] } as ProviderResponse],
   ['one of two refused', [refused, accepted], accepted],
   ['one of two out of reach', [deferred(1), accepted], accepted],
   ['one of two in doubt', [uncertain, accepted], accepted],
   ['in doubt beside an outage', [deferred(1), uncertain], uncertain],
   ['an outage beside a refusal', [refused, deferred()], deferred()],
   ['two outages: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
-  ['refused beside dead', [dead('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as Outcome],
+  ['refused beside dead', [deadToken('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as ProviderResponse],
 ])('%s', (_, outcomes, expected) => expect(together(outcomes)).toEqual(expected))

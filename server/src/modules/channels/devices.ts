@@ -1,5 +1,5 @@
 /** A push goes to every device of a person that a service reaches, and what comes of it is one outcome. */
-import type { Outcome, Outgoing, PushTarget } from './provider.ts'
+import type { Outgoing, ProviderResponse, PushTarget } from './provider.ts'
 
 export const PUSH_SERVICES = ['apns', 'fcm', 'web_push'] as const
 export type PushService = (typeof PUSH_SERVICES)[number]
@@ -26,27 +26,27 @@ export function serviceOf({ os, token }: PushTarget): PushService | null {
 export async function pushTo(
   service: PushService,
   { devices }: Outgoing,
-  send: (device: PushTarget) => Promise<Outcome>,
-): Promise<Outcome> {
+  send: (device: PushTarget) => Promise<ProviderResponse>,
+): Promise<ProviderResponse> {
   const reached = devices.filter((device) => serviceOf(device) === service)
   return together(await Promise.all(reached.map(send)))
 }
 
 /** What a device says that its token leads nowhere any more. */
-export const dead = (token: string, reason: string): Outcome => ({ is: 'rejected', reason, deadTokens: [token] })
+export const deadToken = (token: string, reason: string): ProviderResponse => ({ is: 'rejected', reason, deadTokens: [token] })
 
 /** One outcome out of those of the devices: whoever got it on one device got it. */
-export function together(outcomes: Outcome[]): Outcome {
+export function together(outcomes: ProviderResponse[]): ProviderResponse {
   const deadTokens = outcomes.flatMap((outcome) => ('deadTokens' in outcome ? (outcome.deadTokens ?? []) : []))
   const died = deadTokens.length > 0 ? { deadTokens } : {}
   const accepted = outcomes.find(({ is }) => is === 'accepted')
-  if (accepted) return { ...accepted, ...died } as Outcome
+  if (accepted) return { ...accepted, ...died } as ProviderResponse
   const uncertain = outcomes.find(({ is }) => is === 'uncertain')
   if (uncertain) return uncertain
   const [deferred] = outcomes.filter((outcome) => outcome.is === 'deferred').sort((a, b) => timeOf(b.retryAt) - timeOf(a.retryAt))
   if (deferred) return deferred
   const refused = outcomes.find((outcome) => outcome.is === 'rejected' && !outcome.deadTokens)
-  return refused ? ({ ...refused, ...died } as Outcome) : { is: 'rejected', reason: 'no_push_device', ...died }
+  return refused ? ({ ...refused, ...died } as ProviderResponse) : { is: 'rejected', reason: 'no_push_device', ...died }
 }
 
 const timeOf = (instant: Date | undefined): number => instant?.getTime() ?? 0

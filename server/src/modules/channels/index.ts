@@ -8,8 +8,8 @@
 
 export type { Contact, Unreachable } from './channel.ts'
 export { hasProvider } from './configure.ts'
-export { type Carrier, carrierFor } from './connections.ts'
-export type { Outcome, Outgoing, PushTarget, Rendered, Report } from './provider.ts'
+export { connectProvider, type ProviderConnection } from './connections.ts'
+export type { Outgoing, ProviderResponse, PushTarget, Rendered, Report } from './provider.ts'
 export { findProvider } from './queries.ts'
 export { providerPages } from './read-callback.ts'
 export { providerRoutes } from './routes.ts'

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { openVendor, type VendorRequest } from '../../../test/fake-provider.ts'
+import { type FakeRequest, openFakeProvider } from '../../../test/fake-provider.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import { inHeader, inPlain, letterOf } from './mail.ts'
-import type { Outgoing, Outside } from './provider.ts'
+import type { Outgoing, ProviderTools } from './provider.ts'
 import { ses } from './providers/ses.ts'
 
 const message = (content: object, headers: Record<string, string> = {}): Outgoing => ({
@@ -77,7 +77,7 @@ describe('a request to Amazon is signed as Amazon signs it again', () => {
   const settings = { region: 'eu-central-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCY' }
 
   /** Signature Version 4, by the letter of its description. */
-  function signatureOf({ method, url, headers, body }: VendorRequest): string {
+  function signatureOf({ method, url, headers, body }: FakeRequest): string {
     const { host, pathname } = new URL(url)
     const all: Record<string, string> = { ...headers, host }
     const names = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '').split(';')
@@ -101,16 +101,16 @@ describe('a request to Amazon is signed as Amazon signs it again', () => {
   }
 
   test.each([
-    ['a mail', (outside: Outside) => ses.send(settings, message({ subject: 'Grüße' }), outside)],
-    ['a trial', (outside: Outside) => ses.test(settings, outside)],
+    ['a mail', (outside: ProviderTools) => ses.send(settings, message({ subject: 'Grüße' }), outside)],
+    ['a trial', (outside: ProviderTools) => ses.test(settings, outside)],
   ])('%s', async (_, act) => {
-    await using vendor = await openVendor()
-    vendor.answer({ status: 200, body: {} })
-    await act({ fetch: vendor.fetch, clock: createTestClock() } as unknown as Outside)
-    const [asked] = vendor.requests
+    await using fakeProvider = await openFakeProvider()
+    fakeProvider.answer({ status: 200, body: {} })
+    await act({ fetch: fakeProvider.fetch, clock: createTestClock() } as unknown as ProviderTools)
+    const [asked] = fakeProvider.requests
     const { authorization = '', 'x-amz-date': date } = asked?.headers ?? {}
     expect(date).toBe('20261123T090000Z')
     expect(authorization).toContain('Credential=AKIAIOSFODNN7EXAMPLE/20261123/eu-central-1/ses/aws4_request')
-    expect(/Signature=(\w+)$/.exec(authorization)?.[1]).toBe(signatureOf(asked as VendorRequest))
+    expect(/Signature=(\w+)$/.exec(authorization)?.[1]).toBe(signatureOf(asked as FakeRequest))
   })
 })

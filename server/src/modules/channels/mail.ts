@@ -6,7 +6,7 @@ import { isEmail } from '../../lib/email.ts'
 import { Line } from '../../lib/shapes.ts'
 import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
-import type { Outcome, Outgoing } from './provider.ts'
+import type { Outgoing, ProviderResponse } from './provider.ts'
 
 /** The sender of mails whose template names none. */
 export const DefaultFrom = Type.Optional(
@@ -44,7 +44,7 @@ export function checkSender({ default_from }: { default_from?: string }): { para
 }
 
 /** The mail that a message is; or why it is none, which no vendor has to be asked about. */
-export function letterOf({ content, headers }: Outgoing, { default_from = '' }: { default_from?: string }): Letter | Outcome {
+export function letterOf({ content, headers }: Outgoing, { default_from = '' }: { default_from?: string }): Letter | ProviderResponse {
   const { to, cc = '', bcc = '', reply_to = '', subject, html, text, ...rest } = content as EmailContent
   const written = rest.from ?? default_from
   const [from] = mailboxesIn(written)
@@ -66,7 +66,7 @@ export function letterOf({ content, headers }: Outgoing, { default_from = '' }: 
 }
 
 /** Did it come to nothing? */
-export const isOutcome = (letter: Letter | Outcome): letter is Outcome => 'is' in letter
+export const isOutcome = (letter: Letter | ProviderResponse): letter is ProviderResponse => 'is' in letter
 
 const senderProblem = (written: string) =>
   written === ''

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Answered } from '../../infra/outgoing/safe-fetch.ts'
-import * as vendors from './provider-http.ts'
+import * as providerHttp from './provider-http.ts'
 
 const now = new Date('2026-11-23T09:00:00Z')
 const answered = (status: number, body = '', headers: Answered['headers'] = {}): Answered => ({
@@ -28,7 +28,7 @@ describe('a status by itself', () => {
     [504, false, 'uncertain'],
     [504, true, 'deferred'],
   ])('%i of a vendor that is idempotent: %s', (status, isIdempotent, expected) => {
-    expect(vendors.byStatus(answered(status), now, isIdempotent).is).toBe(expected)
+    expect(providerHttp.byStatus(answered(status), now, isIdempotent).is).toBe(expected)
   })
 
   test.each([
@@ -42,7 +42,7 @@ describe('a status by itself', () => {
     ['{"code":1}', '{"code":1}'],
     ['x'.repeat(1000), 'x'.repeat(300)],
   ])('is told in the words of the vendor: %.40s', (body, reason) => {
-    expect(vendors.byStatus(answered(400, body), now, false)).toMatchObject({ reason })
+    expect(providerHttp.byStatus(answered(400, body), now, false)).toMatchObject({ reason })
   })
 })
 
@@ -56,7 +56,7 @@ test.each([
   ['soon', undefined],
   [undefined, undefined],
 ])('Retry-After: %s', (header, expected) => {
-  expect(vendors.retryAt({ 'retry-after': header }, now).retryAt?.toISOString()).toBe(expected)
+  expect(providerHttp.retryAt({ 'retry-after': header }, now).retryAt?.toISOString()).toBe(expected)
 })
 
 test.each([
@@ -69,7 +69,10 @@ test.each([
   ['other', false, 'uncertain'],
   ['reset', true, 'deferred'],
 ] as const)('a line that fails with %s, idempotent %s: %s', (reason, isIdempotent, expected) => {
-  expect(vendors.troubleOf({ is: 'failed', reason, message: 'm', elapsedMs: 1 }, isIdempotent)).toMatchObject({ is: expected, reason: 'm' })
+  expect(providerHttp.failureOf({ is: 'failed', reason, message: 'm', elapsedMs: 1 }, isIdempotent)).toMatchObject({
+    is: expected,
+    reason: 'm',
+  })
 })
 
 test.each([
@@ -81,7 +84,7 @@ test.each([
   ['', false],
   ['NaN', false],
   ['1795424400000', false],
-])('the time %s is recent: %s', (seconds, expected) => expect(vendors.isRecent(seconds, now)).toBe(expected))
+])('the time %s is recent: %s', (seconds, expected) => expect(providerHttp.isRecent(seconds, now)).toBe(expected))
 
 test.each([
   ['42', { messageId: 42 }],
@@ -91,25 +94,25 @@ test.each([
   ['99999999999999999999', {}],
   [undefined, {}],
   [null, {}],
-])('our id out of %s', (text, expected) => expect(vendors.messageIdOf(text)).toEqual(expected))
+])('our id out of %s', (text, expected) => expect(providerHttp.messageIdOf(text)).toEqual(expected))
 
 test.each([
   ['61400000000', '+61400000000'],
   ['+61400000000', '+61400000000'],
   ['Carillon', 'Carillon'],
   ['12345', '12345'],
-])('the number %s', (number, expected) => expect(vendors.withPlus(number)).toBe(expected))
+])('the number %s', (number, expected) => expect(providerHttp.withPlus(number)).toBe(expected))
 
 test('what goes into XML cannot leave it', () => {
-  expect(vendors.xmlOf('Tom & "Kim" <b>\0\u0007\ud800🔔')).toBe('Tom &amp; &quot;Kim&quot; &lt;b&gt;🔔')
+  expect(providerHttp.xmlOf('Tom & "Kim" <b>\0\u0007\ud800🔔')).toBe('Tom &amp; &quot;Kim&quot; &lt;b&gt;🔔')
 })
 
 test('what a vendor says can be stored', () => {
-  expect(vendors.received(now, 'a\0b', { address: '+61400000000', reference: undefined })).toEqual({
+  expect(providerHttp.received(now, 'a\0b', { address: '+61400000000', reference: undefined })).toEqual({
     what: 'received',
     at: now,
     text: 'ab',
     address: '+61400000000',
   })
-  expect(vendors.details({ code: 30005, diagnostic: 'x\0y', address: '' })).toEqual({ code: '30005', diagnostic: 'x y' })
+  expect(providerHttp.details({ code: 30005, diagnostic: 'x\0y', address: '' })).toEqual({ code: '30005', diagnostic: 'x y' })
 })

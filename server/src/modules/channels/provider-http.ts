@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Answered, FailureReason, SafeRequest, SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import { filledOnly } from './channel.ts'
-import type { Callback, CallbackReading, Outcome, Outside, Provider, Report } from './provider.ts'
+import type { Callback, CallbackReading, Provider, ProviderResponse, ProviderTools, Report } from './provider.ts'
 
 const TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 5000
@@ -11,10 +11,10 @@ const RESPONSE_BYTES_MAX = 65_536
 const RETRY_AFTER_MS_MAX = 86_400_000
 const TOLERANCE_S = 300
 
-export type VendorRequest = Pick<SafeRequest, 'method' | 'url' | 'headers' | 'body' | 'http2'>
+export type ProviderHttpRequest = Pick<SafeRequest, 'method' | 'url' | 'headers' | 'body' | 'http2'>
 
 /** One request to a vendor, within the limits that all of them have. */
-export const callVendor = (outside: Pick<Outside, 'fetch'>, request: VendorRequest): Promise<SafeResponse> =>
+export const callProvider = (outside: Pick<ProviderTools, 'fetch'>, request: ProviderHttpRequest): Promise<SafeResponse> =>
   outside.fetch.request({
     ...request,
     timeoutMs: TIMEOUT_MS,
@@ -23,23 +23,23 @@ export const callVendor = (outside: Pick<Outside, 'fetch'>, request: VendorReque
   })
 
 /** An answer of a vendor with its JSON, which is empty when there is none that can be read. */
-export type VendorAnswer = Answered & { json: Json }
+export type ProviderHttpResponse = Answered & { json: Json }
 
 export type Json = Record<string, unknown>
 
 type Handover = {
-  outside: Outside
-  request: VendorRequest
+  outside: ProviderTools
+  request: ProviderHttpRequest
   /** Does the vendor know the key of the message? Then one in doubt may be repeated. */
   isIdempotent?: boolean
   /** What the vendor's own words mean; null when its status says it all. */
-  read(answer: VendorAnswer): Outcome | null
+  read(answer: ProviderHttpResponse): ProviderResponse | null
 }
 
 /** Hands a message over with one request. Whatever happens is an outcome. */
-export async function handOverTo({ outside, request, isIdempotent = false, read }: Handover): Promise<Outcome> {
-  const response = await callVendor(outside, request)
-  if (response.is === 'failed') return troubleOf(response, isIdempotent)
+export async function postMessage({ outside, request, isIdempotent = false, read }: Handover): Promise<ProviderResponse> {
+  const response = await callProvider(outside, request)
+  if (response.is === 'failed') return failureOf(response, isIdempotent)
   const answer = { ...response, json: jsonOf(response.body) }
   const outcome = read(answer) ?? byStatus(answer, outside.clock.now(), isIdempotent)
   return 'reason' in outcome ? { ...outcome, reason: excerptOf(outcome.reason) } : outcome
@@ -49,7 +49,7 @@ export async function handOverTo({ outside, request, isIdempotent = false, read 
 const NOTHING_SENT: readonly FailureReason[] = ['refused', 'dns', 'tls', 'blocked']
 
 /** What trouble of the line means for a message. */
-export function troubleOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): Outcome {
+export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): ProviderResponse {
   return isIdempotent || NOTHING_SENT.includes(reason)
     ? { is: 'deferred', reason: message, code: reason }
     : { is: 'uncertain', reason: message }
@@ -59,7 +59,7 @@ export function troubleOf({ reason, message }: Extract<SafeResponse, { is: 'fail
  * What a status means when nothing else is known. Credentials and money are the account's trouble and no message's: whoever
  * mends them wants what has waited to go out. A gateway that gave up waiting (504) may have handed the request on.
  */
-export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): Outcome {
+export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): ProviderResponse {
   const reason = wordsOf(jsonOf(body)) ?? (excerptOf(body) || `The provider answered with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
@@ -69,7 +69,7 @@ export function byStatus({ status, headers, body }: Answered, now: Date, isIdemp
 }
 
 /** The vendor has it, under a reference of its own if it gave one. */
-export const accepted = (reference: unknown): Outcome => ({
+export const accepted = (reference: unknown): ProviderResponse => ({
   is: 'accepted',
   delivered: false,
   ...details({ reference }),
@@ -119,8 +119,8 @@ export const textOf = (value: unknown): string | undefined =>
 export const basic = (name: string, password: string): string => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 
 /** Are the credentials good? By a request that costs nothing and sends nothing. */
-export async function tryOut(outside: Outside, request: VendorRequest): ReturnType<Provider['test']> {
-  const response = await callVendor(outside, request)
+export async function checkCredentials(outside: ProviderTools, request: ProviderHttpRequest): ReturnType<Provider['test']> {
+  const response = await callProvider(outside, request)
   if (response.is === 'failed') return { works: false, message: response.message }
   if (response.status >= 200 && response.status < 300) return { works: true }
   const said = excerptOf(response.body)

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
-import type { PageReply } from '../../infra/http/public-page.ts'
+import type { PublicReply } from '../../infra/http/public-page.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../../infra/outgoing/smtp-relays.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -25,7 +25,7 @@ export type Outgoing = Rendered & {
 }
 
 /** What became of a handover. Whatever a provider answers is one of these; `send` never throws. */
-export type Outcome =
+export type ProviderResponse =
   /**
    * It is the provider's now. `delivered` says that it is known to have arrived; otherwise a report may follow, under `reference`.
    * A `capture` or `inbox` copy is stored in the transaction that settles the message. `deadTokens` are those of devices that are gone.
@@ -39,7 +39,7 @@ export type Outcome =
   | { is: 'uncertain'; reason: string }
 
 /** All that a provider may reach, and where its vendor reports to: without a query, so that one may be added. */
-export type Outside = { fetch: SafeFetch; smtp: SmtpRelays; clock: Clock; baseUrl: string; callbackUrl: string }
+export type ProviderTools = { fetch: SafeFetch; smtp: SmtpRelays; clock: Clock; baseUrl: string; callbackUrl: string }
 
 /** What a vendor tells us later of a message, or a person of themselves. */
 export type Report = {
@@ -71,7 +71,7 @@ export type Callback = {
  * as the reply to this very call. Or that its signature does not verify.
  */
 export type CallbackReading =
-  | { is: 'read'; reports: Report[]; reply?: PageReply; answer?: (text: string) => PageReply }
+  | { is: 'read'; reports: Report[]; reply?: PublicReply; answer?: (text: string) => PublicReply }
   | { is: 'unverified' }
 
 /** Somebody who carries messages. */
@@ -88,11 +88,11 @@ export type Provider<S extends TSchema = TSchema> = {
   idempotent: boolean
   /** How many handovers of one process are under way at once. */
   atOnce: number
-  send(settings: Static<S>, message: Outgoing, outside: Outside): Promise<Outcome>
+  send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>
   /** Do the settings work? Sends nothing to anybody. Never throws. */
-  test(settings: Static<S>, outside: Outside): Promise<{ works: true } | { works: false; message: string }>
+  test(settings: Static<S>, outside: ProviderTools): Promise<{ works: true } | { works: false; message: string }>
   /** Reads the vendor's callbacks; absent when it makes none. */
-  read?(settings: Static<S>, callback: Callback, outside: Outside): Promise<CallbackReading>
+  read?(settings: Static<S>, callback: Callback, outside: ProviderTools): Promise<CallbackReading>
 }
 
 /** Declares a provider. */

@@ -7,7 +7,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import { createSecrets } from '../../infra/runtime/secrets.ts'
 import type { MessageId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { type Carrier, carrierFor, hasProvider, type Outgoing, providerPages, type Report } from './index.ts'
+import { connectProvider, hasProvider, type Outgoing, type ProviderConnection, providerPages, type Report } from './index.ts'
 
 const PATH = '/api/client/providers'
 const resend = { name: 'Resend', kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'hello@example.com' } }
@@ -57,7 +57,7 @@ describe('a provider', () => {
     })
     expect((await w.get(`${PATH}/${id}`)).body).toEqual(reply.body)
     expect((await w.get(PATH)).body.results).toEqual([reply.body])
-    const stored = await w.db.all(
+    const stored = await w.db.many(
       Type.Object({ row: Type.String() }),
       sql`select providers::text as row from providers where project_id = ${w.projectId}`,
     )
@@ -171,45 +171,51 @@ describe('the default of a channel', () => {
     const { id } = await made(w, resend)
     await w.patch(`${PATH}/${id}`, { is_default: false })
     expect(await defaults(w)).toEqual([false])
-    expect(await carrierFor(w.ctx, 'email', null)).toMatchObject({ provider: 'sandbox' })
+    expect(await connectProvider(w.ctx, 'email', null)).toMatchObject({ provider: 'sandbox' })
   })
 })
 
 describe('who carries a message', () => {
-  const carrier = (w: World, channel: Channel, id: number | null): Promise<Carrier> => carrierFor(w.ctx, channel, id as ProviderId | null)
+  const connection = (w: World, channel: Channel, id: number | null): Promise<ProviderConnection> =>
+    connectProvider(w.ctx, channel, id as ProviderId | null)
 
   test('is the one that was named, else the default of the channel, else the sandbox', async () => {
     await using w = await world()
-    expect(await carrier(w, 'email', null)).toMatchObject({ provider: 'sandbox', providerId: null, repeatable: true, rate: null })
+    expect(await connection(w, 'email', null)).toMatchObject({ provider: 'sandbox', providerId: null, repeatable: true, rate: null })
     const first = await made(w, { ...resend, rate: { limit: 5, interval_seconds: 2 } })
     const second = await made(w, relay())
-    expect(await carrier(w, 'email', null)).toMatchObject({
+    expect(await connection(w, 'email', null)).toMatchObject({
       provider: 'resend',
       providerId: first.id,
       repeatable: false,
       idempotent: true,
       rate: { limit: 5, interval_ms: 2000 },
     })
-    expect(await carrier(w, 'email', second.id)).toMatchObject({ provider: 'smtp', providerId: second.id, idempotent: false, rate: null })
-    expect(await carrier(w, 'text', second.id)).toMatchObject({ provider: 'sandbox' })
+    expect(await connection(w, 'email', second.id)).toMatchObject({
+      provider: 'smtp',
+      providerId: second.id,
+      idempotent: false,
+      rate: null,
+    })
+    expect(await connection(w, 'text', second.id)).toMatchObject({ provider: 'sandbox' })
     await w.delete(`${PATH}/${second.id}`)
-    expect(await carrier(w, 'email', second.id)).toMatchObject({ provider: 'resend' })
+    expect(await connection(w, 'email', second.id)).toMatchObject({ provider: 'resend' })
     await w.delete(`${PATH}/${first.id}`)
-    expect(await carrier(w, 'email', null)).toMatchObject({ provider: 'sandbox' })
+    expect(await connection(w, 'email', null)).toMatchObject({ provider: 'sandbox' })
   })
 
   test('is nobody of another project', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     const other = await w.other()
-    expect(await carrierFor(other.ctx, 'email', id)).toMatchObject({ provider: 'sandbox' })
+    expect(await connectProvider(other.ctx, 'email', id)).toMatchObject({ provider: 'sandbox' })
   })
 
   test('hands the message over with what it knows now', async () => {
     await using w = await world()
     await using server = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, authOptional: false })
     const { id } = await made(w, relay({ port: server.port, username: 'kim', password: 'wrong' }))
-    const send = async () => (await (await carrier(w, 'email', null)).send(message)).outcome
+    const send = async () => (await (await connection(w, 'email', null)).send(message)).outcome
     expect(await send()).toMatchObject({ is: 'deferred', code: '5.7.8' })
     await w.patch(`${PATH}/${id}`, { settings: { password: 'secret' } })
     expect(await send()).toMatchObject({ is: 'accepted', reference: '<k-42@example.com>' })
@@ -224,7 +230,7 @@ describe('who carries a message', () => {
     const ctx = { ...w.ctx, secrets: createSecrets([`other:${Buffer.alloc(32, 8).toString('base64')}`]) }
     // Opened secrets are kept by what is sealed: this one was never opened.
     await w.patch(`${PATH}/${id}`, { settings: { api_key: 're_never_opened' } })
-    const lost = await carrierFor(ctx, 'email', null)
+    const lost = await connectProvider(ctx, 'email', null)
     expect((await lost.send(message)).outcome).toMatchObject({ is: 'deferred', code: 'secrets' })
   })
 

@@ -3,7 +3,7 @@ import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
 import type { MessageId } from '../../lib/ids.ts'
-import { carrierFor, type Outgoing, type PushTarget } from './index.ts'
+import { connectProvider, type Outgoing, type PushTarget } from './index.ts'
 
 const pushed = (devices: PushTarget[]): Outgoing => ({
   id: 1 as MessageId,
@@ -54,15 +54,15 @@ test('every device gets it, and one that gets it is enough', async () => {
   await using w = await world()
   const receiver = await w.receiver()
   const devices = await services(w, receiver.url)
-  const carrier = await carrierFor(w.ctx, 'push', null)
-  expect((await carrier.send(pushed(devices))).outcome).toMatchObject({ is: 'accepted' })
+  const connection = await connectProvider(w.ctx, 'push', null)
+  expect((await connection.send(pushed(devices))).outcome).toMatchObject({ is: 'accepted' })
   expect(receiver.requests.map(({ path }) => path).sort()).toEqual([`/3/device/${'ab'.repeat(32)}`, '/hook'])
 
   receiver.requests.length = 0
-  expect((await carrier.send(pushed(devices.slice(1)))).outcome).toMatchObject({ is: 'accepted' })
+  expect((await connection.send(pushed(devices.slice(1)))).outcome).toMatchObject({ is: 'accepted' })
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook'])
 
-  expect((await carrier.send(pushed([]))).outcome).toMatchObject({ is: 'rejected', reason: 'no_push_device' })
+  expect((await connection.send(pushed([]))).outcome).toMatchObject({ is: 'rejected', reason: 'no_push_device' })
 })
 
 test('a campaign that names its provider goes by that one alone', async () => {
@@ -70,7 +70,7 @@ test('a campaign that names its provider goes by that one alone', async () => {
   const receiver = await w.receiver()
   const devices = await services(w, receiver.url)
   const browsers = (await w.get('/api/client/providers')).body.results.find(({ kind }: { kind: string }) => kind === 'web_push')
-  const carrier = await carrierFor(w.ctx, 'push', browsers.id)
-  await carrier.send(pushed(devices))
+  const connection = await connectProvider(w.ctx, 'push', browsers.id)
+  await connection.send(pushed(devices))
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook'])
 })

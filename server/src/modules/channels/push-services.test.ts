@@ -11,7 +11,7 @@ import { issueCertificate, loadOrCreateAuthority } from '../../infra/outgoing/de
 import { createSafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import type { MessageId } from '../../lib/ids.ts'
-import type { Outgoing, Outside, PushTarget } from './provider.ts'
+import type { Outgoing, ProviderTools, PushTarget } from './provider.ts'
 import { apns } from './providers/apns.ts'
 import { fcm } from './providers/fcm.ts'
 import { webPush } from './providers/web-push.ts'
@@ -21,7 +21,7 @@ type Answer = { status: number; headers?: Record<string, string>; body?: string 
 
 let closing: AsyncDisposableStack
 let clock: TestClock
-let outside: Outside
+let outside: ProviderTools
 let origin: string
 let seen: Seen[]
 let connections: number
@@ -51,7 +51,7 @@ beforeEach(async () => {
   const client = closing.use(createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [authority.cert], userAgent: 'Carillon/1.0' }))
   const request: typeof client.request = (request) =>
     client.request({ ...request, http2: true, url: request.url.replace(/^https:\/\/[a-z0-9]+\.googleapis\.com/, origin) })
-  outside = { fetch: { ...client, request }, clock, baseUrl: '', callbackUrl: '' } as unknown as Outside
+  outside = { fetch: { ...client, request }, clock, baseUrl: '', callbackUrl: '' } as unknown as ProviderTools
 })
 afterEach(() => closing.disposeAsync())
 

@@ -39,29 +39,29 @@ export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
 
 /** A provider of this project; undefined when there is none with this id. */
 export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
+  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
 
 /** The same, which nobody changes until the end of the transaction. */
 export const holdProvider = (ctx: InTx, id: ProviderId) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
+  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
 
 /** Who carries the messages of a channel unless a campaign says otherwise. */
 export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
+  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
 
 /** The other providers of a channel, oldest first. */
 export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>
-  ctx.db.all(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and id <> ${id} order by id`)
+  ctx.db.many(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and id <> ${id} order by id`)
 
 /** Whose callback it is. The address is all that a vendor knows of the project. */
 export const findCalled = (ctx: Ctx, id: ProviderId) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
+  ctx.db.one(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
 
 const Count = Type.Object({ all: Type.Integer(), of_channel: Type.Integer() })
 
 /** How many providers there are, and how many of the channel. */
 export const countProviders = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.first(
+  ctx.db.one(
     Count,
     sql`select count(*) as all, count(*) filter (where channel = ${channel}) as of_channel from providers where ${isThere(ctx)}`,
   )
@@ -71,7 +71,7 @@ const Exists = Type.Object({ exists: Type.Boolean() })
 /** Has the project a provider of another kind than this? */
 export const hasProviderBeside = async (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Exists,
       sql`select exists (select 1 from providers where project_id = ${projectId} and archived_at is null and kind <> ${kind}) as exists`,
     )
@@ -90,7 +90,7 @@ export type NewProvider = { name: string; kind: string; channel: Channel; settin
 
 /** Inserts a provider without its secrets, which are sealed for its id. */
 export const insertProvider = (ctx: InTx, { name, kind, channel, settings, is_default, rate }: NewProvider) =>
-  ctx.db.first(
+  ctx.db.one(
     ProviderRow,
     sql`insert into providers (project_id, name, kind, channel, settings, is_default, rate_limit, rate_interval_seconds, created_at, updated_at)
         values (${ctx.projectId}, ${name}, ${kind}, ${channel}, ${JSON.stringify(settings)}::jsonb, ${is_default},
@@ -103,7 +103,7 @@ export type ProviderState = Pick<ProviderRow, 'name' | 'settings' | 'sealed' | '
 
 /** Writes all that may change, at this moment. */
 export const saveProvider = (ctx: InTx, id: ProviderId, { name, settings, sealed, secret_names, is_default, rate }: ProviderState) =>
-  ctx.db.first(
+  ctx.db.one(
     ProviderRow,
     sql`update providers
         set name = ${name}, settings = ${JSON.stringify(settings)}::jsonb, sealed = ${sealed}, secret_names = ${secret_names}::text[],

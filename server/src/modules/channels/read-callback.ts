@@ -1,6 +1,6 @@
 /** What vendors call back to tell. */
 
-import { type Page, type PageCall, type PageReply, page } from '../../infra/http/public-page.ts'
+import { type PublicPage, type PublicReply, type PublicRequest, publicPage } from '../../infra/http/public-page.ts'
 import { asSystem, type Ctx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
 import type { ProviderId } from '../../lib/ids.ts'
@@ -23,9 +23,9 @@ const PATH = '/callbacks/providers/{providerId}'
 const OPEN = 'The vendor proves who it is, by its signature or by credentials that only it was told.'
 
 /** Where vendors report to; `whenReported` hears of it only when it is genuine. */
-export const providerPages = (whenReported: WhenReported): Page[] =>
+export const providerPages = (whenReported: WhenReported): PublicPage[] =>
   (['POST', 'GET'] as const).map((method) =>
-    page({
+    publicPage({
       method,
       path: PATH,
       summary: method === 'POST' ? 'Take reports from a vendor.' : 'Take reports from a vendor that sends them as a query.',
@@ -37,7 +37,7 @@ export const providerPages = (whenReported: WhenReported): Page[] =>
 
 const provider = pathId<ProviderId>()
 
-async function take(outer: Ctx, { params, query, headers, body, url }: PageCall, whenReported: WhenReported): Promise<PageReply> {
+async function take(outer: Ctx, { params, query, headers, body, url }: PublicRequest, whenReported: WhenReported): Promise<PublicReply> {
   const id = provider.read(params.providerId ?? '', 'providerId')
   const row = await findCalled(outer, id)
   const read = row && providers[row.kind].read

@@ -1,6 +1,6 @@
 /** Calls as Amazon SNS makes and signs them, for the recording of SES. */
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { RecordedCall, VendorReply } from './recording.ts'
+import type { RecordedCall, RecordedReply } from './recording.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:ses-events'
 
@@ -60,7 +60,7 @@ export const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).priv
 let calls = 0
 const certificateUrl = () => `https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-${++calls}.pem`
 /** What SNS answers when it is asked for its certificate. */
-export const withCertificate: VendorReply[] = [{ status: 200, body: CERTIFICATE }]
+export const withCertificate: RecordedReply[] = [{ status: 200, body: CERTIFICATE }]
 
 const SIGNED = ['Message', 'MessageId', 'SubscribeURL', 'Subject', 'Timestamp', 'Token', 'TopicArn', 'Type']
 

@@ -1,12 +1,12 @@
 /** What vendors were seen to answer and to report, as data for the test that every provider has to pass. */
-import type { PageReply } from '../../infra/http/public-page.ts'
-import type { Outcome, Outgoing, Report } from './provider.ts'
+import type { PublicReply } from '../../infra/http/public-page.ts'
+import type { Outgoing, ProviderResponse, Report } from './provider.ts'
 
 /**
  * An answer of a vendor. `refused`: nobody listens. `cut`: the request was taken whole, and the line closed without an
  * answer. `hang`: it was taken, and nothing comes.
  */
-export type VendorReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
+export type RecordedReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
 
 /** An answer of a mail relay: `at` a command (`CONNECT` is the greeting, `BODY` what follows the mail) it refuses, or it is `cut` off there. */
 export type RelayReply =
@@ -16,10 +16,10 @@ export type RelayReply =
   | { at: 'CONNECT' | 'MAIL' | 'RCPT' | 'BODY'; cut: true }
 
 /** One handover: what is answered to its requests, one after the other, and what comes of it. */
-export type Exchange<R = VendorReply> = {
+export type Exchange<R = RecordedReply> = {
   replies: R[]
   /** Members that the outcome must have; `is` among them. */
-  outcome: Partial<Outcome> & Pick<Outcome, 'is'>
+  outcome: Partial<ProviderResponse> & Pick<ProviderResponse, 'is'>
   /** Members that each request must have had, in order: `method`, `url`, `headers`, `json`, `form`, `body`. */
   requests?: Record<string, unknown>[]
   /** Members of the message that are other than usual. */
@@ -38,7 +38,7 @@ export type RecordedCallback = {
   /** The call as it is made at `now`, signed where the vendor signs. */
   call(now: Date): RecordedCall | Promise<RecordedCall>
   /** What the vendor answers when it is asked back, for a certificate for example. */
-  replies?: VendorReply[]
+  replies?: RecordedReply[]
 }
 
 /** The address that callbacks are made to in recordings. */
@@ -57,14 +57,14 @@ type Recorded<R> = {
   /** The connection test: with these replies it works, or does not. */
   tests: { replies: R[]; works: boolean; requests?: Record<string, unknown>[] }[]
   callbacks?: {
-    genuine: (RecordedCallback & { reports: Partial<Report>[]; reply?: Partial<PageReply> })[]
+    genuine: (RecordedCallback & { reports: Partial<Report>[]; reply?: Partial<PublicReply> })[]
     /** Each must be `unverified`: a bad, an absent and an old signature. */
     forged: RecordedCallback[]
   }
 }
 
 /** A provider whose vendor is asked over HTTPS, or the relay of a customer over SMTP. */
-export type Recording = { over: 'https' } & Recorded<VendorReply>
+export type Recording = { over: 'https' } & Recorded<RecordedReply>
 export type RelayRecording = { over: 'relay' } & Recorded<RelayReply>
 
 /** A provider that no vendor stands behind. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { MessageId } from '../../lib/ids.ts'
 import { CHANNELS } from '../../lib/shapes.ts'
 import * as kinds from './kinds.ts'
-import type { Outgoing, Outside, Provider } from './provider.ts'
+import type { Outgoing, Provider, ProviderTools } from './provider.ts'
 import * as providers from './providers/index.ts'
 
 const filesIn = (folder: string) =>
@@ -39,7 +39,7 @@ describe('providers', () => {
     const kept = { channel: 'in_app' as const, recipient: 'ana', summary: 'Hello', content: { title: 'Hello' } }
     const devices = [{ device_id: 'phone', os: 'iOS', token: 'secret' }]
     const message: Outgoing = { ...kept, id: 1 as MessageId, key: 'k', headers: { 'X-A': 'b' }, devices }
-    expect(await provider.send({}, message, {} as Outside)).toEqual({ is: 'accepted', delivered: true, [member]: kept })
-    expect(await provider.test({}, {} as Outside)).toEqual({ works: true })
+    expect(await provider.send({}, message, {} as ProviderTools)).toEqual({ is: 'accepted', delivered: true, [member]: kept })
+    expect(await provider.test({}, {} as ProviderTools)).toEqual({ works: true })
   })
 })

@@ -42,7 +42,7 @@ const secretNames = (name: ProviderName): string[] =>
   )
 
 /** What may be shown, and what is sealed. */
-export function parted(name: ProviderName, settings: Settings): { shown: Settings; secrets: Settings } {
+export function splitSecrets(name: ProviderName, settings: Settings): { shown: Settings; secrets: Settings } {
   const names = secretNames(name)
   const entries = Object.entries(settings)
   return {

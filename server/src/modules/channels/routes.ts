@@ -1,9 +1,9 @@
 import { route } from '../../infra/http/route.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
-import { createProvider, deleteProvider, getProvider, listProviders, providerKinds, tryProvider, updateProvider } from './configure.ts'
+import { createProvider, deleteProvider, getProvider, listProviders, providerKinds, testProvider, updateProvider } from './configure.ts'
 import { providerListing } from './queries.ts'
-import { ConfiguredProvider, ConfiguredProviders, ProviderChanges, ProviderInput, ProviderKinds, Trial } from './schema.ts'
+import { ConfiguredProvider, ConfiguredProviders, ProviderChanges, ProviderInput, ProviderKinds, ProviderTest } from './schema.ts'
 
 const params = { providerId: pathId<ProviderId>() }
 
@@ -75,7 +75,7 @@ export const providerRoutes = [
     description: 'Nobody gets a message.',
     access: { secret: 'admin' },
     params,
-    reply: Trial,
-    run: (ctx, { params }) => tryProvider(ctx, params.providerId),
+    reply: ProviderTest,
+    run: (ctx, { params }) => testProvider(ctx, params.providerId),
   }),
 ]

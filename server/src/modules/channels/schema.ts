@@ -73,11 +73,11 @@ export type ConfiguredProvider = Static<typeof ConfiguredProvider>
 
 export const ConfiguredProviders = Page(ConfiguredProvider)
 
-export const Trial = Exact({
+export const ProviderTest = Exact({
   works: Type.Boolean(),
   message: Type.Optional(Type.String({ description: 'Why it does not, for whoever configures it.' })),
 })
-export type Trial = Static<typeof Trial>
+export type ProviderTest = Static<typeof ProviderTest>
 
 export const ProviderKinds = Exact({
   results: Type.Array(

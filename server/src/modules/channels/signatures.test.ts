@@ -1,11 +1,11 @@
 /** Signatures that the vendors themselves publish, so that what is verified is theirs and not what we made of it. */
 import { expect, test } from 'vitest'
 import { createTestClock } from '../../../test/test-clock.ts'
-import type { Callback, Outside } from './provider.ts'
+import type { Callback, ProviderTools } from './provider.ts'
 import { messagebird } from './providers/messagebird.ts'
 import { twilio } from './providers/twilio.ts'
 
-const outside = (now: string) => ({ clock: createTestClock(new Date(now)) }) as unknown as Outside
+const outside = (now: string) => ({ clock: createTestClock(new Date(now)) }) as unknown as ProviderTools
 
 function callback(url: string, headers: Record<string, string>, body: string): Callback {
   return { url, headers, query: new URL(url).searchParams, body: Buffer.from(body) }

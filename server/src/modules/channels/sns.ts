@@ -1,8 +1,8 @@
 /** Calls of Amazon SNS, which carries the reports of SES: is one genuine, and what does it say? */
 import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Callback, Outside } from './provider.ts'
-import * as vendors from './provider-http.ts'
+import type { Callback, ProviderTools } from './provider.ts'
+import * as providerHttp from './provider-http.ts'
 
 /** SNS repeats what was not taken for six hours. */
 const AGE_MS_MAX = 12 * 3_600_000
@@ -24,8 +24,12 @@ export type Notice = { type: string; message: string; subscribeUrl: string }
  * The call, if it is about the topic and signed by SNS not long ago. The certificate is fetched from SNS itself, so that TLS
  * vouches for it, and kept, for its address names its content.
  */
-export async function readNotice(topic: string, callback: Callback, outside: Pick<Outside, 'fetch' | 'clock'>): Promise<Notice | null> {
-  const json = vendors.jsonOf(callback.body.toString('utf8'))
+export async function readNotice(
+  topic: string,
+  callback: Callback,
+  outside: Pick<ProviderTools, 'fetch' | 'clock'>,
+): Promise<Notice | null> {
+  const json = providerHttp.jsonOf(callback.body.toString('utf8'))
   const {
     Type = '',
     TopicArn,
@@ -49,13 +53,13 @@ export async function readNotice(topic: string, callback: Callback, outside: Pic
 }
 
 /** Agrees to get notices from now on. Answers whether SNS has heard it. */
-export async function confirm({ subscribeUrl }: Notice, { fetch }: Pick<Outside, 'fetch'>): Promise<boolean> {
+export async function confirm({ subscribeUrl }: Notice, { fetch }: Pick<ProviderTools, 'fetch'>): Promise<boolean> {
   if (!isOfSns(subscribeUrl)) return false
-  const response = await vendors.callVendor({ fetch }, { method: 'GET', url: subscribeUrl })
+  const response = await providerHttp.callProvider({ fetch }, { method: 'GET', url: subscribeUrl })
   return response.is === 'answered' && response.status === 200
 }
 
-const texts = (json: vendors.Json): Record<string, string | undefined> =>
+const texts = (json: providerHttp.Json): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(json).filter(([, value]) => typeof value === 'string')) as Record<string, string>
 
 /** Anybody can sign with a certificate of their own: only one that lies with SNS counts. */
@@ -67,10 +71,10 @@ function isOfSns(address: string): boolean {
 
 const certificates = new LRUCache<string, X509Certificate>({ max: CERTIFICATES_MAX })
 
-async function certificateAt(url: string, outside: Pick<Outside, 'fetch'>): Promise<X509Certificate | null> {
+async function certificateAt(url: string, outside: Pick<ProviderTools, 'fetch'>): Promise<X509Certificate | null> {
   const known = certificates.get(url)
   if (known) return known
-  const response = await vendors.callVendor(outside, { method: 'GET', url })
+  const response = await providerHttp.callProvider(outside, { method: 'GET', url })
   if (response.is === 'failed' || response.status !== 200 || response.body.length > CERTIFICATE_BYTES_MAX) return null
   try {
     const certificate = new X509Certificate(response.body)

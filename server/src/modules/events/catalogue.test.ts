@@ -11,7 +11,7 @@ const SCHEMA = '/api/client/schema/events'
 type Given = { name: string; data?: Record<string, unknown>; at?: string; user?: number }
 
 /** Stores events and counts them, as processing does. */
-const happen = (w: World, events: Given[], lane = 0) =>
+const happen = (w: World, events: Given[], partition = 0) =>
   inTx(w.ctx, async (ctx) => {
     const facts = events.map(({ name, at, user = 1 }) => ({
       userId: user as UserId,
@@ -28,7 +28,7 @@ const happen = (w: World, events: Given[], lane = 0) =>
         received_at: w.clock.now(),
       })),
     )
-    await countEvents(ctx, facts, lane)
+    await countEvents(ctx, facts, partition)
   })
 
 const only = async (w: World) => (await w.get(SCHEMA)).body.results[0]
@@ -62,7 +62,7 @@ describe('GET /schema/events', () => {
     })
   })
 
-  test('looks at the latest events to arrive, in whichever lane', async () => {
+  test('looks at the latest events to arrive, in whichever partition', async () => {
     await using w = await world()
     await happen(w, [{ name: 'a', data: { before: 1 } }])
     for (let batch = 0; batch < 3; batch++) {
@@ -91,7 +91,7 @@ describe('GET /schema/events', () => {
     expect(await only(w)).toMatchObject({ name: 'a', count: 1, attributes: [] })
   })
 
-  test('is sorted and paged by name, count and the last time, whatever lane counted', async () => {
+  test('is sorted and paged by name, count and the last time, whatever partition counted', async () => {
     await using w = await world()
     const other = await w.other()
     await inTx(other.ctx, (ctx) => countEvents(ctx, [{ userId: 1 as UserId, event: { name: 'theirs', createdAt: w.clock.now() } }], 0))

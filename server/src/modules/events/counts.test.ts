@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { UserId } from '../../lib/ids.ts'
-import { countDays, countNames, type Happened, RECENT_KEPT } from './counts.ts'
+import { type CountedEvent, countDays, countNames, RECENT_KEPT } from './counts.ts'
 
-const at = (name: string, time: string, userId = 1): Happened => ({
+const at = (name: string, time: string, userId = 1): CountedEvent => ({
   userId: userId as UserId,
   event: { name, createdAt: new Date(time) },
 })

@@ -2,7 +2,7 @@
 import type { UserId } from '../../lib/ids.ts'
 
 /** What is counted of an event that was stored. */
-export type Happened = { userId: UserId; event: { name: string; createdAt: Date } }
+export type CountedEvent = { userId: UserId; event: { name: string; createdAt: Date } }
 
 export type DayCount = { name: string; day: string; events: number }
 
@@ -20,13 +20,13 @@ export type NameCount = {
 export const RECENT_KEPT = 50
 
 /** How many events of each name fell on each day in UTC, whenever they came. */
-export function countDays(facts: Happened[]): DayCount[] {
+export function countDays(facts: CountedEvent[]): DayCount[] {
   const groups = Map.groupBy(facts, ({ event }) => `${dayOf(event.createdAt)} ${event.name}`)
   return [...groups].map(([group, facts]) => ({ day: group.slice(0, DAY_LENGTH), name: group.slice(DAY_LENGTH + 1), events: facts.length }))
 }
 
 /** The same for all days together. */
-export function countNames(facts: Happened[]): NameCount[] {
+export function countNames(facts: CountedEvent[]): NameCount[] {
   return [...Map.groupBy(facts, ({ event }) => event.name)].map(([name, facts]) => {
     const times = facts.map(({ event }) => event.createdAt.getTime())
     const latest = facts.slice(-RECENT_KEPT).reverse()

@@ -13,7 +13,7 @@ export type AcceptedEvent = {
 }
 
 /** A fact of the system's own, as an event under a key of its own. */
-export const toSystemEvent = ({ name, data, created_at }: SystemEvent, key: string, receivedAt: Date): AcceptedEvent => ({
+export const newSystemEvent = ({ name, data, created_at }: SystemEvent, key: string, receivedAt: Date): AcceptedEvent => ({
   key,
   name,
   data,
@@ -23,7 +23,7 @@ export const toSystemEvent = ({ name, data, created_at }: SystemEvent, key: stri
 })
 
 /** An event that is stored: a fact about a person. */
-export type Fact = { userId: UserId; event: AcceptedEvent; triggers: boolean }
+export type StoredEvent = { userId: UserId; event: AcceptedEvent; triggers: boolean }
 
 /** An event with its person; a silent one triggers nothing. */
-export type Arrived = { userId: UserId; event: AcceptedEvent; silent?: true }
+export type NewEvent = { userId: UserId; event: AcceptedEvent; silent?: true }

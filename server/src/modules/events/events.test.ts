@@ -12,7 +12,7 @@ const EventRow = Type.Object({
 
 /** What was sent. That people are new, or changed, are events as well, with tests of their own. */
 const stored = (w: World) =>
-  w.db.all(
+  w.db.many(
     EventRow,
     sql`select e.name, u.external_id, e.created_at, e.tableoid::regclass::text as partition
         from events e join users u on u.id = e.user_id
@@ -195,14 +195,14 @@ describe('disasters', () => {
     await post(w, [{ name: 'before', external_id: 'kim' }])
     // What only a newer or older release could have accepted.
     await w.db.run(
-      sql`insert into accepted_requests (project_id, kind, request_id, received_at, items, body)
+      sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
           values (${w.projectId}, 'events', 'req_poison', ${w.clock.now()}, 2, ${Buffer.from('[{"name":"fine","external_id":"lee"},{"nom":"poison"}]')})`,
     )
     await post(w, [{ name: 'after', external_id: 'kim' }])
     await w.drain()
     expect((await stored(w)).map(({ name }) => name).sort()).toEqual(['after', 'before', 'fine'])
     const Parked = Type.Object({ request_id: Type.String(), reason: Type.String() })
-    expect(await w.db.all(Parked, sql`select request_id, reason from parked_items where project_id = ${w.projectId}`)).toEqual([
+    expect(await w.db.many(Parked, sql`select request_id, reason from parked_items where project_id = ${w.projectId}`)).toEqual([
       { request_id: 'req_poison', reason: expect.stringContaining('name') },
     ])
   })

@@ -2,8 +2,8 @@
  * Behavioural events. Owns `events` (a partition a month), `event_ids`, `event_days`, `event_names` and `event_removals`.
  * Promises: an accepted event is stored exactly once, in the order it was sent for each user, and counted in the same transaction.
  */
-export { type AcceptedEvent, type Arrived, type Fact, toSystemEvent } from './event.ts'
+export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
 export { eventJobs, retentionJob } from './jobs.ts'
 export { eraseEvents } from './queries.ts'
 export { eventRoutes } from './routes.ts'
-export { preparePartitions, record } from './service.ts'
+export { createEventMonths, storeEvents } from './service.ts'

@@ -7,8 +7,8 @@ import type { Month } from './months.ts'
 const Partition = Type.Object({ name: Type.String() })
 
 /** The partitions there are. */
-export const listPartitions = async (ctx: Ctx): Promise<Set<string>> => {
-  const rows = await ctx.db.all(
+export const listMonths = async (ctx: Ctx): Promise<Set<string>> => {
+  const rows = await ctx.db.many(
     Partition,
     sql`select c.relname::text as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass`,
   )
@@ -16,17 +16,17 @@ export const listPartitions = async (ctx: Ctx): Promise<Set<string>> => {
 }
 
 /** Held while partitions are made, so that two processes do not make the same one. */
-export const lockPartitions = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
+export const lockMonths = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
 
 // Names and bounds are our own: months, made of digits.
-export const createPartition = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
+export const createMonth = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
   ctx.db.run(sql`create table if not exists ${raw(name)} partition of events for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
 
 /** Where everything before the first month finds a home. */
-export const createPast = (ctx: InTx<Ctx>, { from }: Month) =>
+export const createOldestMonth = (ctx: InTx<Ctx>, { from }: Month) =>
   ctx.db.run(sql`create table if not exists events_past partition of events for values from (minvalue) to (${raw(`'${from}'`)})`)
 
-export type StoredEvent = {
+export type EventRow = {
   project_id: number
   user_id: UserId
   name: string
@@ -36,10 +36,10 @@ export type StoredEvent = {
 }
 
 /** Loads events through COPY. */
-export const copyEvents = (ctx: InTx, events: StoredEvent[]) =>
+export const copyEvents = (ctx: InTx, events: EventRow[]) =>
   ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at) from stdin`, lines(events))
 
-function* lines(events: StoredEvent[]): Generator<string> {
+function* lines(events: EventRow[]): Generator<string> {
   for (const { project_id, user_id, name, data, created_at, received_at } of events) {
     yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${created_at.toISOString()}\t${received_at.toISOString()}\n`
   }
@@ -53,7 +53,7 @@ const EventIdRow = Type.Object({ event_id: Type.String() })
 
 /** Remembers event ids; returns those that were not known, or only from before `since`. */
 export const rememberEventIds = (ctx: InTx, ids: { event_id: string; received_at: Date }[], since: Date) =>
-  ctx.db.all(
+  ctx.db.many(
     EventIdRow,
     sql`insert into event_ids as known (project_id, event_id, received_at)
         select ${ctx.projectId}, i.event_id, i.received_at

@@ -84,21 +84,21 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
 }
 
 /** Adds to the counts of days and names, and keeps where the latest events of each name are. */
-export const addCounts = (ctx: InTx, lane: number, days: DayCount[], names: NameCount[]) =>
+export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names: NameCount[]) =>
   ctx.db.run(
     sql`with days as (
-          insert into event_days as d (project_id, name, day, lane, events)
-          select ${ctx.projectId}, i.name, i.day, ${lane}::smallint, i.events
+          insert into event_days as d (project_id, name, day, partition, events)
+          select ${ctx.projectId}, i.name, i.day, ${partition}::smallint, i.events
           from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as i(name text, day date, events bigint)
           order by i.name, i.day
-          on conflict (project_id, name, day, lane) do update set events = d.events + excluded.events
+          on conflict (project_id, name, day, partition) do update set events = d.events + excluded.events
         )
-        insert into event_names as n (project_id, name, lane, events, first_at, last_at, recent_users, recent_times)
-        select ${ctx.projectId}, i.name, ${lane}::smallint, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
+        insert into event_names as n (project_id, name, partition, events, first_at, last_at, recent_users, recent_times)
+        select ${ctx.projectId}, i.name, ${partition}::smallint, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
         from jsonb_to_recordset(${JSON.stringify(names)}::jsonb)
              as i(name text, events bigint, first_at timestamptz, last_at timestamptz, recent_users bigint[], recent_times timestamptz[])
         order by i.name
-        on conflict (project_id, name, lane) do update
+        on conflict (project_id, name, partition) do update
         set events = n.events + excluded.events,
             first_at = least(n.first_at, excluded.first_at),
             last_at = greatest(n.last_at, excluded.last_at),
@@ -120,7 +120,7 @@ const NameDayRow = Type.Object({
 
 /** The days of the `most` names with the most events, those first; each row also says how many there are of all names. */
 export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
-  ctx.db.all(
+  ctx.db.many(
     NameDayRow,
     sql`with counts as materialized (
           select name, day, sum(events)::bigint as count
@@ -183,7 +183,7 @@ const AttributeRow = Type.Object({
 
 /** What the latest `looked` events of each name carry, at most `most` attributes of one. Who was erased has no events here either. */
 export const attributesOfLatest = (ctx: ProjectCtx, names: string[], looked: number, most: number) =>
-  ctx.db.all(
+  ctx.db.many(
     AttributeRow,
     sql`with latest as materialized (
           select distinct r.name, r.user_id, r.at

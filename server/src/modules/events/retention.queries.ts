@@ -3,17 +3,17 @@ import { join, raw, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
 
-const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), told_at: Nullable(Instant) })
+const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), followed_at: Nullable(Instant) })
 
 /** What has been removed of the time before an instant. */
 export const findRemoval = (ctx: Ctx, before: Date) =>
-  ctx.db.first(Removal, sql`select removed, past_to, told_at from event_removals where before = ${before}`)
+  ctx.db.one(Removal, sql`select removed, past_to, followed_at from event_removals where before = ${before}`)
 
 /** A lock that is not to be had at once stands in the way of everybody who comes after. */
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
 
 // Names are our own: months, made of digits.
-export const dropPartitions = (ctx: InTx<Ctx>, names: string[]) => ctx.db.run(sql`drop table if exists ${join(names.map(raw), ', ')}`)
+export const dropMonthTables = (ctx: InTx<Ctx>, names: string[]) => ctx.db.run(sql`drop table if exists ${join(names.map(raw), ', ')}`)
 
 /** So many partitions are gone, and with them what was older. */
 export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
@@ -23,20 +23,20 @@ export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
   )
 
 /** Everybody who reckons with events knows. */
-export const noteTold = (ctx: Ctx, before: Date) =>
+export const noteFollowed = (ctx: Ctx, before: Date) =>
   ctx.db.run(
-    sql`insert into event_removals (before, told_at) values (${before}, ${ctx.clock.now()})
-        on conflict (before) do update set told_at = excluded.told_at`,
+    sql`insert into event_removals (before, followed_at) values (${before}, ${ctx.clock.now()})
+        on conflict (before) do update set followed_at = excluded.followed_at`,
   )
 
 const Pages = Type.Object({ pages: Type.Integer() })
 
 /** How large the home of what is older than every month with a partition is. */
-export const pagesOfPast = async (ctx: Ctx): Promise<number> =>
-  (await ctx.db.first(Pages, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`))?.pages ?? 0
+export const oldestMonthPages = async (ctx: Ctx): Promise<number> =>
+  (await ctx.db.one(Pages, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`))?.pages ?? 0
 
 /** Removes the events before an instant from some of its pages, and keeps which is the next. */
-export const deletePast = (ctx: Ctx, before: Date, from: number, to: number) =>
+export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: number) =>
   ctx.db.run(
     sql`with gone as (
           delete from events_past
@@ -53,18 +53,18 @@ const Gone = Type.Object({ gone: Type.Integer() })
 /** Takes some of the days before a day out of the counts. */
 export const deleteDays = async (ctx: Ctx, before: Date, most: number): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Gone,
       sql`with gone as (
             delete from event_days
-            where (project_id, name, day, lane) in
-              (select project_id, name, day, lane from event_days where day < (${before}::timestamptz at time zone 'UTC')::date order by day limit ${most})
-            returning project_id, name, lane, events
+            where (project_id, name, day, partition) in
+              (select project_id, name, day, partition from event_days where day < (${before}::timestamptz at time zone 'UTC')::date order by day limit ${most})
+            returning project_id, name, partition, events
           ), less as (
             update event_names n
             set events = n.events - g.events, first_at = greatest(n.first_at, ${before}), last_at = greatest(n.last_at, ${before})
-            from (select project_id, name, lane, sum(events)::bigint as events from gone group by project_id, name, lane) g
-            where n.project_id = g.project_id and n.name = g.name and n.lane = g.lane
+            from (select project_id, name, partition, sum(events)::bigint as events from gone group by project_id, name, partition) g
+            where n.project_id = g.project_id and n.name = g.name and n.partition = g.partition
           )
           select count(*) as gone from gone`,
     )

@@ -5,14 +5,14 @@ import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { retentionJob } from './jobs.ts'
-import { copyEvents, listPartitions } from './queries.ts'
-import { preparePartitions } from './service.ts'
+import { copyEvents, listMonths } from './queries.ts'
+import { createEventMonths } from './service.ts'
 import { countEvents } from './stats.ts'
 
 const Row = Type.Object({ name: Type.String(), partition: Type.String() })
 const stored = async (w: World) =>
   (
-    await w.db.all(
+    await w.db.many(
       Row,
       sql`select name, tableoid::regclass::text as partition from events where project_id = ${w.projectId} order by created_at, name`,
     )
@@ -49,7 +49,7 @@ async function retain(w: World): Promise<string[]> {
 async function later(time: string, months: number): Promise<World> {
   const w = await world({ env: { EVENT_RETENTION_MONTHS: String(months) } })
   w.clock.set(new Date(time))
-  await preparePartitions(w.ctx)
+  await createEventMonths(w.ctx)
   return w
 }
 
@@ -80,7 +80,7 @@ describe('EVENT_RETENTION_MONTHS', () => {
     await happen(w, '1999-01-01', '2026-12-31', '2027-01-31T23:59:59.999Z', '2027-02-01', '2028-02-15')
     expect(await retain(w)).toEqual(['2027-02-01'])
     expect(await stored(w)).toEqual(['2027-02-01 in events_2027_02', '2028-02-15 in events_2028_02'])
-    expect([...(await listPartitions(w.ctx))].filter((name) => name < 'events_2027_02')).toEqual([])
+    expect([...(await listMonths(w.ctx))].filter((name) => name < 'events_2027_02')).toEqual([])
     const { body } = await w.get('/api/client/schema/events')
     expect(body.results.map(({ name }: { name: string }) => name)).toEqual(['2027-02-01', '2028-02-15'])
     expect((await w.get('/api/client/events/stats?since=2026-12-01&until=2027-02-02')).body.total).toBe(1)

@@ -7,9 +7,9 @@
 import { isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/postgres/db.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { monthOf } from './months.ts'
-import { createPast, listPartitions, lockPartitions } from './queries.ts'
+import { createOldestMonth, listMonths, lockMonths } from './queries.ts'
 import * as queries from './retention.queries.ts'
-import { preparePartitions } from './service.ts'
+import { createEventMonths } from './service.ts'
 
 /** What others do when the events before an instant are gone; is told again when it did not come to an end. */
 export type WhenDropped = (ctx: Ctx, before: Date) => Promise<void>
@@ -25,18 +25,18 @@ export async function removeExpired(ctx: Ctx, whenDropped: WhenDropped): Promise
   if (months === 0) return 0
   const before = new Date(monthOf(ctx.clock.now(), -months).from)
   const removal = await queries.findRemoval(ctx, before)
-  if (removal?.told_at) return 0
+  if (removal?.followed_at) return 0
   const dropped = await dropMonths(ctx, before)
   if (dropped === 'busy') return 0
   if (dropped > 0) return dropped
   const pastTo = removal?.past_to ?? 0
-  if (pastTo < (await queries.pagesOfPast(ctx))) return queries.deletePast(ctx, before, pastTo, pastTo + PAGES_AT_ONCE)
+  if (pastTo < (await queries.oldestMonthPages(ctx))) return queries.deleteFromOldestMonth(ctx, before, pastTo, pastTo + PAGES_AT_ONCE)
   // Its rows are written by processing too, in another order.
   const days = await inTx(ctx, (ctx) => queries.deleteDays(ctx, before, DAYS_AT_ONCE))
   if (days > 0) return days
   await queries.deleteNames(ctx)
   if (removal && removal.removed > 0) await whenDropped(ctx, before)
-  await queries.noteTold(ctx, before)
+  await queries.noteFollowed(ctx, before)
   return 1
 }
 
@@ -45,16 +45,16 @@ export async function removeExpired(ctx: Ctx, whenDropped: WhenDropped): Promise
  * no late event is without one. Dropping takes a lock that processing waits for: it is given up soon and tried again later.
  */
 async function dropMonths(ctx: Ctx, before: Date): Promise<number | 'busy'> {
-  await preparePartitions(ctx)
+  await createEventMonths(ctx)
   if ((await monthsBefore(ctx, before)).length === 0) return 0
   try {
     return await inTx(ctx, async (ctx) => {
       await queries.limitLockWait(ctx, LOCK_WAIT_MS)
-      await lockPartitions(ctx)
+      await lockMonths(ctx)
       const names = await monthsBefore(ctx, before)
       if (names.length === 0) return 0
-      await queries.dropPartitions(ctx, [...names, PAST])
-      await createPast(ctx, monthOf(before))
+      await queries.dropMonthTables(ctx, [...names, PAST])
+      await createOldestMonth(ctx, monthOf(before))
       await queries.noteDropped(ctx, before, names.length)
       return names.length
     })
@@ -67,5 +67,5 @@ async function dropMonths(ctx: Ctx, before: Date): Promise<number | 'busy'> {
 /** The partitions of months that end before an instant. */
 async function monthsBefore(ctx: Ctx, before: Date): Promise<string[]> {
   const first = monthOf(before).name
-  return [...(await listPartitions(ctx))].filter((name) => name !== PAST && name < first)
+  return [...(await listMonths(ctx))].filter((name) => name !== PAST && name < first)
 }

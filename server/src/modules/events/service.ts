@@ -1,5 +1,5 @@
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
-import type { Arrived, Fact } from './event.ts'
+import type { NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
 import { countEvents } from './stats.ts'
@@ -9,7 +9,7 @@ const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
 
 /** Stores each event once. Repeats of an event id fall away; what is left are the facts, in order. */
-export async function record(ctx: InTx, arrived: Arrived[], lane: number): Promise<Fact[]> {
+export async function storeEvents(ctx: InTx, arrived: NewEvent[], partition: number): Promise<StoredEvent[]> {
   const fresh = await withoutRepeats(ctx, arrived)
   if (fresh.length === 0) return []
   await queries.copyEvents(
@@ -23,13 +23,13 @@ export async function record(ctx: InTx, arrived: Arrived[], lane: number): Promi
       received_at: event.receivedAt,
     })),
   )
-  await countEvents(ctx, fresh, lane)
+  await countEvents(ctx, fresh, partition)
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * 3_600_000
   return fresh.map(({ userId, event, silent }) => ({ userId, event, triggers: !silent && event.createdAt.getTime() >= oldest }))
 }
 
-async function withoutRepeats(ctx: InTx, arrived: Arrived[]): Promise<Arrived[]> {
+async function withoutRepeats(ctx: InTx, arrived: NewEvent[]): Promise<NewEvent[]> {
   const seen = new Set<string>()
   const first = arrived.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))
   const named = first.flatMap(({ event }) => (event.eventId === null ? [] : [{ event_id: event.eventId, received_at: event.receivedAt }]))
@@ -45,19 +45,19 @@ async function withoutRepeats(ctx: InTx, arrived: Arrived[]): Promise<Arrived[]>
  * Makes the partitions up to three months ahead, without a gap since the first one;
  * the first time, also the home of everything older. The answer is how many were made.
  */
-export async function preparePartitions(ctx: Ctx): Promise<number> {
+export async function createEventMonths(ctx: Ctx): Promise<number> {
   const now = ctx.clock.now()
-  if (missingMonths(await queries.listPartitions(ctx), now, MONTHS_AHEAD).length === 0) return 0
+  if (missingMonths(await queries.listMonths(ctx), now, MONTHS_AHEAD).length === 0) return 0
   return inTx(ctx, async (ctx) => {
-    await queries.lockPartitions(ctx)
-    const there = await queries.listPartitions(ctx)
+    await queries.lockMonths(ctx)
+    const there = await queries.listMonths(ctx)
     const missing = missingMonths(there, now, MONTHS_AHEAD)
-    if (!there.has('events_past')) await queries.createPast(ctx, monthOf(now))
-    for (const month of missing) await queries.createPartition(ctx, month)
+    if (!there.has('events_past')) await queries.createOldestMonth(ctx, monthOf(now))
+    for (const month of missing) await queries.createMonth(ctx, month)
     return missing.length
   })
 }
 
 /** Forgets event ids after 30 days. */
-export const forgetEventIds = (ctx: Ctx): Promise<number> =>
+export const purgeEventIds = (ctx: Ctx): Promise<number> =>
   queries.purgeEventIds(ctx, new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS))

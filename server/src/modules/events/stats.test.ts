@@ -6,12 +6,12 @@ import { countEvents } from './stats.ts'
 
 const STATS = '/api/client/events/stats'
 
-const count = (w: World, facts: [name: string, time: string][], lane = 0) =>
+const count = (w: World, facts: [name: string, time: string][], partition = 0) =>
   inTx(w.ctx, (ctx) =>
     countEvents(
       ctx,
       facts.map(([name, time]) => ({ userId: 1 as UserId, event: { name, createdAt: new Date(time) } })),
-      lane,
+      partition,
     ),
   )
 
@@ -43,7 +43,7 @@ describe('GET /events/stats', () => {
     expect((await w.get(`${STATS}?since=1970-01-01&until=1970-01-02`)).body).toMatchObject({ total: 1, results: [{ name: 'old' }] })
   })
 
-  test('is the sum over all lanes, of this project', async () => {
+  test('is the sum over all partitions, of this project', async () => {
     await using w = await world()
     const other = await w.other()
     await count(w, [['a', '2026-11-20']], 0)
@@ -54,7 +54,7 @@ describe('GET /events/stats', () => {
     expect((await w.get(STATS)).body).toMatchObject({ total: 3, results: [{ name: 'a', count: 3, days: days(['2026-11-20', 3]) }] })
   })
 
-  test('lanes do not wait for each other', async () => {
+  test('partitions do not wait for each other', async () => {
     await using w = await world()
     await count(w, [['a', '2026-11-20']], 1)
     await count(w, [['a', '2026-11-20']], 2)

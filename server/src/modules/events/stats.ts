@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
-import { countDays, countNames, dayOf, type Happened } from './counts.ts'
+import { type CountedEvent, countDays, countNames, dayOf } from './counts.ts'
 import { readRange } from './range.ts'
 import * as queries from './reading.queries.ts'
 
@@ -32,11 +32,11 @@ export const EventStats = Exact({
 type EventStats = Static<typeof EventStats>
 
 /**
- * Counts events that this transaction stores, an event on the day when it happened. `lane` says which of the rows of a day is
- * written: two transactions that count in different lanes do not wait for each other. What is erased later stays counted.
+ * Counts events that this transaction stores, an event on the day when it happened. `partition` says which of the rows of a day is
+ * written: two transactions that count in different partitions do not wait for each other. What is erased later stays counted.
  */
-export async function countEvents(ctx: InTx, facts: Happened[], lane: number): Promise<void> {
-  if (facts.length > 0) await queries.addCounts(ctx, lane, countDays(facts), countNames(facts))
+export async function countEvents(ctx: InTx, facts: CountedEvent[], partition: number): Promise<void> {
+  if (facts.length > 0) await queries.addCounts(ctx, partition, countDays(facts), countNames(facts))
 }
 
 /** Events by name and day. Throws 422 when these are too many days. */

@@ -174,7 +174,7 @@ describe('GET /users/{userId}/events', () => {
     const cursor = { resource: 'user_events', sort: 'created_at', direction: 'desc', position, inclusive: false, q: '' } as const
     await inTx(w.ctx, async (ctx) => {
       const explained = async (_row: unknown, statement: ReturnType<typeof sql>) => {
-        const lines = await ctx.db.all(Line, sql`explain (analyze, format json) ${statement}`)
+        const lines = await ctx.db.many(Line, sql`explain (analyze, format json) ${statement}`)
         plans.push(...lines.map((line) => line['QUERY PLAN'][0].Plan))
         return []
       }

@@ -4,17 +4,17 @@
  */
 
 import { isDatabaseAway } from '../../infra/http/error-reply.ts'
-import { logLagMs } from '../../infra/queue/backlog.ts'
+import { oldestEntryAgeMs } from '../../infra/queue/backlog.ts'
 import { asSystem, type Ctx, type InTx, inTx, type ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { findList } from '../lists/index.ts'
 import type { WhenChanged } from '../users/index.ts'
-import { rehearse } from './dry-run.ts'
+import { dryRun } from './dry-run.ts'
 import { failureOf } from './failures.ts'
 import { rowReader } from './items.ts'
 import * as queries from './queries.ts'
 import { type Read, readRows } from './rows.ts'
-import { type Outcome, type Saved, savePeople } from './save-imported-users.ts'
+import { type Outcome, type Saved, saveImportedUsers } from './save-imported-users.ts'
 import type { ClaimedImport } from './schema.ts'
 import { CHUNK_BYTES } from './upload.ts'
 
@@ -38,7 +38,7 @@ export type Surroundings = {
 export async function importNext(ctx: Ctx, surroundings: Surroundings): Promise<number> {
   let done = 0
   for (const due of await queries.importsDue(ctx)) {
-    if ((await logLagMs(ctx, due.project_id)) <= LOG_LAG_MAX_MS) done += await importBatch(ctx, due, surroundings)
+    if ((await oldestEntryAgeMs(ctx, due.project_id)) <= LOG_LAG_MAX_MS) done += await importBatch(ctx, due, surroundings)
   }
   return done
 }
@@ -72,7 +72,7 @@ async function applyBatch(ctx: InTx, work: ClaimedImport, whenChanged: WhenChang
   const checked = read.rows.map((row) => ({ row, ...readRow(row.cells) }))
   const sound = checked.filter((row) => 'profile' in row)
   const refused = checked.filter((row) => 'faults' in row).map((row): Outcome => ({ ...row, is: 'failed' }))
-  const { outcomes, added } = await (work.dry_run ? rehearse : savePeople)(ctx, work, sound, whenChanged)
+  const { outcomes, added } = await (work.dry_run ? dryRun : saveImportedUsers)(ctx, work, sound, whenChanged)
   const all = [...refused, ...outcomes]
   await keepFailures(ctx, work, all)
   const position = work.position + read.consumed

@@ -6,7 +6,7 @@ import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
 import type { Profile, WhenChanged } from '../users/index.ts'
 import * as queries from './queries.ts'
-import { type Saved, type SoundRow, savePeople } from './save-imported-users.ts'
+import { type Saved, saveImportedUsers, type ValidRow } from './save-imported-users.ts'
 import type { ClaimedImport } from './schema.ts'
 import { keysOf, nameOf } from './waves.ts'
 
@@ -19,12 +19,12 @@ class Undone extends Error {
 }
 
 /** What `savePeople` would answer for these rows; nothing of it stays. */
-export async function rehearse(ctx: InTx, work: ClaimedImport, rows: SoundRow[], whenChanged: WhenChanged): Promise<Saved> {
+export async function dryRun(ctx: InTx, work: ClaimedImport, rows: ValidRow[], whenChanged: WhenChanged): Promise<Saved> {
   const before = await saidBefore(ctx, work.id, rows)
   const saved = await undone(ctx, async () => {
     const again = [...new Set(before.values())].map((profile) => ({ row: { line: 0, cells: [] }, profile }))
-    if (again.length > 0) await savePeople(ctx, work, again, whenChanged)
-    return savePeople(ctx, work, rows, whenChanged)
+    if (again.length > 0) await saveImportedUsers(ctx, work, again, whenChanged)
+    return saveImportedUsers(ctx, work, rows, whenChanged)
   })
   await remember(ctx, work.id, rows, saved, before)
   return saved
@@ -43,14 +43,14 @@ async function undone(ctx: InTx, work: () => Promise<Saved>): Promise<Saved> {
 
 type Said = Map<string, Profile>
 
-async function saidBefore(ctx: InTx, id: ImportId, rows: SoundRow[]): Promise<Said> {
+async function saidBefore(ctx: InTx, id: ImportId, rows: ValidRow[]): Promise<Said> {
   const keys = [...new Set(rows.flatMap(({ profile }) => keysOf(profile)))]
   const known = await queries.readRehearsals(ctx, id, keys)
   return new Map(known.map(({ key, profile }) => [key, profile]))
 }
 
 /** Everything said so far under each id of these rows. Of who was left as they are, only who they are: they are in the list. */
-async function remember(ctx: InTx, id: ImportId, rows: SoundRow[], { outcomes }: Saved, said: Said): Promise<void> {
+async function remember(ctx: InTx, id: ImportId, rows: ValidRow[], { outcomes }: Saved, said: Said): Promise<void> {
   const became = new Map(outcomes.map(({ row, is }) => [row, is]))
   for (const { row, profile } of rows) {
     if (became.get(row) === 'failed') continue

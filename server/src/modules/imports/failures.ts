@@ -29,7 +29,7 @@ export const failureLines = (failures: Failure[]): string =>
 
 const lines = (rows: string[][]) =>
   stringify(
-    rows.map((cells) => cells.map(harmless)),
+    rows.map((cells) => cells.map(escapeFormula)),
     { quoted_match: /[\r\n]/ },
   )
 
@@ -38,4 +38,4 @@ const FORMULA = /^[\t\r\n ]*[=@+\-\uff1d\uff20\uff0b\uff0d]|^[\t\r]/
 const SIGNED_NUMBER = /^[+-][\d ().-]*$/
 
 /** Spreadsheets run what begins like a formula; with an apostrophe before it, it is text to them. */
-export const harmless = (cell: string): string => (FORMULA.test(cell) && !SIGNED_NUMBER.test(cell) ? `'${cell}` : cell)
+export const escapeFormula = (cell: string): string => (FORMULA.test(cell) && !SIGNED_NUMBER.test(cell) ? `'${cell}` : cell)

@@ -38,13 +38,13 @@ async function importFile(w: World, list: number, file: string | Buffer, options
   return (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
 }
 
-const person = async (w: World, externalId: string) => (await w.get(`/api/client/users/${encodeURIComponent(externalId)}`)).body
+const user = async (w: World, externalId: string) => (await w.get(`/api/client/users/${encodeURIComponent(externalId)}`)).body
 
 const members = async (w: World, list: number): Promise<unknown[]> =>
   (
     await ask(
       w,
-      `select u.external_id from list_people p join lists l on l.live_version_id = p.version_id join users u on u.id = p.user_id
+      `select u.external_id from list_memberships p join lists l on l.live_version_id = p.version_id join users u on u.id = p.user_id
        where l.id = $1 and p.is_member order by 1`,
       [list],
     )
@@ -90,9 +90,9 @@ describe('an import', () => {
       started_at: '2026-11-23T09:00:00.000Z',
       finished_at: '2026-11-23T09:00:00.000Z',
     })
-    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro', age: 41 } })
-    expect((await person(w, 'ana')).data).toEqual({ age: 7 })
-    expect((await person(w, 'zoë "z"')).data).toEqual({ plan: 'two\nlines' })
+    expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro', age: 41 } })
+    expect((await user(w, 'ana')).data).toEqual({ age: 7 })
+    expect((await user(w, 'zoë "z"')).data).toEqual({ plan: 'two\nlines' })
     expect(await members(w, list)).toEqual(['ana', 'kim', 'zoë "z"'])
   })
 
@@ -100,10 +100,10 @@ describe('an import', () => {
     await using w = await world()
     const list = await staticList(w)
     await importFile(w, list, FILE, { query: TYPED })
-    const before = await person(w, 'kim')
+    const before = await user(w, 'kim')
     w.advance('1 hour')
     expect(await importFile(w, list, FILE, { query: TYPED })).toMatchObject({ state: 'finished', rows: 3, unchanged: 3, added: 0 })
-    expect(await person(w, 'kim')).toEqual(before)
+    expect(await user(w, 'kim')).toEqual(before)
   })
 
   test('never clears what is known', async () => {
@@ -111,7 +111,7 @@ describe('an import', () => {
     const list = await staticList(w)
     await importFile(w, list, 'external_id,email,plan\nkim,kim@example.com,pro\n')
     expect(await importFile(w, list, 'external_id,email,plan\nkim,, \n')).toMatchObject({ unchanged: 1 })
-    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro' } })
+    expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro' } })
   })
 
   test('tells each row that was refused, and saves its neighbours', async () => {
@@ -147,7 +147,7 @@ describe('an import', () => {
     const list = await staticList(w)
     const done = await importFile(w, list, 'external_id,anonymous_id,plan\nkim,,free\nkim,,pro\nkim,,pro\n,v1,seen\nkim,v1,\nana,,x\n')
     expect(done).toMatchObject({ rows: 6, created: 3, updated: 2, unchanged: 1, added: 2 })
-    expect((await person(w, 'kim')).data).toEqual({ plan: 'pro' })
+    expect((await user(w, 'kim')).data).toEqual({ plan: 'pro' })
     expect(await members(w, list)).toEqual(['ana', 'kim'])
   })
 
@@ -162,8 +162,8 @@ describe('an import', () => {
       skipped: 2,
       added: 2,
     })
-    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
-    expect(await person(w, 'ana')).toMatchObject({ email: 'ana@example.com' })
+    expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
+    expect(await user(w, 'ana')).toMatchObject({ email: 'ana@example.com' })
     expect(await members(w, list)).toEqual(['ana', 'kim'])
   })
 
@@ -178,7 +178,7 @@ describe('an import', () => {
     const list = await staticList(w)
     const mapping = query.delimiter ? { mapping: '{"email;note":"email"}' } : {}
     expect(await importFile(w, list, file, { query: { ...query, ...mapping } })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
-    expect(await person(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
+    expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
   })
 
   test.each([
@@ -200,7 +200,7 @@ describe('an import', () => {
     const file = `external_id,note\n${rows.join('\n')}\n`
     expect(Buffer.byteLength(file)).toBeGreaterThan(3 * 262_144)
     expect(await importFile(w, list, file)).toMatchObject({ state: 'finished', rows: 1500, created: 1500, failed: 0 })
-    for (const index of [0, 499, 500, 777, 1499]) expect((await person(w, `person ${index}`)).data).toEqual({ note: `${note}${index}` })
+    for (const index of [0, 499, 500, 777, 1499]) expect((await user(w, `person ${index}`)).data).toEqual({ note: `${note}${index}` })
   })
 
   test('stops with a reason at a quotation mark that is not closed, and keeps the rows before it', async () => {
@@ -286,7 +286,7 @@ describe('a dry run', () => {
     expect(counts(dry)).toEqual(counts(real))
     expect(real.created).toBe(879)
     expect(await failuresOf(w, list, dry.id)).toEqual(await failuresOf(w, list, real.id))
-    expect(await ask(w, 'select 1 from import_rehearsals where project_id = $1', [w.projectId])).toEqual([])
+    expect(await ask(w, 'select 1 from import_dry_run_rows where project_id = $1', [w.projectId])).toEqual([])
   })
 })
 

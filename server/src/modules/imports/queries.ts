@@ -36,7 +36,7 @@ export const listImports = (ctx: ProjectCtx, listId: ListId, page: PageRequest):
   )
 
 export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
-  ctx.db.first(
+  ctx.db.one(
     ImportRow,
     sql`select ${columns} from imports
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
@@ -47,7 +47,7 @@ const Count = Type.Object({ count: Type.Integer() })
 /** Imports that are neither finished nor given up, uploads among them. */
 export const countUnfinished = async (ctx: ProjectCtx): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count from imports
           where project_id = ${ctx.projectId} and state in ('receiving', 'queued', 'running')`,
@@ -58,7 +58,7 @@ const IdRow = Type.Object({ id: IdOf<ImportId>() })
 
 /** An import whose file is about to come. */
 export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Heading, options: ImportOptions): Promise<ImportId> => {
-  const row = await ctx.db.first(
+  const row = await ctx.db.one(
     IdRow,
     sql`insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, consent_source,
                              subscription_ids, created_at, received_at)
@@ -84,7 +84,7 @@ export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Bu
 
 /** The file is whole: from here on the import is one. */
 export const queueImport = (ctx: ProjectCtx, id: ImportId) =>
-  ctx.db.first(
+  ctx.db.one(
     ImportRow,
     sql`update imports set state = 'queued' where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
   )
@@ -95,7 +95,7 @@ export const discardUpload = (ctx: ProjectCtx, id: ImportId) =>
 
 /** Stops an import that is not at its end. */
 export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
-  ctx.db.first(
+  ctx.db.one(
     ImportRow,
     sql`update imports set state = 'cancelled', finished_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state in ('queued', 'running')
@@ -107,14 +107,14 @@ export type DueImport = { id: ImportId; project_id: ProjectId }
 
 /** The oldest waiting import of each project: a project has one at a time. */
 export const importsDue = (ctx: Ctx) =>
-  ctx.db.all(
+  ctx.db.many(
     DueRow,
     sql`select distinct on (project_id) id, project_id from imports where state in ('queued', 'running') order by project_id, id`,
   )
 
 /** Locks an import for one batch, unless somebody else is making one. The lock ends with whoever holds it. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
-  ctx.db.first(
+  ctx.db.one(
     ClaimedImport,
     sql`select ${columns}, line from imports
         where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')
@@ -125,7 +125,7 @@ const ChunkRow = Type.Object({ bytes: Type.Unsafe<Buffer>({}) })
 
 /** Two pieces of the file that follow each other, or the last one. */
 export const readChunks = (ctx: InTx, id: ImportId, no: number) =>
-  ctx.db.all(
+  ctx.db.many(
     ChunkRow,
     sql`select bytes from import_chunks
         where project_id = ${ctx.projectId} and import_id = ${id} and no between ${no} and ${no + 1}
@@ -178,7 +178,7 @@ const FailureRow = Type.Object({ line: Type.Integer(), code: Type.String(), mess
 
 /** Refused rows behind a line. */
 export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     FailureRow,
     sql`select line, code, message, cells from import_failures
         where project_id = ${ctx.projectId} and import_id = ${id} and line > ${behindLine}
@@ -186,21 +186,21 @@ export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, 
         limit ${limit}`,
   )
 
-export type Rehearsal = { key: string; profile: Record<string, unknown> }
+export type DryRunRow = { key: string; profile: Record<string, unknown> }
 const RehearsalRow = Type.Object({ key: Type.String(), profile: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
 
 /** What a dry run has said before about people with these ids. */
 export const readRehearsals = (ctx: InTx, id: ImportId, keys: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     RehearsalRow,
-    sql`select key, profile from import_rehearsals
+    sql`select key, profile from import_dry_run_rows
         where project_id = ${ctx.projectId} and import_id = ${id} and key = any(${keys}::text[])
         order by key`,
   )
 
-export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: Rehearsal[]) =>
+export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[]) =>
   ctx.db.run(
-    sql`insert into import_rehearsals (project_id, import_id, key, profile)
+    sql`insert into import_dry_run_rows (project_id, import_id, key, profile)
         select ${ctx.projectId}, ${id}, r.key, r.profile
         from jsonb_to_recordset(${JSON.stringify(rehearsals)}::jsonb) as r(key text, profile jsonb)
         on conflict (import_id, key) do update set profile = excluded.profile`,
@@ -215,15 +215,15 @@ export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
 
 /** An import that is over and whose file is still here. */
 export const importToClear = (ctx: Ctx) =>
-  ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
+  ctx.db.one(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
 
 /** Deletes some of what an import does not need any more; 0 says that nothing was left. */
 export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rehearsalsMax: number) =>
   ctx.db.run(
     sql`with rehearsals as (
-          delete from import_rehearsals
+          delete from import_dry_run_rows
           where project_id = ${project_id} and import_id = ${id}
-            and key in (select key from import_rehearsals where import_id = ${id} limit ${rehearsalsMax})
+            and key in (select key from import_dry_run_rows where import_id = ${id} limit ${rehearsalsMax})
           returning 1
         ), chunks as (
           delete from import_chunks
@@ -239,7 +239,7 @@ export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>
 
 /** An import that ended before, and whose refused rows are still here. */
 export const importToPurge = (ctx: Ctx, before: Date) =>
-  ctx.db.first(
+  ctx.db.one(
     DueRow,
     sql`select id, project_id from imports where finished_at < ${before} and purged_at is null order by finished_at limit 1`,
   )

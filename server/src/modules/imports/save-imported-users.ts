@@ -1,60 +1,60 @@
 /** What rows say about people becomes so: profiles, membership of the list, consent. */
 
-import { LostRace } from '../../infra/postgres/db.ts'
+import { Conflict } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { addMembers } from '../lists/index.ts'
-import { subscribeWithoutState } from '../subscriptions/index.ts'
-import { type Arrival, type Merge, type Profile, resolveIds, upsertPeople, type WhenChanged } from '../users/index.ts'
+import { subscribeNew } from '../subscriptions/index.ts'
+import { type Profile, resolveIds, type UserMerge, type UserUpdate, upsertUsers, type WhenChanged } from '../users/index.ts'
 import type { Row } from './rows.ts'
 import type { ClaimedImport } from './schema.ts'
 import { nameOf, wavesOf } from './waves.ts'
 
 /** A row that can be applied. */
-export type SoundRow = { row: Row; profile: Profile }
+export type ValidRow = { row: Row; profile: Profile }
 
 export type Outcome = { row: Row } & ({ is: 'created' | 'updated' | 'unchanged' | 'skipped' } | { is: 'failed'; faults: Fault[] })
 
 export type Saved = { outcomes: Outcome[]; added: number }
 
 /** Applies rows in their order. */
-export async function savePeople(ctx: InTx, work: ClaimedImport, rows: SoundRow[], whenChanged: WhenChanged): Promise<Saved> {
-  const people: (UserId | undefined)[] = []
+export async function saveImportedUsers(ctx: InTx, work: ClaimedImport, rows: ValidRow[], whenChanged: WhenChanged): Promise<Saved> {
+  const users: (UserId | undefined)[] = []
   const outcomes: Outcome[] = []
-  const merges: Merge[] = []
+  const merges: UserMerge[] = []
   for (const wave of wavesOf(rows)) {
     const saved = await saveWave(ctx, work, wave, whenChanged)
     outcomes.push(...saved.outcomes)
-    people.push(...saved.people)
+    users.push(...saved.people)
     merges.push(...saved.merges)
   }
-  const ids = survivorsOf(people, merges)
+  const ids = mergedIntoOf(users, merges)
   const added = await addMembers(ctx, work.list_id, ids)
-  if (work.subscription_ids.length > 0) await subscribeWithoutState(ctx, ids, work.subscription_ids, work.consent_source ?? '')
+  if (work.subscription_ids.length > 0) await subscribeNew(ctx, ids, work.subscription_ids, work.consent_source ?? '')
   return { outcomes, added: added.length }
 }
 
 /** Each person once; who was merged on the way is the survivor. */
-function survivorsOf(people: (UserId | undefined)[], merges: Merge[]): UserId[] {
+function mergedIntoOf(users: (UserId | undefined)[], merges: UserMerge[]): UserId[] {
   const into = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
-  const survivor = (id: UserId): UserId => {
+  const mergedInto = (id: UserId): UserId => {
     const next = into.get(id)
-    return next === undefined ? id : survivor(next)
+    return next === undefined ? id : mergedInto(next)
   }
-  return [...new Set(people.flatMap((id) => (id === undefined ? [] : [survivor(id)])))].sort((a, b) => a - b)
+  return [...new Set(users.flatMap((id) => (id === undefined ? [] : [mergedInto(id)])))].sort((a, b) => a - b)
 }
 
-type SavedWave = { outcomes: Outcome[]; people: (UserId | undefined)[]; merges: Merge[] }
+type SavedWave = { outcomes: Outcome[]; people: (UserId | undefined)[]; merges: UserMerge[] }
 
-async function saveWave(ctx: InTx, work: ClaimedImport, rows: SoundRow[], whenChanged: WhenChanged): Promise<SavedWave> {
+async function saveWave(ctx: InTx, work: ClaimedImport, rows: ValidRow[], whenChanged: WhenChanged): Promise<SavedWave> {
   const isKnown = work.update_existing ? () => false : await knownAmong(ctx, rows)
   const at = ctx.clock.now()
   const created = new Set<UserId>()
   const changed = new Set<UserId>()
-  const merges: Merge[] = []
-  const arrivals = rows.map(({ profile }): Arrival => ({ profile: isKnown(profile) ? nameOf(profile) : profile, at }))
-  const upserted = await upsertPeople(ctx, arrivals, async (ctx, news) => {
+  const merges: UserMerge[] = []
+  const arrivals = rows.map(({ profile }): UserUpdate => ({ profile: isKnown(profile) ? nameOf(profile) : profile, at }))
+  const upserted = await upsertUsers(ctx, arrivals, async (ctx, news) => {
     for (const { user_id, is_new } of news.changes) (is_new ? created : changed).add(user_id)
     for (const { into_id } of news.merges) changed.add(into_id)
     merges.push(...news.merges)
@@ -63,16 +63,16 @@ async function saveWave(ctx: InTx, work: ClaimedImport, rows: SoundRow[], whenCh
   const outcomes = rows.map(({ row, profile }, index): Outcome => {
     const outcome = upserted[index]
     if (!outcome || 'faults' in outcome) return { row, is: 'failed', faults: outcome?.faults ?? [] }
-    const { id } = outcome.person
+    const { id } = outcome.user
     if (!isKnown(profile)) return { row, is: created.has(id) ? 'created' : changed.has(id) ? 'updated' : 'unchanged' }
-    if (created.has(id)) throw new LostRace('A person was erased at the same time.')
+    if (created.has(id)) throw new Conflict('A person was erased at the same time.')
     return { row, is: 'skipped' }
   })
-  return { outcomes, people: upserted.map((outcome) => ('person' in outcome ? outcome.person.id : undefined)), merges }
+  return { outcomes, people: upserted.map((outcome) => ('user' in outcome ? outcome.user.id : undefined)), merges }
 }
 
 /** Who is there already: by external id, and where there is none, by anonymous id. */
-async function knownAmong(ctx: InTx, rows: SoundRow[]): Promise<(profile: Profile) => boolean> {
+async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profile) => boolean> {
   const given = (name: 'external_id' | 'anonymous_id') => rows.flatMap(({ profile }) => profile[name] ?? [])
   const known = await resolveIds(ctx, given('external_id'), given('anonymous_id'))
   const externalIds = new Set(known.map((row) => row.external_id))

@@ -1,27 +1,27 @@
 /** What is in inboxes, as far as others see to it: deliveries, merges, erasure. */
 
-import { isSqlState, LostRace, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
+import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { parseTime } from '../../lib/times.ts'
 import * as queries from './queries.ts'
-import type { Copy } from './schema.ts'
+import type { InboxContent } from './schema.ts'
 
 /**
  * Puts copies of messages into inboxes, each once however often it is asked. `user_id` is whoever the message belongs to in this
  * transaction, which holds its row: then neither a merge nor an erasure comes in between.
  */
-export async function deliverToInbox(ctx: InTx, copies: Copy[]): Promise<void> {
+export async function deliverToInbox(ctx: InTx, copies: InboxContent[]): Promise<void> {
   if (copies.length === 0) return
   try {
     await queries.insertCopies(ctx, copies.map(toStored))
   } catch (error) {
-    throw isSqlState(error, UNIQUE_VIOLATION) ? new LostRace('A copy was delivered by somebody else.') : error
+    throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('A copy was delivered by somebody else.') : error
   }
 }
 
-function toStored({ content: { expires_at, ...content }, ...copy }: Copy): queries.StoredCopy {
+function toStored({ content: { expires_at, ...content }, ...copy }: InboxContent): queries.StoredCopy {
   const expiry = typeof expires_at === 'string' ? parseTime(expires_at.trim()) : null
   return { ...copy, content: storable(content), expires_at: expiry?.toISOString() ?? null }
 }

@@ -6,6 +6,6 @@
  */
 export { deliverToInbox, eraseInbox, mergeInbox } from './contents.ts'
 export { inboxJobs } from './jobs.ts'
-export { createListening, type Listening } from './live/streams.ts'
+export { createInboxStreams, type InboxStreams } from './live/streams.ts'
 export { inboxRoutes } from './routes.ts'
-export type { InboxSeen } from './schema.ts'
+export type { InboxEngagement } from './schema.ts'

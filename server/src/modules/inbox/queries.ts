@@ -63,7 +63,7 @@ const Unread = Type.Object({ unread: Type.Integer() })
 
 export const countUnread = async (ctx: ProjectCtx, userId: UserId): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Unread,
       sql`select ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}`,
     )
@@ -73,14 +73,14 @@ const Counter = Type.Object({ seq: Type.Integer(), unread: Type.Integer() })
 
 /** Up to which number the changes of somebody's inbox go, and how many messages are unread. */
 export const findCounter = (ctx: ProjectCtx, userId: UserId) =>
-  ctx.db.first(
+  ctx.db.one(
     Counter,
     sql`select c.seq, ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}`,
   )
 
 /** Who listens has a counter from then on, so that its going says that the person has gone elsewhere. */
 export const makeCounter = (ctx: ProjectCtx, userId: UserId) =>
-  ctx.db.first(
+  ctx.db.one(
     Counter,
     sql`insert into inbox_counters as c (project_id, user_id, seq, unread) values (${ctx.projectId}, ${userId}, 0, 0)
         on conflict (user_id) do update set seq = c.seq
@@ -91,7 +91,7 @@ const UserRow = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Nothing of these people's inboxes changes until the transaction ends. Who has no counter has no messages, and is not in the answer. */
 export const lockCounters = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     UserRow,
     sql`select user_id from inbox_counters
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
@@ -101,7 +101,7 @@ export const lockCounters = (ctx: InTx, userIds: UserId[]) =>
 
 /** Those of these people who have a counter. */
 export const withCounters = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.all(UserRow, sql`select user_id from inbox_counters where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
+  ctx.db.many(UserRow, sql`select user_id from inbox_counters where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
 
 /** The same as locking them, but everybody has one then. */
 export const lockOrMakeCounters = (ctx: InTx, userIds: UserId[]) =>
@@ -146,14 +146,20 @@ export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
 
 /** One message of somebody, while it is there. */
 export const findMessage = (ctx: ProjectCtx, userId: UserId, id: MessageId) =>
-  ctx.db.first(
+  ctx.db.one(
     InboxRow,
     sql`select ${columns} from inbox_messages m
         where m.project_id = ${ctx.projectId} and m.id = ${id} and m.user_id = ${userId} and ${isThere(ctx)}`,
   )
 
 /** Marks a message; the counter of its reader must be locked. */
-export const saveMarks = (ctx: InTx, userId: UserId, id: MessageId, { seen_at, read_at, clicked_at, archived_at }: Marks, unread: number) =>
+export const saveReadState = (
+  ctx: InTx,
+  userId: UserId,
+  id: MessageId,
+  { seen_at, read_at, clicked_at, archived_at }: Marks,
+  unread: number,
+) =>
   ctx.db.run(
     sql`with counted as (
           update inbox_counters set seq = seq + 1, unread = unread + ${unread}::integer
@@ -170,7 +176,7 @@ const ReadRow = Type.Object({ id: IdOf<MessageId>(), is_first: Type.Boolean() })
 
 /** Marks everything of somebody that is unread as read, and says what had not been seen; the counter must be locked. */
 export const readEverything = (ctx: InTx, userId: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     ReadRow,
     sql`with unread as (
           select m.id, m.seen_at is null as is_first, row_number() over (order by m.seq) as rank
@@ -233,7 +239,7 @@ export type Erased = Static<typeof Erased>
 
 /** Removes everything of these people, and says how much it was. */
 export const erase = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.first(
+  ctx.db.one(
     Erased,
     sql`with removed as (
           delete from inbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) returning id
@@ -247,14 +253,14 @@ const ExpiredRow = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>() 
 
 /** Messages past their expiry, of all projects. */
 export const findExpired = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     ExpiredRow,
     sql`select m.id, m.user_id from inbox_messages m where m.expires_at <= ${ctx.clock.now()} order by m.expires_at limit ${limit}`,
   )
 
 /** As `lockCounters`, for people of all projects. */
 export const lockAnyCounters = (ctx: InTx<Ctx>, userIds: UserId[]) =>
-  ctx.db.all(UserRow, sql`select user_id from inbox_counters where user_id = any(${userIds}::bigint[]) order by user_id for update`)
+  ctx.db.many(UserRow, sql`select user_id from inbox_counters where user_id = any(${userIds}::bigint[]) order by user_id for update`)
 
 /** Removes messages of people whose counters are locked, and counts them out. */
 export const removeExpired = (ctx: InTx<Ctx>, ids: MessageId[], userIds: UserId[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { marked } from './read-state.ts'
+import { changedReadState } from './read-state.ts'
 import type { MarkChanges, Marks } from './schema.ts'
 
 const then = new Date('2026-11-23T08:00:00.000Z')
@@ -26,7 +26,7 @@ describe('marks', () => {
     ['read in the archive', archived, { read: true }, { seen_at: now, read_at: now }, 0, ['opened']],
     ['read and archived at once', fresh, { read: true, archived: true }, { seen_at: now, read_at: now, archived_at: now }, -1, ['opened']],
   ])('%s', (_, before, change, after, unread, done) => {
-    expect(marked(before, change, now)).toEqual({ marks: { ...before, ...after }, unread, done })
+    expect(changedReadState(before, change, now)).toEqual({ marks: { ...before, ...after }, unread, done })
   })
 
   test.each<[Marks, MarkChanges]>([
@@ -39,6 +39,6 @@ describe('marks', () => {
     [clicked, { clicked: true }],
     [archived, { archived: true }],
   ])('%o with %o stays as it is', (before, change) => {
-    expect(marked(before, change, now)).toBeUndefined()
+    expect(changedReadState(before, change, now)).toBeUndefined()
   })
 })

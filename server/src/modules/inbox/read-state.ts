@@ -4,7 +4,7 @@ import type { MarkChanges, Marks } from './schema.ts'
 export type Marked = { marks: Marks; unread: -1 | 0 | 1; done: ('opened' | 'clicked')[] }
 
 /** Applies what the reader did. Undefined when the message is so already; the first time of everything stays. */
-export function marked(before: Marks, { seen, read, clicked, archived }: MarkChanges, now: Date): Marked | undefined {
+export function changedReadState(before: Marks, { seen, read, clicked, archived }: MarkChanges, now: Date): Marked | undefined {
   const isRead = read ?? (clicked || before.read_at !== null)
   const marks: Marks = {
     seen_at: before.seen_at ?? (seen || read || clicked ? now : null),

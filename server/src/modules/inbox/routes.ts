@@ -5,7 +5,7 @@ import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { requireUser } from '../users/index.ts'
 import { listen } from './live/listen.ts'
-import type { Listening } from './live/streams.ts'
+import type { InboxStreams } from './live/streams.ts'
 import { countUnread, inboxListing, listMessages } from './queries.ts'
 import { AllRead, From, InboxMessage, MarkChanges, StatusFilter, UnreadCount } from './schema.ts'
 import { markMessage, readAll, type WhenSeen } from './service.ts'
@@ -13,7 +13,7 @@ import { markMessage, readAll, type WhenSeen } from './service.ts'
 const OWN = '/api/client/users/me/messages'
 
 /** `listening` is whoever listens in this process; `whenSeen` is told what readers do. */
-export const inboxRoutes = (listening: Listening, whenSeen: WhenSeen) => [
+export const inboxRoutes = (listening: InboxStreams, whenSeen: WhenSeen) => [
   route({
     method: 'GET',
     path: OWN,

@@ -76,10 +76,10 @@ export const From = Exact({
 })
 
 /** A message on its way into somebody's inbox. `content` is what the channel composed. */
-export type Copy = { id: MessageId; user_id: UserId; campaign_id: CampaignId; content: Record<string, unknown> }
+export type InboxContent = { id: MessageId; user_id: UserId; campaign_id: CampaignId; content: Record<string, unknown> }
 
 /** What a reader did, for the first time. */
-export type InboxSeen = { user_id: UserId; message_id: MessageId; what: 'opened' | 'clicked'; at: Date }
+export type InboxEngagement = { user_id: UserId; message_id: MessageId; what: 'opened' | 'clicked'; at: Date }
 
 /** Whose inbox, and the number up to which it is known. */
-export type Place = { projectId: ProjectId; userId: UserId; position: number }
+export type StreamPosition = { projectId: ProjectId; userId: UserId; position: number }

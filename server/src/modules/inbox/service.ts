@@ -2,11 +2,11 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { MessageId, UserId } from '../../lib/ids.ts'
 import * as queries from './queries.ts'
-import { marked } from './read-state.ts'
-import type { InboxMessage, InboxSeen, MarkChanges } from './schema.ts'
+import { changedReadState } from './read-state.ts'
+import type { InboxEngagement, InboxMessage, MarkChanges } from './schema.ts'
 
 /** Told, in the transaction that makes it true, what readers did for the first time. */
-export type WhenSeen = (ctx: InTx, seen: InboxSeen[]) => Promise<void>
+export type WhenSeen = (ctx: InTx, seen: InboxEngagement[]) => Promise<void>
 
 /** Marks a message of a reader. Throws 404 when it is not in the inbox, or has expired. */
 export function markMessage(
@@ -21,10 +21,10 @@ export function markMessage(
     await queries.lockCounters(ctx, [userId])
     const message = await queries.findMessage(ctx, userId, id)
     if (!message) throw missing('message')
-    const after = marked(message, changes, at)
+    const after = changedReadState(message, changes, at)
     if (!after) return message
-    await queries.saveMarks(ctx, userId, id, after.marks, after.unread)
-    const seen = after.done.map((what): InboxSeen => ({ user_id: userId, message_id: id, what, at }))
+    await queries.saveReadState(ctx, userId, id, after.marks, after.unread)
+    const seen = after.done.map((what): InboxEngagement => ({ user_id: userId, message_id: id, what, at }))
     if (seen.length > 0) await whenSeen(ctx, seen)
     return { ...message, ...after.marks }
   })
@@ -40,7 +40,7 @@ export function readAll(ctx: ProjectCtx, userId: UserId, whenSeen: WhenSeen): Pr
     if (first.length > 0)
       await whenSeen(
         ctx,
-        first.map(({ id }): InboxSeen => ({ user_id: userId, message_id: id, what: 'opened', at })),
+        first.map(({ id }): InboxEngagement => ({ user_id: userId, message_id: id, what: 'opened', at })),
       )
     return { changed: read.length, unread: await queries.countUnread(ctx, userId) }
   })

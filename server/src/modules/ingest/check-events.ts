@@ -7,14 +7,14 @@ import type { AcceptedEvent } from '../events/index.ts'
 import { type Profile, phoneOf, toProfile } from '../users/index.ts'
 import { EventInput } from './schema.ts'
 
-const checkEvent = checker(EventInput)
+const checkShape = checker(EventInput)
 
 /** A device clock may run ahead this far; what lies further ahead happened when it arrived (D-EVT-3). */
 const SKEW_MS = 300_000
 
 /** What is wrong with the item at a position; `bound` means that a user token names the person. */
-export function checkForAcceptance(item: unknown, at: number, project: ProjectDefaults, bound: boolean): Fault[] {
-  const { faults, value } = checkEvent(item)
+export function checkEvent(item: unknown, at: number, project: ProjectDefaults, bound: boolean): Fault[] {
+  const { faults, value } = checkShape(item)
   if (faults.length > 0) return faults.map((fault) => located(fault, at))
   const profile = profileOf(value)
   if (!bound && profile.external_id === undefined && profile.anonymous_id === undefined) {
@@ -38,7 +38,7 @@ function located(fault: Fault, at: number): Fault {
 }
 
 /** What a publishable key may say without a user token: anonymous events that touch no profile (D-PK-1). */
-export function refuseUnlessAnonymous(items: unknown[], caller: Caller): void {
+export function requireAnonymousEvents(items: unknown[], caller: Caller): void {
   if (caller.kind !== 'anonymous') return
   const allowed = items.every((item) => {
     const { external_id = null, anonymous_id = null, user } = (item ?? {}) as Record<string, unknown>
@@ -59,7 +59,7 @@ const profileOf = ({ anonymous_id, external_id, user = {} }: EventInput): Profil
 
 /** An item of the log, as it was accepted. Throws when it is not one: then it is parked. */
 export function toAcceptedEvent(item: unknown, key: string, receivedAt: Date): { profile: Profile; event: AcceptedEvent } {
-  const { faults, value } = checkEvent(item)
+  const { faults, value } = checkShape(item)
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join(' '))
   const given = value.created_at === undefined ? receivedAt : parseTime(value.created_at)
   const createdAt = given === null || given.getTime() > receivedAt.getTime() + SKEW_MS ? receivedAt : given

@@ -3,5 +3,5 @@
  * of `infra/queue`. Promises: a request is checked as a whole, and answered only after it is stored durably; what is stored and
  * cannot be read again is parked with its reason.
  */
-export { type ReadItem, readRequest } from './read.ts'
+export { type Item, readRequest } from './read.ts'
 export { ingestRoutes } from './routes.ts'

@@ -1,28 +1,28 @@
 import { parseJson } from '../../infra/http/body.ts'
-import type { ClaimedRequest, ParkedItem } from '../../infra/queue/queue.ts'
+import type { ParkedItem, QueueEntry } from '../../infra/queue/queue.ts'
 import type { AcceptedEvent } from '../events/index.ts'
-import { type Arrival, checkItem, type LoggedChange, type Profile } from '../users/index.ts'
+import { checkItem, type Profile, type QueuedUserChange, type UserUpdate } from '../users/index.ts'
 import { toAcceptedEvent } from './check-events.ts'
 
 /** One item of the log: who it speaks of and, unless it is a queued upsert, the event; or what became different by another way. */
-export type ReadItem = { key: string; source: Omit<ParkedItem, 'reason'> } & (
-  | { arrival: Arrival; event?: AcceptedEvent }
-  | { change: LoggedChange }
+export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
+  | { arrival: UserUpdate; event?: AcceptedEvent }
+  | { change: QueuedUserChange }
 )
 
 /** Reads the stored bytes again. What an older release accepted and this one does not understand is parked, not lost. */
-export function readRequest({ position, kind, user_id, request_id, received_at, body }: ClaimedRequest): {
-  items: ReadItem[]
+export function readRequest({ position, kind, user_id, request_id, received_at, body }: QueueEntry): {
+  items: Item[]
   parked: ParkedItem[]
 } {
-  const items: ReadItem[] = []
+  const items: Item[] = []
   const parked: ParkedItem[] = []
   for (const [index, item] of (parseJson(body) as unknown[]).entries()) {
     const source = { kind, request_id, received_at, item }
     const key = `${position}-${index}`
     try {
       if (kind === 'changes') {
-        items.push({ key, source, change: item as LoggedChange })
+        items.push({ key, source, change: item as QueuedUserChange })
         continue
       }
       const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }

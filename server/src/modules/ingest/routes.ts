@@ -2,7 +2,7 @@ import { route } from '../../infra/http/route.ts'
 import type { Appender } from '../../infra/queue/queue.ts'
 import { UserBatch } from '../users/index.ts'
 import { EventBatch } from './schema.ts'
-import { acceptEvents, acceptUpserts } from './service.ts'
+import { acceptEvents, acceptUserUpdates } from './service.ts'
 
 /** Requests that are answered once they stand in the ingest queue. `appender` writes to it. */
 export const ingestRoutes = (appender: Appender) => [
@@ -26,6 +26,6 @@ export const ingestRoutes = (appender: Appender) => [
     access: { secret: 'editor' },
     body: UserBatch,
     status: 204,
-    run: (ctx, { body, raw, requestId }) => acceptUpserts(ctx, appender, body, raw, requestId),
+    run: (ctx, { body, raw, requestId }) => acceptUserUpdates(ctx, appender, body, raw, requestId),
   }),
 ]

@@ -1,24 +1,30 @@
-import { refuseWhenFull } from '../../infra/queue/backlog.ts'
-import { type Appender, insertGroup } from '../../infra/queue/queue.ts'
+import { requireRoom } from '../../infra/queue/backlog.ts'
+import { type Appender, appendAll } from '../../infra/queue/queue.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { checkForLater, findUsers, type UserRow } from '../users/index.ts'
-import { checkForAcceptance, refuseUnlessAnonymous } from './check-events.ts'
+import { checkDeferredItem, findUsers, type UserRow } from '../users/index.ts'
+import { checkEvent, requireAnonymousEvents } from './check-events.ts'
 
 /** Checks the whole request, then stores it durably; answered only after the commit (D-EVT-1). */
 export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
   const { caller } = ctx
-  refuseUnlessAnonymous(items, caller)
-  refuse(items.flatMap((item, at) => checkForAcceptance(item, at, ctx.project, caller.kind === 'user')))
+  requireAnonymousEvents(items, caller)
+  refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
   if (caller.kind === 'user') await refuseOthers(ctx, caller.userId, items)
   await append(ctx, appender, 'events', items.length, body, requestId)
   ctx.metrics.eventsIngested('accepted', items.length)
 }
 
 /** The same road for `PATCH /users` (D-PATCHU-1). */
-export async function acceptUpserts(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
-  refuse(items.flatMap((item, at): Fault[] => checkForLater(item, at, ctx.project)))
+export async function acceptUserUpdates(
+  ctx: ProjectCtx,
+  appender: Appender,
+  items: unknown[],
+  body: Buffer,
+  requestId: string,
+): Promise<void> {
+  refuse(items.flatMap((item, at): Fault[] => checkDeferredItem(item, at, ctx.project)))
   await append(ctx, appender, 'users', items.length, body, requestId)
 }
 
@@ -30,12 +36,12 @@ async function append(
   body: Buffer,
   requestId: string,
 ): Promise<void> {
-  await refuseWhenFull(ctx)
+  await requireRoom(ctx)
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
   const request = { projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body }
   // Under an Idempotency-Key the append commits with the record of the reply; otherwise it shares a commit with others.
-  return 'inTransaction' in ctx.db ? insertGroup(ctx.db, [request]) : appender.append(request)
+  return 'inTransaction' in ctx.db ? appendAll(ctx.db, [request]) : appender.append(request)
 }
 
 /** With a user token, ids may be left out; given, they must be that user's. */

@@ -32,17 +32,17 @@ export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
   )
 
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
-  ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+  ctx.db.one(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
 
 /** The journey, held until the transaction ends: its status and steps are decided about one at a time. */
 export const lockJourney = (ctx: InTx, id: JourneyId) =>
-  ctx.db.first(
+  ctx.db.one(
     JourneyRow,
     sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`,
   )
 
 export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags }: JourneyFields) =>
-  ctx.db.first(
+  ctx.db.one(
     JourneyRow,
     sql`insert into journeys (project_id, name, status, description, tags, created_at, updated_at)
         values (${ctx.projectId}, ${name}, ${status}, ${description}, ${tags}::text[], ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -51,7 +51,7 @@ export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags
 
 /** Writes a journey that this transaction holds. */
 export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, description, tags }: JourneyFields) =>
-  ctx.db.first(
+  ctx.db.one(
     JourneyRow,
     sql`update journeys
         set name = ${name}, status = ${status}, description = ${description}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()}
@@ -70,7 +70,7 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
 const stepColumns = sql`id, external_id, type, name, x, y, data, children`
 
 export const listSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
-  ctx.db.all(
+  ctx.db.many(
     StepRow,
     sql`select ${stepColumns} from journey_steps where project_id = ${ctx.projectId} and journey_id = ${journeyId} order by id`,
   )

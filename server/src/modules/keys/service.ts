@@ -1,6 +1,6 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Credential } from '../../infra/http/route.ts'
-import { remembered } from '../../infra/runtime/cache.ts'
+import { cached } from '../../infra/runtime/cache.ts'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
@@ -16,7 +16,7 @@ const KEYS_MAX = 200
 const CREDENTIAL_MEMORY_MS = 5000
 const CREDENTIALS_KEPT = 10_000
 
-const credentials = remembered<string, Credential | undefined>(CREDENTIALS_KEPT, CREDENTIAL_MEMORY_MS, async (ctx, hash) => {
+const credentials = cached<string, Credential | undefined>(CREDENTIALS_KEPT, CREDENTIAL_MEMORY_MS, async (ctx, hash) => {
   const row = await queries.findCredential(ctx, hash)
   return row && toCredential(row)
 })

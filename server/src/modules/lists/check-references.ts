@@ -3,7 +3,7 @@
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, refuse } from '../../lib/errors.ts'
 import type { CampaignId, ListId } from '../../lib/ids.ts'
-import { type Names, type Rule, references } from '../rules/index.ts'
+import { type Names, type Rule, referencesOf } from '../rules/index.ts'
 import { chainFaults, type Mentions } from './chains.ts'
 import * as queries from './queries.ts'
 
@@ -11,9 +11,9 @@ import * as queries from './queries.ts'
 export type FindCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) => Promise<{ id: CampaignId; name: string }[]>
 
 /** The names of everything that these rules mention. */
-export async function namesIn(ctx: ProjectCtx, rules: Rule[], findCampaigns: FindCampaigns): Promise<Names> {
+export async function loadNames(ctx: ProjectCtx, rules: Rule[], findCampaigns: FindCampaigns): Promise<Names> {
   const ids: Record<keyof Names, number[]> = { list: [], subscription: [], campaign: [] }
-  for (const { kind, id } of rules.flatMap(references)) ids[kind].push(id)
+  for (const { kind, id } of rules.flatMap(referencesOf)) ids[kind].push(id)
   return {
     list: named(ids.list.length > 0 ? await queries.listNames(ctx, ids.list) : []),
     subscription: named(ids.subscription.length > 0 ? await queries.subscriptionNames(ctx, ids.subscription) : []),
@@ -29,8 +29,8 @@ function named(rows: { id: number; name: string }[]): (id: number) => string | u
 const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
 
 /** Throws 422 for what the rule mentions and is not there. */
-export function refuseUnknown(rule: Rule, names: Names): void {
-  const unknown = references(rule).filter(({ kind, id }) => names[kind](id) === undefined)
+export function requireKnownReferences(rule: Rule, names: Names): void {
+  const unknown = referencesOf(rule).filter(({ kind, id }) => names[kind](id) === undefined)
   refuse(
     unknown.map(({ kind, param }): Fault => {
       const at = `rule.${param}`
@@ -43,8 +43,8 @@ export function refuseUnknown(rule: Rule, names: Names): void {
  * Throws 422 when lists would mention each other in a circle, or too many in a row. The transaction holds the rules of the project.
  * Of a list that is being built the rule before counts as well: both are followed until the new one takes its place.
  */
-export async function refuseChains(ctx: InTx, rule: Rule, list: ListId | null): Promise<void> {
-  const mentioned = references(rule).filter(({ kind }) => kind === 'list')
+export async function requireShortChains(ctx: InTx, rule: Rule, list: ListId | null): Promise<void> {
+  const mentioned = referencesOf(rule).filter(({ kind }) => kind === 'list')
   if (mentioned.length === 0) return
   const { mentions, names } = await mentionsOfLists(ctx)
   const named = await queries.listNames(ctx, [...(list === null ? [] : [list]), ...mentioned.map(({ id }) => id)])
@@ -59,7 +59,7 @@ async function mentionsOfLists(ctx: ProjectCtx): Promise<{ mentions: Mentions; n
   for (const { list_id, name, rule } of await queries.rulesThatMentionLists(ctx)) {
     names.set(list_id, name)
     const others = mentions.get(list_id) ?? new Set<ListId>()
-    for (const { kind, id } of references(rule)) if (kind === 'list') others.add(id as ListId)
+    for (const { kind, id } of referencesOf(rule)) if (kind === 'list') others.add(id as ListId)
     mentions.set(list_id, others)
   }
   return { mentions, names }

@@ -21,7 +21,7 @@ async function make(w: World, body: object = {}) {
 
 const dynamic = (w: World, rule: object = PRO, body: object = {}) => make(w, { type: 'dynamic', rule, ...body })
 
-async function people(w: World, plans: Record<string, string>) {
+async function users(w: World, plans: Record<string, string>) {
   const { body } = await w.post(
     '/api/client/users/batch',
     Object.entries(plans).map(([external_id, plan]) => ({ external_id, data: { plan } })),
@@ -63,7 +63,7 @@ describe('create and read', () => {
 
   test('a dynamic list is building until its rule was applied to everybody', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'free', lee: 'pro' })
+    await users(w, { ana: 'pro', kim: 'free', lee: 'pro' })
     const list = await dynamic(w)
     expect(list).toMatchObject({ type: 'dynamic', rule: PRO, state: 'building', progress: 0, users_count: 0 })
     expect(list.description).toContain('pro')
@@ -180,7 +180,7 @@ describe('change', () => {
 
   test('the users of the former rule stay until the new one was applied', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'free' })
+    await users(w, { ana: 'pro', kim: 'free' })
     const list = await dynamic(w)
     await w.drain()
     const rule = { not: PRO }
@@ -272,7 +272,7 @@ describe('lists that mention lists', () => {
 describe('archive', () => {
   test('a list is gone from every read', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const list = await dynamic(w)
     await w.drain()
     expect((await w.delete(pathOf(list))).status).toBe(204)
@@ -333,7 +333,7 @@ describe('archive', () => {
 describe('members of a static list', () => {
   test('come and go, each once', async () => {
     await using w = await world()
-    const ids = await people(w, { ana: 'pro', kim: 'pro', lee: 'free' })
+    const ids = await users(w, { ana: 'pro', kim: 'pro', lee: 'free' })
     const list = await make(w)
     const put = await w.post(usersOf(list), { external_ids: ['ana', 'kim', 'ana', 'nobody'] })
     expect([put.status, put.body]).toEqual([200, { added: 2, unchanged: 0, missing: ['nobody'] }])
@@ -376,7 +376,7 @@ describe('members of a static list', () => {
 
   test('who is being erased is in no list', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'pro' })
+    await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
     await w.post(usersOf(list), { external_ids: ['ana', 'kim'] })
     await w.delete('/api/client/users/kim')
@@ -481,7 +481,7 @@ describe('a page of members', () => {
           ), searched as (
             insert into user_search (user_id, project_id, text) select id, ${w.projectId}, external_id from people
           )
-          insert into list_people (project_id, version_id, user_id, is_member, since)
+          insert into list_memberships (project_id, version_id, user_id, is_member, since)
           select ${w.projectId}, l.live_version_id, p.id, true, ${now} from people p join lists l on l.id = ${list.id} and l.project_id = ${w.projectId}
           where p.external_id not like '%7-1'`,
     )
@@ -507,7 +507,7 @@ describe('preview', () => {
 
   test('counts the rule and each of its conditions, and shows the newest', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'free', lee: 'pro', max: 'pro' })
+    await users(w, { ana: 'pro', kim: 'free', lee: 'pro', max: 'pro' })
     await w.post('/api/client/events', [
       { external_id: 'ana', name: 'purchase', data: { total: 70 } },
       { external_id: 'ana', name: 'purchase', data: { total: 10 } },
@@ -552,7 +552,7 @@ describe('preview', () => {
 
   test('a hundred conditions are counted', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const many = Array.from({ length: 50 }, (_, at) => ({ attribute: 'data.plan', is: at % 2 ? 'pro' : `other ${at}` }))
     const { body } = await preview(w, { all: [{ any: many }, { none: many.map((condition) => ({ ...condition, is: 'x' })) }] })
     expect([body.count, body.conditions.length, body.conditions[1].count, body.conditions[99].count]).toEqual([1, 100, 1, 0])
@@ -567,7 +567,7 @@ describe('preview', () => {
 
   test('two are counted at once, four wait, the next is told to come again', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const held = await locked(w)
     const asked = Array.from({ length: 7 }, () => preview(w, PRO))
     const refused = await Promise.race(asked)
@@ -591,7 +591,7 @@ describe('preview', () => {
 
   test('one with a key is repeated', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const headers = { 'idempotency-key': 'once' }
     const first = await preview(w, PRO, { headers })
     expect([first.status, (await preview(w, PRO, { headers })).headers['idempotent-replayed']]).toEqual([200, 'true'])
@@ -611,7 +611,7 @@ async function locked(w: World): Promise<AsyncDisposable> {
 async function somebodyWaits(w: World): Promise<void> {
   const Waiting = Type.Object({ waiting: Type.Boolean() })
   for (;;) {
-    const row = await w.db.first(
+    const row = await w.db.one(
       Waiting,
       sql`select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`,
     )
@@ -622,7 +622,7 @@ async function somebodyWaits(w: World): Promise<void> {
 describe('explain', () => {
   test('says what is, what would be, and why', async () => {
     await using w = await world()
-    const ids = await people(w, { ana: 'pro', kim: 'free' })
+    const ids = await users(w, { ana: 'pro', kim: 'free' })
     await w.post('/api/client/events', [{ external_id: 'ana', name: 'purchase' }])
     await w.drain()
     const bought = w.clock.now()
@@ -647,7 +647,7 @@ describe('explain', () => {
 
   test('goes by the rule whose users the list has', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const list = await dynamic(w)
     expect((await w.get(`${usersOf(list)}/ana/explain`)).body).toMatchObject({ member: false, holds: true, since: null })
     await w.drain()
@@ -659,7 +659,7 @@ describe('explain', () => {
 
   test('of a static list there is nothing to explain', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'free' })
+    await users(w, { ana: 'pro', kim: 'free' })
     const list = await make(w)
     await w.post(usersOf(list), { external_ids: ['ana'] })
     const explain = async (name: string) => (await w.get(`${usersOf(list)}/${name}/explain`)).body
@@ -691,7 +691,7 @@ describe('recount', () => {
   const counts = Type.Object({ members: Type.Integer() })
   const versions = async (w: World) =>
     (
-      await w.db.first(
+      await w.db.one(
         Type.Object({ count: Type.Integer() }),
         sql`select count(*) as count from list_versions where project_id = ${w.projectId}`,
       )
@@ -699,7 +699,7 @@ describe('recount', () => {
 
   test('a dynamic list is built anew, once however often that is asked', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro' })
+    await users(w, { ana: 'pro' })
     const list = await dynamic(w)
     expect((await w.post(`${pathOf(list)}/recount`)).body.state).toBe('building')
     expect(await versions(w)).toBe(1)
@@ -713,30 +713,30 @@ describe('recount', () => {
 
   test('a static list is counted anew', async () => {
     await using w = await world()
-    await people(w, { ana: 'pro', kim: 'pro' })
+    await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
     expect((await w.post(`${pathOf(list)}/recount`)).body.users_count).toBe(0)
     await w.post(usersOf(list), { external_ids: ['ana', 'kim'] })
     await w.db.run(sql`update list_counts set members = 77 where project_id = ${w.projectId}`)
-    await w.db.run(sql`insert into list_counts (project_id, version_id, lane, members)
+    await w.db.run(sql`insert into list_counts (project_id, version_id, partition, members)
                        select project_id, version_id, 9, 5 from list_counts where project_id = ${w.projectId}`)
     expect((await w.get(pathOf(list))).body.users_count).toBe(82)
     const { status, body } = await w.post(`${pathOf(list)}/recount`)
     expect([status, body.users_count, body.state]).toEqual([202, 2, 'ready'])
-    const rows = await w.db.all(counts, sql`select members from list_counts where project_id = ${w.projectId} order by members`)
+    const rows = await w.db.many(counts, sql`select members from list_counts where project_id = ${w.projectId} order by members`)
     expect(rows).toEqual([{ members: 0 }, { members: 2 }])
   })
 
   test('somebody whom a merge puts in meanwhile is counted', async () => {
     await using w = await world()
-    const ids = await people(w, { ana: 'pro', kim: 'pro' })
+    const ids = await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
     await w.post(usersOf(list), { external_ids: ['ana'] })
     const client = new pg.Client({ connectionString: w.databaseUrl })
     await client.connect()
     await client.query('begin')
     await client.query(
-      `insert into list_people (project_id, version_id, user_id, is_member, since)
+      `insert into list_memberships (project_id, version_id, user_id, is_member, since)
        select project_id, live_version_id, $1, true, now() from lists where id = $2`,
       [ids.kim, list.id],
     )

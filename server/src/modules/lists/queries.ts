@@ -49,7 +49,7 @@ export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Li
 
 /** A live list of this project with its newest version. */
 export const findList = (ctx: ProjectCtx, id: ListId) =>
-  ctx.db.first(
+  ctx.db.one(
     ListRow,
     sql`select ${columns} from lists l left join ${newestVersion} on true
         where l.project_id = ${ctx.projectId} and l.id = ${id} and l.archived_at is null`,
@@ -60,7 +60,7 @@ const IdRow = Type.Object({ id: IdOf<ListId>() })
 /** Which of these ids are live lists of this project. */
 export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
   (
-    await ctx.db.all(
+    await ctx.db.many(
       IdRow,
       sql`select id from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
     )
@@ -68,13 +68,13 @@ export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<numbe
 
 /** The list, held until the transaction ends: its rule, its state and its end are decided about one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
-  ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
+  ctx.db.one(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
 
 const TypeRow = Type.Object({ type: ListRow.properties.type })
 
 /** The list, held against being archived; its members may change meanwhile. */
 export const holdList = (ctx: InTx, id: ListId) =>
-  ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
+  ctx.db.one(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
 
 /** Held while rules of this project are written, so that two writers do not make a loop between them. */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
@@ -83,14 +83,14 @@ const Count = Type.Object({ count: Type.Integer() })
 
 export const countDynamic = async (ctx: ProjectCtx): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count from lists where project_id = ${ctx.projectId} and type = 'dynamic' and archived_at is null`,
     )
   )?.count ?? 0
 
 export const insertList = (ctx: InTx, { name, type, tags }: Pick<ListInput, 'name' | 'type'> & { tags: string[] }) =>
-  ctx.db.first(
+  ctx.db.one(
     IdRow,
     sql`insert into lists (project_id, name, type, tags, created_at, updated_at)
         values (${ctx.projectId}, ${name}, ${type}, ${tags}::text[], ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -117,7 +117,7 @@ const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), ru
  * Whatever mentions a list has a name with `list` in it; most rules do not, and stay where they are.
  */
 export const rulesThatMentionLists = (ctx: ProjectCtx) =>
-  ctx.db.all(
+  ctx.db.many(
     RuleInUse,
     sql`select v.list_id, l.name, v.rule
         from list_versions v join lists l on l.id = v.list_id and l.project_id = ${ctx.projectId} and l.archived_at is null
@@ -128,12 +128,12 @@ export const rulesThatMentionLists = (ctx: ProjectCtx) =>
 const VersionRule = Type.Object({ rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'] }) })
 
 export const findRule = (ctx: ProjectCtx, versionId: ListVersionId) =>
-  ctx.db.first(VersionRule, sql`select rule from list_versions where project_id = ${ctx.projectId} and id = ${versionId}`)
+  ctx.db.one(VersionRule, sql`select rule from list_versions where project_id = ${ctx.projectId} and id = ${versionId}`)
 
 const ListName = Type.Object({ id: IdOf<ListId>(), name: Type.String() })
 
 export const listNames = (ctx: ProjectCtx, ids: number[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ListName,
     sql`select id, name from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
@@ -141,4 +141,4 @@ export const listNames = (ctx: ProjectCtx, ids: number[]) =>
 const SubscriptionName = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String() })
 
 export const subscriptionNames = (ctx: ProjectCtx, ids: number[]) =>
-  ctx.db.all(SubscriptionName, sql`select id, name from subscriptions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+  ctx.db.many(SubscriptionName, sql`select id, name from subscriptions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)

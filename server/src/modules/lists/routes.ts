@@ -4,13 +4,13 @@ import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { User } from '../users/index.ts'
 import type { FindCampaigns } from './check-references.ts'
-import { putIn, takeOut } from './members/change.ts'
-import { explainPerson } from './members/explain.ts'
+import { addByHand, removeByHand } from './members/change.ts'
+import { explainUser } from './members/explain.ts'
 import { listMembers } from './members/list.ts'
 import { memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
-import { Added, List, ListChanges, ListInput, PersonExplanation, Preview, PreviewInput, Removed, Selection } from './schema.ts'
+import { Added, List, ListChanges, ListInput, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
 import {
   archiveList,
   createList,
@@ -26,7 +26,7 @@ import {
 const params = { listId: pathId<ListId>() }
 
 /** `usesOfList` says what else uses a list; `findCampaigns` which campaigns there are for a rule to mention. */
-export const segmentRoutes = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
+export const listRoutes = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
   ...ofLists(usesOfList, findCampaigns),
   ...ofMembers,
   ...ofRules(findCampaigns),
@@ -107,7 +107,7 @@ const ofMembers = [
     params,
     body: Selection,
     reply: Added,
-    run: (ctx, { params, body }) => putIn(ctx, params.listId, body),
+    run: (ctx, { params, body }) => addByHand(ctx, params.listId, body),
   }),
   route({
     method: 'DELETE',
@@ -118,7 +118,7 @@ const ofMembers = [
     params,
     body: Selection,
     reply: Removed,
-    run: (ctx, { params, body }) => takeOut(ctx, params.listId, body),
+    run: (ctx, { params, body }) => removeByHand(ctx, params.listId, body),
   }),
   route({
     method: 'GET',
@@ -127,8 +127,8 @@ const ofMembers = [
     description: '`member` is what the list has; `holds` and `explanation` are looked at anew, from everything the user did.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
-    reply: PersonExplanation,
-    run: async (ctx, { params }) => explainPerson(ctx, await getList(ctx, params.listId), params.userId),
+    reply: UserExplanation,
+    run: async (ctx, { params }) => explainUser(ctx, await getList(ctx, params.listId), params.userId),
   }),
 ]
 

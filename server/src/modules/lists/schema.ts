@@ -6,7 +6,7 @@ import { Identifier, User } from '../users/index.ts'
 
 const LIST_TYPES = ['static', 'dynamic'] as const
 /** How many people one request may put into a list or take out of it. */
-const PEOPLE_MAX = 100
+const USERS_MAX = 100
 
 const type = OneOf(LIST_TYPES, {
   description: '`static` has the users that were put into it; `dynamic` has those for whom its rule holds.',
@@ -58,7 +58,7 @@ export const ListRow = Type.Object({
 })
 export type ListRow = Static<typeof ListRow>
 
-const bounds = { minItems: 1, maxItems: PEOPLE_MAX }
+const bounds = { minItems: 1, maxItems: USERS_MAX }
 
 /** Whom to put in or take out: one of the two. */
 export const Selection = Exact({
@@ -90,7 +90,7 @@ export const Preview = Exact({
 export type Preview = Static<typeof Preview>
 
 /** Why somebody is in a list, or is not. */
-export const PersonExplanation = Exact({
+export const UserExplanation = Exact({
   list_id: IdOf<ListId>(),
   user_id: IdOf<UserId>(),
   member: Type.Boolean({ description: 'Is the user in the list?' }),
@@ -100,4 +100,4 @@ export const PersonExplanation = Exact({
   next_check_at: Nullable(Timestamp),
   explanation: Type.Unsafe<Explanation | null>({ anyOf: [Explanation, { type: 'null' }] }),
 })
-export type PersonExplanation = Static<typeof PersonExplanation>
+export type UserExplanation = Static<typeof UserExplanation>

@@ -6,7 +6,7 @@ import type { ListId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { retireVersions, startVersion } from './building/versions.ts'
-import { type FindCampaigns, listsThatMention, namesIn, refuseChains, refuseUnknown } from './check-references.ts'
+import { type FindCampaigns, listsThatMention, loadNames, requireKnownReferences, requireShortChains } from './check-references.ts'
 import { lockCounts, recount } from './members/queries.ts'
 import * as queries from './queries.ts'
 import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
@@ -43,8 +43,8 @@ async function admitRule(ctx: InTx, rule: Rule, findCampaigns: FindCampaigns): P
 }
 
 async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, findCampaigns: FindCampaigns): Promise<void> {
-  refuseUnknown(rule, await namesIn(ctx, [rule], findCampaigns))
-  await refuseChains(ctx, rule, list)
+  requireKnownReferences(rule, await loadNames(ctx, [rule], findCampaigns))
+  await requireShortChains(ctx, rule, list)
 }
 
 export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> => queries.listLists(ctx, page)
@@ -118,7 +118,7 @@ export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
       await recount(
         ctx,
         live_version_id,
-        counters.map(({ lane }) => lane),
+        counters.map(({ partition }) => partition),
       )
     }
     return getList(ctx, id)
@@ -136,7 +136,7 @@ export async function presentLists(ctx: ProjectCtx, page: PageOf<ListRow>, findC
 }
 
 const namesOf = (ctx: ProjectCtx, rows: ListRow[], findCampaigns: FindCampaigns): Promise<Names> =>
-  namesIn(
+  loadNames(
     ctx,
     rows.flatMap(({ rule }) => rule ?? []),
     findCampaigns,

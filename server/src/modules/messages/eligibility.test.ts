@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CampaignId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
-import type { Outcome } from '../channels/index.ts'
+import type { ProviderResponse } from '../channels/index.ts'
 import type { Consent } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
-import { type Circumstances, endingOf, mayWe, type SendingCampaign } from './eligibility.ts'
+import { checkEligibility, resultOf, type SendContext, type SendingCampaign } from './eligibility.ts'
 
 const now = new Date('2026-11-23T09:00:00.000Z')
 const campaign: SendingCampaign = {
@@ -19,7 +19,7 @@ const campaign: SendingCampaign = {
   waits_for_winner: false,
   rate: null,
 }
-const person: UserRow = {
+const user: UserRow = {
   id: 1 as UserId,
   project_id: 1 as ProjectId,
   external_id: 'ana',
@@ -41,13 +41,13 @@ const consent: Consent = {
   is_transactional: false,
   requires_confirmation: false,
 }
-const fine: Circumstances<string> = {
+const fine: SendContext<string> = {
   channel: 'email',
   attempts: 1,
   expiresAt: null,
   now,
   campaign,
-  person,
+  user,
   consent,
   suppression: undefined,
   template: 'template',
@@ -60,12 +60,12 @@ const later = (ms: number) => new Date(now.getTime() + ms)
 const quiet = (ms: number) => () => ({ reason: 'quiet_hours' as const, at: later(ms) })
 
 describe('may we?', () => {
-  test.each<[Partial<Circumstances<string>>, string, string]>([
+  test.each<[Partial<SendContext<string>>, string, string]>([
     [{ campaign: undefined }, 'aborted', 'campaign_stopped'],
     [{ campaign: { ...campaign, state: 'aborted' } }, 'aborted', 'campaign_stopped'],
     [{ campaign: { ...campaign, state: 'finished' } }, 'aborted', 'campaign_stopped'],
     [{ campaign: { ...campaign, state: 'draft' } }, 'aborted', 'campaign_stopped'],
-    [{ person: undefined }, 'skipped', 'user_gone'],
+    [{ user: undefined }, 'skipped', 'user_gone'],
     [{ consent: { ...consent, state: 0 } }, 'skipped', 'not_subscribed'],
     [{ consent: { ...consent, requires_confirmation: true } }, 'skipped', 'not_confirmed'],
     [{ consent: undefined }, 'skipped', 'not_subscribed'],
@@ -74,17 +74,17 @@ describe('may we?', () => {
     [{ isDuplicate: true }, 'skipped', 'duplicate'],
     [{ expiresAt: later(-1) }, 'skipped', 'deadline_passed'],
     [{ expiresAt: later(1000), notBefore: quiet(2000) }, 'skipped', 'deadline_passed'],
-    [{ person: { ...person, email: null } }, 'skipped', 'no_address'],
+    [{ user: { ...user, email: null } }, 'skipped', 'no_address'],
     [{ channel: 'text' }, 'skipped', 'no_address'],
     [{ channel: 'push' }, 'skipped', 'no_push_device'],
     [{ template: undefined }, 'failed', 'no_template'],
     [{ attempts: 9 }, 'failed', 'attempts_exhausted'],
-    [{ person: undefined, consent: undefined, template: undefined }, 'skipped', 'user_gone'],
+    [{ user: undefined, consent: undefined, template: undefined }, 'skipped', 'user_gone'],
   ])('%j: %s because of %s', (differing, state, reason) => {
-    expect(mayWe({ ...fine, ...differing })).toMatchObject({ state, reason, dueAt: null })
+    expect(checkEligibility({ ...fine, ...differing })).toMatchObject({ state, reason, dueAt: null })
   })
 
-  test.each<[Partial<Circumstances<string>>, string | null, number]>([
+  test.each<[Partial<SendContext<string>>, string | null, number]>([
     [{ campaign: { ...campaign, is_paused: true } }, null, 30_000],
     [{ campaign: { ...campaign, state: 'aborting' } }, null, 30_000],
     [{ campaign: { ...campaign, state: 'scheduled' } }, null, 30_000],
@@ -92,7 +92,7 @@ describe('may we?', () => {
     [{ notBefore: quiet(7000) }, 'quiet_hours', 7000],
     [{ notBefore: quiet(7000), expiresAt: later(7000) }, 'quiet_hours', 7000],
   ])('%j: later, and no attempt is used up', (differing, reason, ms) => {
-    expect(mayWe({ ...fine, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms), untried: true })
+    expect(checkEligibility({ ...fine, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms), untried: true })
   })
 
   test('what may not go at all uses up no place under a cap', () => {
@@ -101,13 +101,13 @@ describe('may we?', () => {
       asked.push('asked')
       return null
     }
-    mayWe({ ...fine, template: undefined, notBefore })
+    checkEligibility({ ...fine, template: undefined, notBefore })
     expect(asked).toEqual([])
-    mayWe({ ...fine, notBefore })
+    checkEligibility({ ...fine, notBefore })
     expect(asked).toEqual(['asked'])
   })
 
-  test.each<Partial<Circumstances<string>>>([
+  test.each<Partial<SendContext<string>>>([
     {},
     { consent: { ...consent, state: 2, requires_confirmation: true } },
     { consent: { ...consent, state: 0, is_transactional: true } },
@@ -115,11 +115,11 @@ describe('may we?', () => {
     { attempts: 8 },
     { campaign: { ...campaign, state: 'loading' } },
     { channel: 'in_app' },
-    { channel: 'push', person: { ...person, has_push_device: true } },
+    { channel: 'push', user: { ...user, has_push_device: true } },
   ])('%j: yes', (differing) => {
-    expect(mayWe({ ...fine, ...differing })).toEqual({
+    expect(checkEligibility({ ...fine, ...differing })).toEqual({
       campaign: differing.campaign ?? campaign,
-      person: differing.person ?? person,
+      user: differing.user ?? user,
       template: 'template',
       consent: differing.consent ?? consent,
       variant: null,
@@ -128,7 +128,7 @@ describe('may we?', () => {
 })
 
 describe('what a provider says decides how a message ends', () => {
-  test.each<[Outcome, number, unknown]>([
+  test.each<[ProviderResponse, number, unknown]>([
     [{ is: 'accepted', delivered: true }, 1, { state: 'delivered', reason: null, dueAt: null }],
     [{ is: 'accepted', delivered: false }, 1, { state: 'sent', reason: null, dueAt: null }],
     [
@@ -149,16 +149,16 @@ describe('what a provider says decides how a message ends', () => {
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(1000) }, 1, { state: 'deferred', dueAt: later(30_000) }],
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(900_000_000) }, 1, { state: 'deferred', dueAt: later(21_600_000) }],
     [{ is: 'deferred', reason: 'Busy.' }, 8, { state: 'failed', reason: 'attempts_exhausted', detail: 'Busy.', dueAt: null }],
-  ])('%j at attempt %i', (outcome, attempts, expected) => expect(endingOf(outcome, attempts, now)).toMatchObject(expected as object))
+  ])('%j at attempt %i', (outcome, attempts, expected) => expect(resultOf(outcome, attempts, now)).toMatchObject(expected as object))
 
   test('a further attempt that would be past the deadline is not made', () => {
-    const busy: Outcome = { is: 'deferred', reason: 'Busy.' }
-    expect(endingOf(busy, 1, now, later(30_000))).toMatchObject({ state: 'deferred' })
-    expect(endingOf(busy, 1, now, later(29_999))).toMatchObject({ state: 'failed', reason: 'attempts_exhausted', dueAt: null })
+    const busy: ProviderResponse = { is: 'deferred', reason: 'Busy.' }
+    expect(resultOf(busy, 1, now, later(30_000))).toMatchObject({ state: 'deferred' })
+    expect(resultOf(busy, 1, now, later(29_999))).toMatchObject({ state: 'failed', reason: 'attempts_exhausted', dueAt: null })
   })
 
   test('the wait never shrinks from one attempt to the next', () => {
-    const waitAfter = (attempt: number) => endingOf({ is: 'deferred', reason: '' }, attempt, now).dueAt?.getTime() ?? 0
+    const waitAfter = (attempt: number) => resultOf({ is: 'deferred', reason: '' }, attempt, now).dueAt?.getTime() ?? 0
     fc.assert(fc.property(fc.integer({ min: 1, max: 6 }), (attempt) => waitAfter(attempt + 1) >= waitAfter(attempt)))
   })
 })

@@ -1,13 +1,13 @@
 /** May we send, and what became of it. Pure. */
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { type Contact, type Outcome, unreachable } from '../channels/index.ts'
-import { type Consent, mayReceive, type SuppressionReason } from '../subscriptions/index.ts'
+import { type Contact, type ProviderResponse, unreachable } from '../channels/index.ts'
+import { type Consent, isSubscribed, type SuppressionReason } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
 import type { MessageState, Reason } from './schema.ts'
 
 /** How a message leaves its sender. `detail` is for people; `dueAt` is the next attempt. */
-export type Ending = {
+export type SendResult = {
   state: Extract<MessageState, 'sent' | 'delivered' | 'deferred' | 'failed' | 'bounced' | 'skipped' | 'aborted' | 'unknown'>
   reason: Reason | null
   detail: string | null
@@ -18,7 +18,7 @@ export type Ending = {
 }
 
 /** An ending for good; nothing more than a reason is known. */
-export const ending = (state: Ending['state'], reason: Reason | null = null, detail: string | null = null): Ending => ({
+export const result = (state: SendResult['state'], reason: Reason | null = null, detail: string | null = null): SendResult => ({
   state,
   reason,
   detail,
@@ -26,7 +26,13 @@ export const ending = (state: Ending['state'], reason: Reason | null = null, det
 })
 
 /** Not now, and for no fault of the message: it waits until then. */
-export const waiting = (reason: Reason, dueAt: Date): Ending => ({ state: 'deferred', reason, detail: null, dueAt, untried: true })
+export const deferredUntil = (reason: Reason, dueAt: Date): SendResult => ({
+  state: 'deferred',
+  reason,
+  detail: null,
+  dueAt,
+  untried: true,
+})
 
 /** A campaign as far as its messages depend on it. */
 export type SendingCampaign = {
@@ -45,24 +51,24 @@ export type SendingCampaign = {
 }
 
 /** What stands in the way of reaching a person, or null; asked when an audience is made, and again when a message is sent. */
-export function obstacleTo(
+export function skipReasonFor(
   channel: Channel,
-  { person, consent, suppression }: { person: Contact; consent: Consent | undefined; suppression: SuppressionReason | undefined },
+  { user, consent, suppression }: { user: Contact; consent: Consent | undefined; suppression: SuppressionReason | undefined },
 ): Reason | null {
   if (!consent) return 'not_subscribed'
-  if (!mayReceive(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
-  return unreachable(channel, person) ?? (suppression === undefined ? null : 'suppressed')
+  if (!isSubscribed(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
+  return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
 }
 
 /** What is known of a message about to be sent; undefined is what does not exist (any more). */
-export type Circumstances<T> = {
+export type SendContext<T> = {
   channel: Channel
   /** Including the one about to begin. */
   attempts: number
   expiresAt: Date | null
   now: Date
   campaign: SendingCampaign | undefined
-  person: UserRow | undefined
+  user: UserRow | undefined
   consent: Consent | undefined
   suppression: SuppressionReason | undefined
   template: T | undefined
@@ -73,11 +79,11 @@ export type Circumstances<T> = {
   /** Does the message wait for a winner among variants? */
   isUndecided: boolean
   /** When quiet hours or a cap let it go, and which; null when they do now. Asked last, because being let go counts. */
-  notBefore(): HeldBack | null
+  notBefore(): Throttled | null
 }
 
 /** Until when the project's policy holds a message back. */
-export type HeldBack = { reason: 'quiet_hours' | 'frequency_cap'; at: Date }
+export type Throttled = { reason: 'quiet_hours' | 'frequency_cap'; at: Date }
 
 const ATTEMPTS_MAX = 8
 const HELD_UP_MS = 30_000
@@ -89,56 +95,56 @@ const SENDING_STATES = ['running', 'loading']
 export const isSending = (campaign: Pick<SendingCampaign, 'state' | 'is_paused'>): boolean =>
   SENDING_STATES.includes(campaign.state) && !campaign.is_paused
 
-export type Cleared<T> = { campaign: SendingCampaign; person: UserRow; template: T; consent: Consent; variant: number | null }
+export type Eligible<T> = { campaign: SendingCampaign; user: UserRow; template: T; consent: Consent; variant: number | null }
 
 /** May we? Either everything it takes, or how the message ends instead; the first reason found is the one that is told. */
-export function mayWe<T>(circumstances: Circumstances<T>): Cleared<T> | Ending {
-  const { channel, attempts, expiresAt, now, campaign, person, consent, suppression, template } = circumstances
-  if (!campaign) return ending('aborted', 'campaign_stopped')
+export function checkEligibility<T>(circumstances: SendContext<T>): Eligible<T> | SendResult {
+  const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, template } = circumstances
+  if (!campaign) return result('aborted', 'campaign_stopped')
   if (!isSending(campaign)) return stopped(campaign, now)
-  if (!person) return ending('skipped', 'user_gone')
-  if (circumstances.isDuplicate) return ending('skipped', 'duplicate')
-  if (expiresAt !== null && now > expiresAt) return ending('skipped', 'deadline_passed')
-  const obstacle = obstacleTo(channel, { person, consent, suppression })
-  if (obstacle) return ending('skipped', obstacle)
-  if (circumstances.isUndecided) return waiting('waiting_for_winner', new Date(now.getTime() + HELD_UP_MS))
-  if (!template) return ending('failed', 'no_template')
+  if (!user) return result('skipped', 'user_gone')
+  if (circumstances.isDuplicate) return result('skipped', 'duplicate')
+  if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')
+  const obstacle = skipReasonFor(channel, { user, consent, suppression })
+  if (obstacle) return result('skipped', obstacle)
+  if (circumstances.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + HELD_UP_MS))
+  if (!template) return result('failed', 'no_template')
   // Its senders went away again and again: perhaps it was the message that made them.
-  if (attempts > ATTEMPTS_MAX) return ending('failed', 'attempts_exhausted')
+  if (attempts > ATTEMPTS_MAX) return result('failed', 'attempts_exhausted')
   const heldBack = circumstances.notBefore()
   if (heldBack) return late(heldBack, expiresAt)
-  return { campaign, person, template, consent: consent as Consent, variant: circumstances.variant }
+  return { campaign, user, template, consent: consent as Consent, variant: circumstances.variant }
 }
 
 /** What a campaign that does not send does to a message: one that is paused, or planned anew, comes back to it. */
-export function stopped({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): Ending {
+export function stopped({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): SendResult {
   const comesBack = is_paused || state === 'aborting' || state === 'scheduled'
-  if (!comesBack) return ending('aborted', 'campaign_stopped')
+  if (!comesBack) return result('aborted', 'campaign_stopped')
   return { state: 'deferred', reason: null, detail: null, dueAt: new Date(now.getTime() + HELD_UP_MS), untried: true }
 }
 
 /** Waits for its time, unless that is past its deadline. */
-function late({ reason, at }: HeldBack, expiresAt: Date | null): Ending {
-  if (expiresAt === null || at <= expiresAt) return waiting(reason, at)
+function late({ reason, at }: Throttled, expiresAt: Date | null): SendResult {
+  if (expiresAt === null || at <= expiresAt) return deferredUntil(reason, at)
   const kept = reason === 'quiet_hours' ? 'quiet hours' : 'a frequency cap'
-  return ending('skipped', 'deadline_passed', `It was held back by ${kept} until after its deadline.`)
+  return result('skipped', 'deadline_passed', `It was held back by ${kept} until after its deadline.`)
 }
 
 /** How a message ends by what the provider said at its attempt number `attempts`. */
-export function endingOf(outcome: Outcome, attempts: number, now: Date, expiresAt: Date | null = null): Ending {
+export function resultOf(outcome: ProviderResponse, attempts: number, now: Date, expiresAt: Date | null = null): SendResult {
   switch (outcome.is) {
     case 'accepted':
-      return ending(outcome.delivered ? 'delivered' : 'sent')
+      return result(outcome.delivered ? 'delivered' : 'sent')
     case 'rejected':
       return outcome.bounced
-        ? { ...ending('bounced', 'hard_bounce', outcome.reason), code: outcome.code }
-        : { ...ending('failed', 'provider_rejected', outcome.reason), code: outcome.code }
+        ? { ...result('bounced', 'hard_bounce', outcome.reason), code: outcome.code }
+        : { ...result('failed', 'provider_rejected', outcome.reason), code: outcome.code }
     case 'uncertain':
-      return ending('unknown', 'uncertain', outcome.reason)
+      return result('unknown', 'uncertain', outcome.reason)
     case 'deferred': {
       const dueAt = nextAttempt(attempts, now, outcome.retryAt)
       const isOver = attempts >= ATTEMPTS_MAX || (expiresAt !== null && dueAt > expiresAt)
-      const what = isOver ? ending('failed', 'attempts_exhausted', outcome.reason) : ending('deferred', 'provider_deferred', outcome.reason)
+      const what = isOver ? result('failed', 'attempts_exhausted', outcome.reason) : result('deferred', 'provider_deferred', outcome.reason)
       return { ...what, code: outcome.code, dueAt: isOver ? null : dueAt }
     }
     default:

@@ -3,8 +3,8 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
-import type { Merge } from '../users/index.ts'
-import type { Intent, Lane, Reason } from './schema.ts'
+import type { UserMerge } from '../users/index.ts'
+import type { MessageIntent, Priority, Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
   id: IdOf<MessageId>(),
@@ -14,11 +14,11 @@ const Enqueued = Type.Object({
 })
 
 /** Writes one message for each intent, but for causes that have one; answers those written, with the bytes each takes along. */
-export const insertMessages = (ctx: InTx, lane: Lane, intents: Intent[]) =>
-  ctx.db.all(
+export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIntent[]) =>
+  ctx.db.many(
     Enqueued,
-    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, lane, due_at, expires_at, created_at)
-        select ${ctx.projectId}, i.user_id, i.campaign_id, i.channel, i.cause, i.event, ${lane}, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
+    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, priority, due_at, expires_at, created_at)
+        select ${ctx.projectId}, i.user_id, i.campaign_id, i.channel, i.cause, i.event, ${priority}, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(intents)}::jsonb)
              as i(user_id bigint, campaign_id bigint, channel text, cause text, event jsonb, expires_at timestamptz)
         order by i.user_id, i.cause
@@ -37,20 +37,20 @@ export type Planned = {
 }
 
 /** All that the messages of a chunk have in common. */
-export type Plan = { campaign_id: CampaignId; channel: Channel; lane: Lane; cause: string }
+export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priority; cause: string }
 
 /**
  * Writes one message for each person of a chunk; who has one for this cause keeps it, unless it was taken back to be planned anew.
  * As arrays rather than JSON: a chunk is thousands.
  */
-export const planMessages = (ctx: InTx, { campaign_id, channel, lane, cause }: Plan, people: Planned[]): Promise<number> =>
+export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, users: Planned[]): Promise<number> =>
   ctx.db.run(
-    sql`insert into messages as m (project_id, user_id, campaign_id, channel, cause, lane, state, reason, variant, due_at, expires_at, created_at, settled_at)
-        select ${ctx.projectId}, p.user_id, ${campaign_id}, ${channel}, ${cause}, ${lane}, p.state, p.reason, p.variant, p.due_at, p.expires_at,
+    sql`insert into messages as m (project_id, user_id, campaign_id, channel, cause, priority, state, reason, variant, due_at, expires_at, created_at, settled_at)
+        select ${ctx.projectId}, p.user_id, ${campaign_id}, ${channel}, ${cause}, ${priority}, p.state, p.reason, p.variant, p.due_at, p.expires_at,
                ${ctx.clock.now()}, case when p.state = 'skipped' then ${ctx.clock.now()}::timestamptz end
-        from unnest(${people.map(({ user_id }) => user_id)}::bigint[], ${people.map(({ state }) => state)}::text[],
-                    ${people.map(({ reason }) => reason)}::text[], ${people.map(({ variant }) => variant)}::smallint[],
-                    ${people.map(({ due_at }) => due_at)}::timestamptz[], ${people.map(({ expires_at }) => expires_at)}::timestamptz[])
+        from unnest(${users.map(({ user_id }) => user_id)}::bigint[], ${users.map(({ state }) => state)}::text[],
+                    ${users.map(({ reason }) => reason)}::text[], ${users.map(({ variant }) => variant)}::smallint[],
+                    ${users.map(({ due_at }) => due_at)}::timestamptz[], ${users.map(({ expires_at }) => expires_at)}::timestamptz[])
              as p(user_id, state, reason, variant, due_at, expires_at)
         on conflict (project_id, user_id, cause) do update
         set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
@@ -66,11 +66,11 @@ const Chunk = Type.Object({ changed: Type.Integer(), last: Nullable(IdOf<Message
 export type Chunk = Static<typeof Chunk>
 
 /** Where a walk through a campaign's messages goes on, and how far at a time. */
-export type Walk = { after: MessageId | null; limit: number }
+export type IdRange = { after: MessageId | null; limit: number }
 
 /** Changes a chunk of a campaign's messages that wait, in their order. One that is being claimed is waited for: then it waits no more. */
-const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }: Walk, condition: Sql, change: Sql): Promise<Chunk> => {
-  const row = await ctx.db.first(
+const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }: IdRange, condition: Sql, change: Sql): Promise<Chunk> => {
+  const row = await ctx.db.one(
     Chunk,
     sql`with chunk as materialized (
           select id from messages
@@ -87,26 +87,26 @@ const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }
 }
 
 /** Aborts a chunk of what a campaign has not sent yet. What a sender holds is refused by that sender. */
-export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', walk: Walk) =>
+export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
 
 /** Takes a chunk of a paused campaign's messages out of the queues. */
-export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: Walk) =>
+export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`not held`, sql`held = true`)
 
 /** Puts a chunk of them back, due as they were. */
-export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: Walk) =>
+export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`held`, sql`held = false`)
 
 const Count = Type.Object({ count: Type.Integer() })
 
 /** How many messages of a campaign providers hold right now, while their senders wait for the answer. */
-export const inFlight = async (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
+export const countInFlight = async (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count
-          from message_handovers h
+          from send_attempts h
           cross join lateral unnest(h.message_ids) as handed(id)
           join messages m on m.id = handed.id and m.project_id = h.project_id
           where h.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
@@ -117,7 +117,7 @@ const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
 
 /** Which of these people have a message of their own for the cause beside them. */
 export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
-  ctx.db.all(
+  ctx.db.many(
     CauseRow,
     sql`select m.user_id, m.cause
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
@@ -135,14 +135,14 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
   )
 
-const pairsOf = (merges: Merge[]) =>
+const pairsOf = (merges: UserMerge[]) =>
   sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
 
 /**
  * One cause that several of the merged had is one message: the one furthest on stays as it is, the others, when they
  * wait, are skipped. Of several that wait, the survivor's own comes first.
  */
-export const skipDuplicates = (ctx: InTx, merges: Merge[]) =>
+export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
     sql`with people as (
           select p.from_id as user_id, p.into_id from ${pairsOf(merges)}
@@ -161,7 +161,7 @@ export const skipDuplicates = (ctx: InTx, merges: Merge[]) =>
   )
 
 /** Messages and captures follow their people into the survivors; of a cause that the survivor has already, the row stays. */
-export const moveMessages = (ctx: InTx, merges: Merge[]) =>
+export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
     sql`with pairs as (
           select p.from_id, p.into_id from ${pairsOf(merges)}
@@ -181,7 +181,7 @@ const IdRow = Type.Object({ id: IdOf<MessageId>() })
 
 /** An id that no message has, for what goes out beside the ledger: tests and replies to keywords. */
 export const newMessageId = async (ctx: ProjectCtx | InTx): Promise<MessageId> => {
-  const row = await ctx.db.first(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id`)
+  const row = await ctx.db.one(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id`)
   if (!row) throw new Error('The sequence of messages gave no id.')
   return row.id
 }

@@ -5,14 +5,14 @@ import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { sendingCampaigns } from '../campaigns/index.ts'
-import { type Ending, ending, endingOf } from './eligibility.ts'
-import { enqueue, mergeMessages, messageJobs } from './index.ts'
-import { type ClaimedMessage, type Intent, TRANSACTIONAL } from './schema.ts'
-import { insertHandover, queuesDue } from './sending/queries.ts'
-import { createPace } from './sending/rates.ts'
-import { settle } from './sending/record-results.ts'
-import { claim, createSender, sendDue, sendQueue } from './sending/sender.ts'
+import { findSendingCampaigns } from '../campaigns/index.ts'
+import { result, resultOf, type SendResult } from './eligibility.ts'
+import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
+import { type ClaimedMessage, type MessageIntent, TRANSACTIONAL } from './schema.ts'
+import { insertSendAttempts, queuesDue } from './sending/queries.ts'
+import { createRateHints } from './sending/rates.ts'
+import { recordResults } from './sending/record-results.ts'
+import { claim, createSender, sendDueMessages, sendQueue } from './sending/sender.ts'
 
 const INBOX = '/api/client/sandbox/messages'
 const EXPIRES = new Date('2027-01-01T00:00:00.000Z')
@@ -70,11 +70,11 @@ const Ledger = Type.Object({
 })
 
 const ledger = (w: World) =>
-  w.db.all(Ledger, sql`select id, state, reason, detail, event, user_id from messages where project_id = ${w.projectId} order by id`)
+  w.db.many(Ledger, sql`select id, state, reason, detail, event, user_id from messages where project_id = ${w.projectId} order by id`)
 
 /** Everything up to the sending: what was accepted is applied, and messages wait. */
 async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, cause = 'order-1'): Promise<void> {
-  const intent: Intent = {
+  const intent: MessageIntent = {
     user_id: userId,
     campaign_id: campaignId,
     channel: 'email',
@@ -82,15 +82,15 @@ async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, ca
     event: { name: 'order', data: { item: 'Tea' }, created_at: w.clock.now().toISOString() },
     expires_at: EXPIRES,
   }
-  await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
+  await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent]))
 }
 
 /** Claims what is due of the project's mails, as a sender does that then dies. */
 const claimMails = (w: World, limit = 100) => claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit }])
 
 /** Settles a message as a sender that handed nothing over. */
-const settled = (w: World, message: ClaimedMessage, end: Ending) =>
-  settle(w.ctx, [{ message, person: undefined, consent: undefined, ending: end, attempt: null }])
+const settled = (w: World, message: ClaimedMessage, end: SendResult) =>
+  recordResults(w.ctx, [{ message, user: undefined, consent: undefined, ending: end, attempt: null }])
 
 describe('an event that a trigger campaign waits for', () => {
   test.each<[Channel, unknown, unknown]>([
@@ -169,10 +169,10 @@ describe('nobody gets one cause twice', () => {
     const userId = await ana(w)
     const id = await campaign(w)
     await enqueueOrder(w, id, userId)
-    const intent: Intent = { user_id: userId, campaign_id: id, channel: 'email', cause: 'order-1', event: null, expires_at: EXPIRES }
-    await inTx(w.ctx, (ctx) => enqueue(ctx, [intent, intent]))
+    const intent: MessageIntent = { user_id: userId, campaign_id: id, channel: 'email', cause: 'order-1', event: null, expires_at: EXPIRES }
+    await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent, intent]))
     await w.drain()
-    await inTx(w.ctx, (ctx) => enqueue(ctx, [intent]))
+    await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent]))
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
     expect(await ledger(w)).toHaveLength(1)
@@ -184,7 +184,7 @@ describe('nobody gets one cause twice', () => {
     const id = await campaign(w)
     const intents = Array.from(
       { length: 450 },
-      (_, index): Intent => ({
+      (_, index): MessageIntent => ({
         user_id: userId,
         campaign_id: id,
         channel: 'email',
@@ -193,10 +193,10 @@ describe('nobody gets one cause twice', () => {
         expires_at: EXPIRES,
       }),
     )
-    await inTx(w.ctx, (ctx) => enqueue(ctx, intents))
+    await inTx(w.ctx, (ctx) => enqueueMessages(ctx, intents))
     const send = async () => {
-      const sender = createSender(sendingCampaigns, TRANSACTIONAL)
-      while ((await sendDue(w.ctx, sender)) > 0);
+      const sender = createSender(findSendingCampaigns, TRANSACTIONAL)
+      while ((await sendDueMessages(w.ctx, sender)) > 0);
     }
     await Promise.all([send(), send(), send()])
     expect((await w.get(`${INBOX}?limit=-1`)).body.results).toHaveLength(450)
@@ -224,7 +224,7 @@ describe('nobody gets one cause twice', () => {
     w.advance('6 minutes')
     await w.drain()
     if (!message) throw new Error('Nothing was claimed.')
-    await settled(w, message, ending('failed', 'render_failed'))
+    await settled(w, message, result('failed', 'render_failed'))
     expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
     expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com' }])
   })
@@ -237,7 +237,7 @@ describe('nobody gets one cause twice', () => {
     const [first] = (await claimMails(w)).sort((a, b) => a.id - b.id)
     if (!first) throw new Error('Nothing was claimed.')
     const handover = { lease_token: first.lease_token, message_ids: [first.id], provider: 'smtp', provider_id: null }
-    await inTx(w.ctx, (ctx) => insertHandover(ctx, handover))
+    await inTx(w.ctx, (ctx) => insertSendAttempts(ctx, handover))
     w.advance('6 minutes')
     await w.drain()
     expect(await ledger(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }, { state: 'delivered' }])
@@ -252,24 +252,24 @@ describe('nobody gets one cause twice', () => {
       { anonymous_id: 'visitor', email: 'v@example.com' },
       { anonymous_id: 'guest', email: 'g@example.com' },
     ])
-    const [survivor, visitor, guest] = body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
+    const [mergedInto, visitor, guest] = body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
     await enqueueOrder(w, id, visitor, 'sent to the visitor')
     await w.drain()
-    for (const person of [visitor, guest, survivor]) await enqueueOrder(w, id, person, 'all three')
-    for (const person of [visitor, guest]) await enqueueOrder(w, id, person, 'both')
-    await enqueueOrder(w, id, survivor, 'sent to the visitor')
+    for (const user of [visitor, guest, mergedInto]) await enqueueOrder(w, id, user, 'all three')
+    for (const user of [visitor, guest]) await enqueueOrder(w, id, user, 'both')
+    await enqueueOrder(w, id, mergedInto, 'sent to the visitor')
     await inTx(w.ctx, (ctx) =>
       mergeMessages(ctx, [
-        { from_id: visitor, into_id: survivor },
-        { from_id: guest, into_id: survivor },
+        { from_id: visitor, into_id: mergedInto },
+        { from_id: guest, into_id: mergedInto },
       ]),
     )
-    expect((await inbox(w)).map(({ user_id }: { user_id: UserId }) => user_id)).toEqual([survivor])
+    expect((await inbox(w)).map(({ user_id }: { user_id: UserId }) => user_id)).toEqual([mergedInto])
     await w.drain()
     expect(await inbox(w)).toHaveLength(3)
     const rows = await ledger(w)
     expect(rows.filter(({ state }) => state === 'delivered').map(({ user_id }) => user_id)).toEqual(
-      expect.arrayContaining([survivor, survivor]),
+      expect.arrayContaining([mergedInto, mergedInto]),
     )
     expect(rows.filter(({ reason }) => reason === 'duplicate')).toHaveLength(4)
   })
@@ -348,7 +348,7 @@ describe('every message that is not sent says why', () => {
     const claimedAt = w.clock.now()
     const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
-    await sendQueue(w.ctx, createSender(sendingCampaigns, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender(findSendingCampaigns, TRANSACTIONAL), messages, claimedAt)
     expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     expect(await inbox(w)).toEqual([])
   })
@@ -362,7 +362,7 @@ describe('every message that is not sent says why', () => {
     w.advance('10 minutes')
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    await sendQueue(w.ctx, createSender(sendingCampaigns, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender(findSendingCampaigns, TRANSACTIONAL), messages, claimedAt)
     expect(await inbox(w)).toHaveLength(1)
     expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
   })
@@ -373,7 +373,7 @@ describe('every message that is not sent says why', () => {
     await enqueueOrder(w, await campaign(w), userId)
     const [message] = await claimMails(w)
     if (!message) throw new Error('Nothing was claimed.')
-    const end = endingOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
+    const end = resultOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
     await settled(w, message, end)
     await w.drain()
     expect(await ledger(w)).toMatchObject([{ state: 'deferred', reason: 'provider_deferred', detail: 'Busy.' }])
@@ -412,7 +412,10 @@ test('a batch is shared between projects, so that a long queue holds nobody up',
   await rows(w.projectId, 500)
   await rows(other.projectId, 3)
   const queues = await queuesDue(w.ctx, TRANSACTIONAL, 10)
-  const claimed = Map.groupBy(await claim(w.ctx, TRANSACTIONAL, createPace().sharesOf(w.ctx, queues, 200)), ({ project_id }) => project_id)
+  const claimed = Map.groupBy(
+    await claim(w.ctx, TRANSACTIONAL, createRateHints().sharesOf(w.ctx, queues, 200)),
+    ({ project_id }) => project_id,
+  )
   expect([claimed.get(w.projectId)?.length, claimed.get(other.projectId)?.length]).toEqual([100, 3])
   w.advance('6 minutes')
   await w.drain()
@@ -485,5 +488,5 @@ describe('the sandbox inbox', () => {
 
 test('the jobs find nothing to do in an empty project', async () => {
   await using w = await world()
-  for (const job of messageJobs(sendingCampaigns)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
+  for (const job of messageJobs(findSendingCampaigns)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
 })

@@ -64,7 +64,7 @@ const MESSAGES_MAX = 100
 
 /** The messages of a campaign to one person, newest first. */
 export const messagesOf = (ctx: ProjectCtx, campaignId: CampaignId, userId: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     Recipient,
     sql`select ${columns} from messages
         where project_id = ${ctx.projectId} and user_id = ${userId} and campaign_id = ${campaignId}

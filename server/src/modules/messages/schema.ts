@@ -7,7 +7,7 @@ import type { Unreachable } from '../channels/index.ts'
 export type TriggeringEvent = { name: string; data: Record<string, unknown>; created_at: string }
 
 /** That a person is to get a campaign's message, and why; nobody gets one cause twice. */
-export type Intent = {
+export type MessageIntent = {
   user_id: UserId
   campaign_id: CampaignId
   channel: Channel
@@ -64,10 +64,10 @@ export type Reason =
   | 'complaint'
   | Unreachable
 
-/** In which lane a message waits: what somebody waits for comes before what goes to many. */
-export type Lane = 0 | 1
-export const TRANSACTIONAL: Lane = 0
-export const BULK: Lane = 1
+/** In which priority a message waits: what somebody waits for comes before what goes to many. */
+export type Priority = 0 | 1
+export const TRANSACTIONAL: Priority = 0
+export const BULK: Priority = 1
 
 const channel = OneOf(CHANNELS)
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
-import { type Ending, ending } from './eligibility.ts'
+import { result, type SendResult } from './eligibility.ts'
 import type { ClaimedMessage } from './schema.ts'
-import { newsOf } from './webhook-events.ts'
+import { webhookEventsOf } from './webhook-events.ts'
 
 const now = new Date('2026-11-23T09:00:05.000Z')
 const startedAt = new Date('2026-11-23T09:00:04.000Z')
@@ -33,27 +33,27 @@ const about = {
   recipient_domain: 'example.com',
 }
 
-test.each<[string, Ending, boolean, string[]]>([
-  ['delivered', ending('delivered'), true, ['attempt-start', 'attempt-end', 'delivered', 'completed']],
-  ['sent', ending('sent'), true, ['attempt-start', 'attempt-end']],
-  ['failed', ending('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'attempt-end', 'failed', 'completed']],
-  ['deferred', ending('deferred', 'provider_deferred', 'Busy.'), true, ['attempt-start', 'attempt-end', 'failed']],
-  ['bounced', ending('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'attempt-end', 'dsn-perm-fail', 'completed']],
-  ['unknown', ending('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
-  ['deferred before any attempt', ending('deferred', 'quiet_hours'), false, []],
-  ['failed before any attempt', ending('failed', 'render_failed'), false, ['failed', 'completed']],
-  ['skipped', ending('skipped', 'not_subscribed'), false, ['completed']],
-  ['aborted', ending('aborted', 'campaign_stopped'), false, []],
+test.each<[string, SendResult, boolean, string[]]>([
+  ['delivered', result('delivered'), true, ['attempt-start', 'attempt-end', 'delivered', 'completed']],
+  ['sent', result('sent'), true, ['attempt-start', 'attempt-end']],
+  ['failed', result('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'attempt-end', 'failed', 'completed']],
+  ['deferred', result('deferred', 'provider_deferred', 'Busy.'), true, ['attempt-start', 'attempt-end', 'failed']],
+  ['bounced', result('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'attempt-end', 'dsn-perm-fail', 'completed']],
+  ['unknown', result('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
+  ['deferred before any attempt', result('deferred', 'quiet_hours'), false, []],
+  ['failed before any attempt', result('failed', 'render_failed'), false, ['failed', 'completed']],
+  ['skipped', result('skipped', 'not_subscribed'), false, ['completed']],
+  ['aborted', result('aborted', 'campaign_stopped'), false, []],
 ])('a message that was %s tells outsiders', (_, end, tried, types) => {
-  const news = newsOf(message, undefined, end, tried ? attempt : null, now)
+  const news = webhookEventsOf(message, undefined, end, tried ? attempt : null, now)
   expect(news.map(({ type }) => type)).toEqual(types.map((type) => `delivery.${type}`))
 })
 
 test('the news carries what is known of the message', () => {
-  const [start, end, failed, completed] = newsOf(
+  const [start, end, failed, completed] = webhookEventsOf(
     message,
     undefined,
-    { ...ending('failed', 'provider_rejected', 'No such number.'), code: '21211' },
+    { ...result('failed', 'provider_rejected', 'No such number.'), code: '21211' },
     attempt,
     now,
   )

@@ -1,8 +1,8 @@
 /** What outsiders hear of a message that its sender is done with (D-WH-5). Pure. */
 
 import type { UserRow } from '../users/index.ts'
-import { type Happened, signals } from '../webhook-events/index.ts'
-import type { Ending } from './eligibility.ts'
+import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
+import type { SendResult } from './eligibility.ts'
 import type { ClaimedMessage } from './schema.ts'
 
 /** One try to hand a message over. */
@@ -11,31 +11,31 @@ type Attempt = { outgoing: { recipient: string; content: Record<string, unknown>
 const REASON_LENGTH_MAX = 1000
 
 /** News of a message, in the order in which it happened. What was called off or only waits has none but that of its attempt. */
-export function newsOf(
+export function webhookEventsOf(
   message: ClaimedMessage,
-  person: UserRow | undefined,
-  ending: Ending,
+  user: UserRow | undefined,
+  ending: SendResult,
   attempt: Attempt | null,
   now: Date,
-): Happened[] {
-  const about = aboutMessage(message, person, attempt)
+): WebhookEvent[] {
+  const about = aboutMessage(message, user, attempt)
   const sinceQueued = Math.max(0, now.getTime() - message.created_at.getTime())
   const completed = (delivered: number, failed: number) =>
-    signals.deliveryCompleted.of({ ...about, elapsed_ms: sinceQueued, delivered, failed })
+    webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: sinceQueued, delivered, failed })
   const failed = () =>
-    signals.deliveryFailed.of({
+    webhookEvents.deliveryFailed.of({
       ...about,
       reason: wordsOf(ending),
       ...(ending.code !== undefined && { provider_code: ending.code }),
     })
   const bounced = () =>
-    signals.deliveryDsnPermFail.of({ ...about, diagnostic: wordsOf(ending), attempts: message.attempts, suppressed: true })
+    webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic: wordsOf(ending), attempts: message.attempts, suppressed: true })
   const tried = attempt ? newsOfAttempt(about, ending, attempt) : []
   switch (ending.state) {
     case 'delivered':
       return [
         ...tried,
-        signals.deliveryDelivered.of({ ...about, ...(attempt && { elapsed_ms: Math.round(attempt.elapsedMs) }) }),
+        webhookEvents.deliveryDelivered.of({ ...about, ...(attempt && { elapsed_ms: Math.round(attempt.elapsedMs) }) }),
         completed(1, 0),
       ]
     case 'failed':
@@ -56,7 +56,7 @@ export function newsOf(
   }
 }
 
-const wordsOf = ({ detail, reason }: Ending): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
+const wordsOf = ({ detail, reason }: SendResult): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
 
 const RESULTS = {
   sent: undefined,
@@ -69,22 +69,22 @@ const RESULTS = {
   aborted: undefined,
 } as const
 
-function newsOfAttempt(about: ReturnType<typeof aboutMessage>, { state }: Ending, { startedAt, elapsedMs }: Attempt): Happened[] {
+function newsOfAttempt(about: ReturnType<typeof aboutMessage>, { state }: SendResult, { startedAt, elapsedMs }: Attempt): WebhookEvent[] {
   const result = RESULTS[state]
   const elapsed_ms = Math.round(elapsedMs)
   return [
-    signals.deliveryAttemptStart.of(about, startedAt),
-    signals.deliveryAttemptEnd.of({ ...about, elapsed_ms, ...(result && { result }) }),
+    webhookEvents.deliveryAttemptStart.of(about, startedAt),
+    webhookEvents.deliveryAttemptEnd.of({ ...about, elapsed_ms, ...(result && { result }) }),
   ]
 }
 
-function aboutMessage({ id, campaign_id, channel, attempts }: ClaimedMessage, person: UserRow | undefined, attempt: Attempt | null) {
+function aboutMessage({ id, campaign_id, channel, attempts }: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
   const { from } = attempt?.outgoing.content ?? {}
   return {
     message_id: id,
     campaign_id,
     channel,
-    ...(person && { user: { id: person.id, external_id: person.external_id } }),
+    ...(user && { user: { id: user.id, external_id: user.external_id } }),
     ...(typeof from === 'string' && { from }),
     ...(attempt && { to: attempt.outgoing.recipient, attempt: attempts }),
     ...(attempt && channel === 'email' && { recipient_domain: attempt.outgoing.recipient.split('@').at(-1) ?? '' }),

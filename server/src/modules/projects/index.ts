@@ -4,4 +4,4 @@
  */
 export { findFirstProject, insertOrganisation, lockBootstrap } from './queries.ts'
 export { projectRoutes } from './routes.ts'
-export { findProject, makeProject } from './service.ts'
+export { createProjectIn, findProject } from './service.ts'

@@ -34,13 +34,13 @@ export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
   )
 
 export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
-  ctx.db.first(
+  ctx.db.one(
     ProjectRow,
     sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`,
   )
 
 export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersion: string, input: ProjectInput) =>
-  ctx.db.first(
+  ctx.db.one(
     ProjectRow,
     sql`insert into projects (organization_id, api_version, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
                               link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, created_at, updated_at)
@@ -52,7 +52,7 @@ export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersi
 
 /** Writes the members that were given; `updated_at` moves only when one of them differs. */
 export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges) =>
-  ctx.db.first(
+  ctx.db.one(
     ProjectRow,
     sql`update projects p
         set name = n.name, locale = n.locale, timezone = n.timezone, description = n.description, website_url = n.website_url,
@@ -68,12 +68,12 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
 const Count = Type.Object({ count: Type.Integer() })
 
 export const countProjects = async (ctx: OrganisationCtx): Promise<number> =>
-  (await ctx.db.first(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`))?.count ?? 0
+  (await ctx.db.one(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`))?.count ?? 0
 
 const OrganisationRow = Type.Object({ id: IdOf<OrganisationId>() })
 
 export const insertOrganisation = async (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> => {
-  const row = await ctx.db.first(
+  const row = await ctx.db.one(
     OrganisationRow,
     sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`,
   )
@@ -84,7 +84,7 @@ export const insertOrganisation = async (ctx: Ctx, name: string, apiVersion: str
 const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
 
 /** The project that the bootstrap keys belong to: the oldest one. */
-export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
+export const findFirstProject = (ctx: Ctx) => ctx.db.one(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
 
 /** Serialises first starts of several processes; held until the transaction ends. */
 export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

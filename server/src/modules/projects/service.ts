@@ -22,10 +22,10 @@ export async function createProject(ctx: OrganisationCtx, input: ProjectInput, f
   if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
     throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
   }
-  return present(await makeProject(ctx, ctx.organisationId, input, furnish), false)
+  return present(await createProjectIn(ctx, ctx.organisationId, input, furnish), false)
 }
 
-export function makeProject(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
+export function createProjectIn(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
   return inTx(ctx, async (ctx) => {
     const project = await queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
     if (!project) throw new Error('The project was not inserted.')

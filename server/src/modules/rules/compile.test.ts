@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { matches } from '../../lib/validate.ts'
-import { compileRule, type PersonFacts, references } from './compile.ts'
+import { compileRule, referencesOf, type UserFacts } from './compile.ts'
 import { Explanation, explainRule } from './explain.ts'
 import type { Rule } from './rule.ts'
 
 const NOW_MS = Date.parse('2026-11-23T09:00:00.000Z')
 const DAY_MS = 86_400_000
 
-const kim: PersonFacts = {
+const kim: UserFacts = {
   id: 7,
   user: {
     external_id: 'kim',
@@ -74,13 +74,13 @@ describe('a compiled rule', () => {
   })
 
   test('says where it mentions it', () => {
-    expect(references(everything)).toEqual([
+    expect(referencesOf(everything)).toEqual([
       { kind: 'list', id: 12, param: 'all[1].not.list' },
       { kind: 'subscription', id: 4, param: 'all[2].subscription' },
       { kind: 'campaign', id: 9, param: 'all[4].none[0].campaign' },
       { kind: 'list', id: 13, param: 'all[5].where[0].is' },
     ])
-    expect(references({ list: 3 })).toEqual([{ kind: 'list', id: 3, param: 'list' }])
+    expect(referencesOf({ list: 3 })).toEqual([{ kind: 'list', id: 3, param: 'list' }])
   })
 
   test.each<[Rule, number, 'latest' | 'earliest']>([

@@ -1,23 +1,23 @@
 /** A rule made ready to be asked about many people, many times. */
-import type { CompiledCondition, Mention, Need, PersonFacts, Reference, Tracker } from './conditions/condition.ts'
+import type { CompiledCondition, Dependency, Need, Reference, Tracker, UserFacts } from './conditions/condition.ts'
 import { passesWhere } from './conditions/event-data.ts'
 import { conditionsOf, groupOf, kindOf } from './nodes.ts'
 import type { Condition, Rule } from './rule.ts'
 
-export type { Mention, PersonFacts, Tracker } from './conditions/condition.ts'
+export type { Dependency, Tracker, UserFacts } from './conditions/condition.ts'
 
 export type CompiledRule = {
   rule: Rule
-  mentions: ReadonlySet<Mention>
+  mentions: ReadonlySet<Dependency>
   /** One for each condition that counts events, in the order of the conditions. */
   trackers: readonly Tracker[]
   references: { lists: number[]; subscriptions: number[]; campaigns: number[] }
   needs: Record<Need, boolean>
   /** Those of the rule, as they stand in it; `path` is relative to the rule. */
   conditions: readonly { path: string; condition: Condition; compiled: CompiledCondition }[]
-  holds(facts: PersonFacts, nowMs: number): boolean
+  holds(facts: UserFacts, nowMs: number): boolean
   /** The earliest instant after now at which any condition may change by time alone; null when none. */
-  nextTurn(facts: PersonFacts, nowMs: number): number | null
+  nextTurn(facts: UserFacts, nowMs: number): number | null
 }
 
 /** Compiles a rule that has been checked. */
@@ -29,7 +29,7 @@ export function compileRule(rule: Rule): CompiledRule {
     return { path, condition, compiled }
   })
   const compiled = new Map(conditions.map((entry) => [entry.condition, entry.compiled]))
-  const mentioned = references(rule)
+  const mentioned = referencesOf(rule)
   const idsOf = (kind: Reference['kind']) => [...new Set(mentioned.filter((one) => one.kind === kind).map(({ id }) => id))]
   const asks = (need: Need) => conditions.some((entry) => entry.compiled.needs === need)
   return {
@@ -84,7 +84,7 @@ function nextTurnOf(conditions: CompiledCondition[]): CompiledRule['nextTurn'] {
 }
 
 /** Everything that a rule names by an id; `param` is relative to the rule. */
-export const references = (rule: Rule): Reference[] =>
+export const referencesOf = (rule: Rule): Reference[] =>
   conditionsOf(rule).flatMap(({ path, condition }) =>
     (kindOf(condition).references?.(condition) ?? []).map((found) => ({
       ...found,

@@ -48,7 +48,7 @@ export type CompiledEventRule = {
   /** Is this an event to fire on, by what it carries? */
   passes(data: Record<string, unknown>, nowMs: number): boolean
   /** What must be so of the person; null when everybody may. */
-  person: CompiledRule | null
+  user: CompiledRule | null
 }
 
 /** Makes a rule that was checked ready to be asked about many events. */
@@ -56,6 +56,6 @@ export function compileEventRule({ where, user }: EventRule): CompiledEventRule 
   const tracker = where === undefined ? undefined : compileRule(asCondition(where)).trackers[0]
   return {
     passes: (data, nowMs) => tracker === undefined || matchesTracker(tracker, { name: 'event', data, createdAtMs: nowMs }, nowMs),
-    person: user === undefined ? null : compileRule(user),
+    user: user === undefined ? null : compileRule(user),
   }
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Exact, OneOf } from '../../lib/shapes.ts'
 import type { CompiledRule } from './compile.ts'
-import type { PersonFacts } from './conditions/condition.ts'
+import type { UserFacts } from './conditions/condition.ts'
 import { GROUPS, groupOf, pathIn } from './nodes.ts'
 import type { Rule } from './rule.ts'
 
@@ -27,7 +27,7 @@ export const Explanation = Exact(
 export type Explanation = Static<typeof Explanation>
 
 /** The tree of the rule with what each part of it comes to for a person now. */
-export function explainRule({ rule, conditions }: CompiledRule, facts: PersonFacts, nowMs: number): Explanation {
+export function explainRule({ rule, conditions }: CompiledRule, facts: UserFacts, nowMs: number): Explanation {
   const leaves = new Map(
     conditions.map(({ path, condition, compiled }) => [
       path,

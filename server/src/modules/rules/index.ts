@@ -3,7 +3,7 @@
  * explains rules, evaluates them in memory and writes them as SQL. Owns no table. Lists, trigger campaigns and journeys use it.
  */
 export { checkRule } from './check.ts'
-export { type CompiledRule, compileRule, matchesTracker, type PersonFacts, references, type Tracker } from './compile.ts'
+export { type CompiledRule, compileRule, matchesTracker, referencesOf, type Tracker, type UserFacts } from './compile.ts'
 export type { Names } from './conditions/condition.ts'
 export { describeRule } from './describe.ts'
 export { compileEventRule, EventRule, eventRuleFaults } from './event-rule.ts'

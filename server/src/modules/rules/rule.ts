@@ -29,9 +29,9 @@ export type ListCondition = { list: number }
 export const SUBSCRIPTION_STATES = ['subscribed', 'unsubscribed', 'confirmed'] as const
 export type SubscriptionCondition = { subscription: number; is: (typeof SUBSCRIPTION_STATES)[number] }
 
-export const CAMPAIGN_DEEDS = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const
+export const CAMPAIGN_ACTIONS = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const
 /** What became of a message of a campaign. */
-export type CampaignCondition = Period & { campaign: number; did: (typeof CAMPAIGN_DEEDS)[number] }
+export type CampaignCondition = Period & { campaign: number; did: (typeof CAMPAIGN_ACTIONS)[number] }
 
 export const DEVICE_FIELDS = ['os', 'os_version', 'model', 'app_version', 'app_build'] as const
 /** What is so of at least one device. */

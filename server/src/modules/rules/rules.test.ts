@@ -6,15 +6,15 @@ import {
   instants,
   type Json,
   type MadeUpEvent,
-  type MadeUpPerson,
+  type MadeUpUser,
   type Mentionable,
-  people,
   rules,
+  users,
 } from '../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../test/world.ts'
 import { raw, sql } from '../../infra/postgres/db.ts'
 import { checkRule } from './check.ts'
-import { type CompiledRule, compileRule, matchesTracker, type PersonFacts, type Tracker } from './compile.ts'
+import { type CompiledRule, compileRule, matchesTracker, type Tracker, type UserFacts } from './compile.ts'
 import { explainRule } from './explain.ts'
 import type { Rule } from './rule.ts'
 import { matchesEventSql, ruleSql } from './sql.ts'
@@ -33,16 +33,16 @@ const Id = Type.Object({ id: Type.Integer() })
 
 beforeAll(async () => {
   w = await world()
-  const subscriptions = await w.db.all(Id, sql`select id from subscriptions where project_id = ${w.projectId} order by id limit 2`)
+  const subscriptions = await w.db.many(Id, sql`select id from subscriptions where project_id = ${w.projectId} order by id limit 2`)
   await w.db.run(sql`update subscriptions set default_state = 0 where id = ${subscriptions[0]?.id}`)
   defaults = [0, 1]
-  const lists = await w.db.all(
+  const lists = await w.db.many(
     Id,
     sql`insert into lists (project_id, name, type, created_at, updated_at)
         select ${w.projectId}, 'List ' || n, 'static', ${NOW}, ${NOW} from generate_series(1, 2) n returning id`,
   )
   // Of each list two versions, of which the first is live.
-  const made = await w.db.all(
+  const made = await w.db.many(
     Id,
     sql`insert into list_versions (project_id, list_id, status, created_at)
         select ${w.projectId}, l.id, s.status, ${NOW}
@@ -59,16 +59,16 @@ afterAll(() => w[Symbol.asyncDispose]())
 beforeEach(forget)
 
 async function forget(): Promise<void> {
-  await w.db.run(sql`truncate users, events, event_times, list_people, user_subscriptions, devices`)
+  await w.db.run(sql`truncate users, events, tracked_times, list_memberships, user_subscriptions, devices`)
 }
 
-type Saved = { id: number; facts: PersonFacts; history: MadeUpEvent[] }
+type Saved = { id: number; facts: UserFacts; history: MadeUpEvent[] }
 
-const externalId = (person: MadeUpPerson, id: number) => (person.has_external_id ? `person-${id}` : null)
+const externalId = (user: MadeUpUser, id: number) => (user.has_external_id ? `person-${id}` : null)
 
 /** What memory is to know of a person; times are set for each rule. */
-function factsOf(person: MadeUpPerson, id: number): PersonFacts {
-  const { email, phone, timezone, locale, anonymous_id, data, has_push_device, createdAtMs, devices } = person
+function factsOf(user: MadeUpUser, id: number): UserFacts {
+  const { email, phone, timezone, locale, anonymous_id, data, has_push_device, createdAtMs, devices } = user
   return {
     id,
     user: {
@@ -79,26 +79,26 @@ function factsOf(person: MadeUpPerson, id: number): PersonFacts {
       anonymous_id,
       data,
       has_push_device,
-      external_id: externalId(person, id),
+      external_id: externalId(user, id),
       created_at: new Date(createdAtMs),
     },
     times: () => [],
-    isIn: (list) => person.lists.includes(mentionable.lists.indexOf(list)),
+    isIn: (list) => user.lists.includes(mentionable.lists.indexOf(list)),
     subscription: (type) => {
       const place = mentionable.subscriptions.indexOf(type)
-      return person.states[place] ?? (defaults[place] as 0 | 1)
+      return user.states[place] ?? (defaults[place] as 0 | 1)
     },
     devices,
   }
 }
 
 /** Puts people into the tables: each with a signpost behind it, under whose id the merged history stands. */
-async function save(persons: MadeUpPerson[]): Promise<Saved[]> {
+async function save(persons: MadeUpUser[]): Promise<Saved[]> {
   const ids = persons.map((_, index) => FIRST_ID + 2 * index)
-  const users = persons.map((person, index) => ({
-    ...factsOf(person, ids[index] as number).user,
+  const users = persons.map((user, index) => ({
+    ...factsOf(user, ids[index] as number).user,
     id: ids[index],
-    created_at: new Date(person.createdAtMs).toISOString(),
+    created_at: new Date(user.createdAtMs).toISOString(),
   }))
   const { projectId } = w
   await w.db.run(
@@ -118,10 +118,10 @@ async function save(persons: MadeUpPerson[]): Promise<Saved[]> {
     ]),
   )
   await saveRest(persons, ids)
-  return persons.map((person, index) => ({
+  return persons.map((user, index) => ({
     id: ids[index] as number,
-    facts: factsOf(person, ids[index] as number),
-    history: [...person.history, ...person.mergedHistory],
+    facts: factsOf(user, ids[index] as number),
+    history: [...user.history, ...user.mergedHistory],
   }))
 }
 
@@ -133,19 +133,19 @@ async function saveEvents(events: (MadeUpEvent & { user_id: number })[]): Promis
   )
 }
 
-async function saveRest(persons: MadeUpPerson[], ids: number[]): Promise<void> {
+async function saveRest(persons: MadeUpUser[], ids: number[]): Promise<void> {
   const { projectId } = w
-  const devices = persons.flatMap((person, index) =>
-    person.devices.map((device, at) => ({ ...device, user_id: ids[index], device_id: `${index}-${at}` })),
+  const devices = persons.flatMap((user, index) =>
+    user.devices.map((device, at) => ({ ...device, user_id: ids[index], device_id: `${index}-${at}` })),
   )
-  const states = persons.flatMap((person, index) =>
-    Object.entries(person.states).map(([place, state]) => ({ user_id: ids[index], id: mentionable.subscriptions[Number(place)], state })),
+  const states = persons.flatMap((user, index) =>
+    Object.entries(user.states).map(([place, state]) => ({ user_id: ids[index], id: mentionable.subscriptions[Number(place)], state })),
   )
   // In the versions that are not live, everybody is the opposite.
-  const members = persons.flatMap((person, index) =>
+  const members = persons.flatMap((user, index) =>
     mentionable.lists.flatMap((_, place) => [
-      { user_id: ids[index], version_id: versions[place], is_member: person.lists.includes(place) },
-      { user_id: ids[index], version_id: versions[place + 2], is_member: !person.lists.includes(place) },
+      { user_id: ids[index], version_id: versions[place], is_member: user.lists.includes(place) },
+      { user_id: ids[index], version_id: versions[place + 2], is_member: !user.lists.includes(place) },
     ]),
   )
   await w.db.run(
@@ -160,7 +160,7 @@ async function saveRest(persons: MadeUpPerson[], ids: number[]): Promise<void> {
         from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as i(user_id bigint, id bigint, state smallint)`,
   )
   await w.db.run(
-    sql`insert into list_people (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships (project_id, version_id, user_id, is_member, since)
         select ${projectId}, i.version_id, i.user_id, i.is_member, ${NOW}
         from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as i(user_id bigint, version_id bigint, is_member boolean)`,
   )
@@ -174,7 +174,7 @@ const timesOf = (tracker: Tracker, history: MadeUpEvent[], nowMs: number): numbe
     .sort((a, b) => (tracker.keep === 'latest' ? b - a : a - b))
     .slice(0, tracker.count)
 
-function withTimes(compiled: CompiledRule, { facts, history }: Saved, nowMs: number): PersonFacts {
+function withTimes(compiled: CompiledRule, { facts, history }: Saved, nowMs: number): UserFacts {
   const times = compiled.trackers.map((tracker) => timesOf(tracker, history, nowMs))
   return { ...facts, times: (tracker) => times[tracker] as number[] }
 }
@@ -192,7 +192,7 @@ async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | 
   const source = trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds }
   const { columns, holds, turn } = ruleSql(compiled, { projectId: w.projectId, now, source })
   const each = raw(compiled.conditions.map((_, index) => `p.c${index}`).join(', '))
-  const rows = await w.db.all(
+  const rows = await w.db.many(
     Row,
     sql`select p.id, ${holds} as holds, ${turn} as turn, array[${each}] as conditions
         from (select u.id, ${columns} from users u where u.project_id = ${w.projectId} and u.merged_into is null) p order by p.id`,
@@ -201,12 +201,12 @@ async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | 
 }
 
 async function saveTimes(compiled: CompiledRule, saved: Saved[], nowMs: number): Promise<number[]> {
-  await w.db.run(sql`delete from event_times`)
+  await w.db.run(sql`delete from tracked_times`)
   const rows = compiled.trackers.flatMap((tracker, index) =>
     saved.map(({ id, history }) => ({ tracker_id: index + 1, user_id: id, times: timesOf(tracker, history, nowMs) })),
   )
   await w.db.run(
-    sql`insert into event_times (project_id, tracker_id, user_id, times)
+    sql`insert into tracked_times (project_id, tracker_id, user_id, times)
         select ${w.projectId}, i.tracker_id, i.user_id, i.times
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(tracker_id bigint, user_id bigint, times bigint[]) where cardinality(i.times) > 0`,
   )
@@ -215,7 +215,7 @@ async function saveTimes(compiled: CompiledRule, saved: Saved[], nowMs: number):
 
 test('memory, the events and the times kept of them say the same of everybody', async () => {
   const made = fc.record({
-    persons: fc.array(people(NOW_MS, mentionable), { minLength: 4, maxLength: 8 }),
+    persons: fc.array(users(NOW_MS, mentionable), { minLength: 4, maxLength: 8 }),
     written: fc.array(rules(NOW_MS, mentionable), { minLength: 3, maxLength: 6 }),
     nowMs: fc.oneof(fc.constant(NOW_MS), instants(NOW_MS)),
   })
@@ -227,13 +227,13 @@ test('memory, the events and the times kept of them say the same of everybody', 
       for (const value of written) {
         expect(checkRule(value, 'rule')).toEqual([])
         const compiled = compileRule(value as Rule)
-        const expected = saved.map((person): Answer => {
-          const facts = withTimes(compiled, person, nowMs)
+        const expected = saved.map((user): Answer => {
+          const facts = withTimes(compiled, user, nowMs)
           const holds = compiled.holds(facts, nowMs)
           const turn = compiled.nextTurn(facts, nowMs)
           seen[`${holds}`]++
           if (turn !== null) seen.turns++
-          return { id: person.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, turn }
+          return { id: user.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, turn }
         })
         const now = new Date(nowMs)
         expect(await askSql(compiled, now, await saveTimes(compiled, saved, nowMs))).toEqual(expected)
@@ -284,7 +284,7 @@ test.each<[Json, Json, number, boolean]>([
   const event = { name: 'purchase', data, atMs: NOW_MS + afterMs }
   expect(matchesTracker(tracker as Tracker, { ...event, createdAtMs: event.atMs }, NOW_MS)).toBe(kept)
   await saveEvents([{ ...event, user_id: 1 }])
-  const rows = await w.db.all(
+  const rows = await w.db.many(
     Id,
     sql`select e.user_id as id from events e where e.project_id = ${w.projectId} and ${matchesEventSql(tracker as Tracker)}`,
   )
@@ -302,7 +302,7 @@ test('a tracker keeps the same events in SQL', async () => {
       await forget()
       await saveEvents(history.map((event, index) => ({ ...event, data: { ...event.data, place: index }, user_id: 1 })))
       for (const tracker of written.flatMap((rule) => compileRule(rule as Rule).trackers)) {
-        const rows = await w.db.all(
+        const rows = await w.db.many(
           Place,
           sql`select (e.data -> 'place')::int as place from events e where e.project_id = ${w.projectId} and ${matchesEventSql(tracker)} order by 1`,
         )
@@ -318,16 +318,16 @@ test('a tracker keeps the same events in SQL', async () => {
 
 test('nothing changes by time alone before the next turn', () => {
   const made = fc.record({
-    person: people(NOW_MS, mentionable),
+    user: users(NOW_MS, mentionable),
     rule: rules(NOW_MS, mentionable),
     startMs: instants(NOW_MS),
     laterMs: fc.array(fc.oneof(instants(NOW_MS), instants(NOW_MS + 40 * 86_400_000)), { minLength: 20, maxLength: 20 }),
   })
   let changes = 0
   fc.assert(
-    fc.property(made, ({ person, rule, startMs, laterMs }) => {
+    fc.property(made, ({ user, rule, startMs, laterMs }) => {
       const compiled = compileRule(rule as Rule)
-      const saved = { id: 1, facts: factsOf(person, 1), history: [...person.history, ...person.mergedHistory] }
+      const saved = { id: 1, facts: factsOf(user, 1), history: [...user.history, ...user.mergedHistory] }
       const facts = withTimes(compiled, saved, startMs)
       const holds = compiled.holds(facts, startMs)
       const turn = compiled.nextTurn(facts, startMs) ?? Number.POSITIVE_INFINITY
@@ -349,11 +349,11 @@ test('nothing changes by time alone before the next turn', () => {
 })
 
 test('what is explained is what holds', () => {
-  const made = fc.record({ person: people(NOW_MS, mentionable), rule: rules(NOW_MS, mentionable) })
+  const made = fc.record({ user: users(NOW_MS, mentionable), rule: rules(NOW_MS, mentionable) })
   fc.assert(
-    fc.property(made, ({ person, rule }) => {
+    fc.property(made, ({ user, rule }) => {
       const compiled = compileRule(rule as Rule)
-      const facts = withTimes(compiled, { id: 1, facts: factsOf(person, 1), history: person.history }, NOW_MS)
+      const facts = withTimes(compiled, { id: 1, facts: factsOf(user, 1), history: user.history }, NOW_MS)
       const explained = explainRule(compiled, facts, NOW_MS)
       expect(explained.passes).toBe(compiled.holds(facts, NOW_MS))
       expect(JSON.parse(JSON.stringify(explained))).toEqual(explained)

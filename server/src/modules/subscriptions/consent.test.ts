@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventOf, mayReceive, newsOf } from './consent.ts'
-import type { WrittenChange } from './consents/schema.ts'
+import { eventOf, isSubscribed, queuedChangesOf } from './consent.ts'
+import type { SavedStateChange } from './consents/schema.ts'
 
 describe('who may be sent what', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('who may be sent what', () => {
     [0, true, false, true],
     [0, true, true, true],
   ] as const)('state %i, transactional %s, to be confirmed %s: %s', (state, is_transactional, requires_confirmation, expected) => {
-    expect(mayReceive({ state, is_transactional, requires_confirmation })).toBe(expected)
+    expect(isSubscribed({ state, is_transactional, requires_confirmation })).toBe(expected)
   })
 })
 
@@ -38,8 +38,8 @@ describe('what is news of a person', () => {
   test('a first state is compared with the default, and each person is told of once with their types', () => {
     const now = new Date(Date.UTC(2026, 10, 20))
     const change = (user_id: number, subscription_id: number, state: 0 | 1 | 2, previous_state: 0 | 1 | null, default_state: 0 | 1) =>
-      ({ user_id, subscription_id, state, previous_state, default_state, requires_confirmation: false }) as WrittenChange
-    const news = newsOf([change(1, 7, 1, null, 1), change(2, 7, 0, null, 1), change(1, 8, 1, 0, 1)], 'api', now)
+      ({ user_id, subscription_id, state, previous_state, default_state, requires_confirmation: false }) as SavedStateChange
+    const news = queuedChangesOf([change(1, 7, 1, null, 1), change(2, 7, 0, null, 1), change(1, 8, 1, 0, 1)], 'api', now)
     const event = (name: string, subscription_id: number) => ({
       name,
       data: { subscription_id, source: 'api' },

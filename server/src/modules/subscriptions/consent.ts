@@ -1,11 +1,11 @@
 /** What states mean: who may be sent what, and which changes are news of a person. Pure. */
 import type { UserId } from '../../lib/ids.ts'
-import type { LoggedChange } from '../users/index.ts'
-import type { WrittenChange } from './consents/schema.ts'
+import type { QueuedUserChange } from '../users/index.ts'
+import type { SavedStateChange } from './consents/schema.ts'
 import type { Consent } from './schema.ts'
 
 /** Does a state, with what the type makes of it, allow messages of the type? Suppressed addresses are another matter. */
-export const mayReceive = ({
+export const isSubscribed = ({
   state,
   is_transactional,
   requires_confirmation,
@@ -21,15 +21,15 @@ export function eventOf(before: number, after: number, requiresConfirmation: boo
 }
 
 /** What the log is told of written changes: each type that is different, and the events of it. They may trigger campaigns. */
-export function newsOf(written: WrittenChange[], source: string, now: Date): LoggedChange[] {
-  const byPerson = Map.groupBy(written, ({ user_id }) => user_id)
-  return [...byPerson].flatMap(([user_id, changes]) => [
+export function queuedChangesOf(written: SavedStateChange[], source: string, now: Date): QueuedUserChange[] {
+  const byUser = Map.groupBy(written, ({ user_id }) => user_id)
+  return [...byUser].flatMap(([user_id, changes]) => [
     { user_id, what: changes.map(({ subscription_id }) => `subscription:${subscription_id}`) },
     ...changes.flatMap((change) => eventsOf(user_id, change, source, now)),
   ])
 }
 
-function eventsOf(user_id: UserId, change: WrittenChange, source: string, now: Date): LoggedChange[] {
+function eventsOf(user_id: UserId, change: SavedStateChange, source: string, now: Date): QueuedUserChange[] {
   const { subscription_id, state, previous_state, default_state, requires_confirmation } = change
   const name = eventOf(previous_state ?? default_state, state, requires_confirmation)
   if (name === null) return []

@@ -6,7 +6,7 @@
  * Promises: a person who unsubscribed stays so, whatever merges happen, until that person or somebody in charge says otherwise;
  * a suppressed address gets nothing.
  */
-export { mayReceive } from './consent.ts'
+export { isSubscribed } from './consent.ts'
 export { eraseSubscriptions, mergeSubscriptions } from './consents/queries.ts'
 export { linksOf } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'
@@ -15,6 +15,6 @@ export { receiveText } from './receive-text.ts'
 export { subscriptionRoutes } from './routes.ts'
 export type { Consent } from './schema.ts'
 export { createDefaultSubscriptions } from './service.ts'
-export { subscribeWithoutState, unsubscribeBy } from './states.ts'
+export { subscribeNew, unsubscribeBy } from './states.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
 export { hasAddresses, suppress, suppressErased, suppressedAmong } from './suppressions/service.ts'

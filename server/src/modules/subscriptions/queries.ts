@@ -43,16 +43,16 @@ export const listSubscriptions = (ctx: ProjectCtx, page: PageRequest): Promise<P
 
 /** A subscription type of this project; undefined when there is none with this id. */
 export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
-  ctx.db.first(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.one(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
 
 const Count = Type.Object({ count: Type.Integer() })
 
 export const countSubscriptions = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.first(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`))?.count ?? 0
+  (await ctx.db.one(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`))?.count ?? 0
 
 /** Inserts types; those whose name and channel are taken are left out of the answer. */
 export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: SubscriptionInput[]) =>
-  ctx.db.all(
+  ctx.db.many(
     SubscriptionRow,
     sql`insert into subscriptions (project_id, name, channel, is_public, default_state, is_transactional, requires_confirmation, description, created_at, updated_at)
         select ${projectId}, i.name, i.channel, coalesce(i.is_public, true), coalesce(i.default_state, 1), coalesce(i.is_transactional, false),
@@ -65,7 +65,7 @@ export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: Subs
 
 /** Writes the members that were given; `updated_at` moves only when one of them differs. */
 export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges) =>
-  ctx.db.first(
+  ctx.db.one(
     SubscriptionRow,
     sql`update subscriptions s
         set name = n.name, is_public = n.is_public, default_state = n.default_state, is_transactional = n.is_transactional,
@@ -120,7 +120,7 @@ const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), channel: OneOf(CHANNE
 
 /** Which of these ids are types of this project (and public, when asked). */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
-  ctx.db.all(
+  ctx.db.many(
     KnownRow,
     sql`select id, channel from subscriptions
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (is_public or not ${publicOnly}::boolean)`,
@@ -128,11 +128,11 @@ export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publi
 
 /** The types of one channel. */
 export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.all(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
+  ctx.db.many(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
 
 /** Where each person stands with the type named beside them; a type of another project has no row in the answer. */
 export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =>
-  ctx.db.all(
+  ctx.db.many(
     Consent,
     sql`select p.user_id, p.subscription_id, coalesce(u.state, s.default_state) as state, u.consent_id,
                s.is_transactional, s.requires_confirmation
@@ -145,7 +145,7 @@ export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =
 
 /** Every type, with where one person stands with it. */
 export const standingsOf = (ctx: ProjectCtx, userId: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     Standing,
     sql`select s.id, s.name, s.channel, s.description, s.is_public, s.is_transactional, s.requires_confirmation,
                coalesce(u.state, s.default_state) as state
@@ -161,15 +161,15 @@ const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })
 const isThere = sql`merged_into is null and erase_requested_at is null as is_there`
 
 /** These people, kept from being merged away or erased until the transaction ends; those who are gone already are not there. */
-export const holdPeople = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.all(
+export const lockUsers = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.many(
     HeldRow,
     sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for key share`,
   )
 
 /** Everybody with a number, kept likewise. */
-export const holdByPhone = (ctx: InTx, phone: string) =>
-  ctx.db.all(
+export const lockByPhone = (ctx: InTx, phone: string) =>
+  ctx.db.many(
     HeldRow,
     sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and phone = any(${[phone]}::text[]) order by id for key share`,
   )

@@ -7,7 +7,7 @@ import { languageFor } from './locale.ts'
 const languages = { ...registry }
 
 /** What somebody asks for by a word, and the word itself. */
-export type Asked = { what: 'stop' | 'start' | 'help'; word: string }
+export type KeywordRequest = { what: 'stop' | 'start' | 'help'; word: string }
 
 const ENDS = /^[\p{P}\p{S}\p{White_Space}]+|[\p{P}\p{S}\p{White_Space}]+$/gu
 
@@ -31,7 +31,7 @@ const ORDER = ['stop', 'start', 'help'] as const
  * What a whole message asks for, in the language of `locale` or in English; null when it is about something else.
  * A keyword among other words is talk: ‘please stop by’ is no STOP.
  */
-export function readKeyword(text: string, locale: string): Asked | null {
+export function readKeyword(text: string, locale: string): KeywordRequest | null {
   const word = folded(text)
   const known = ['en', languageFor([locale], languages)].flatMap((language) => words.get(language) ?? [])
   const what = ORDER.find((what) => known.some((language) => language[what].includes(word)))

@@ -3,8 +3,8 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { findProject } from '../projects/index.ts'
-import { mayReceive } from './consent.ts'
-import { textsGivenUp } from './consents/queries.ts'
+import { isSubscribed } from './consent.ts'
+import { unsubscribedTextTypes } from './consents/queries.ts'
 import type { Evidence } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { readKeyword, repliesIn } from './read-keyword.ts'
@@ -43,31 +43,31 @@ export async function receiveText(ctx: ProjectCtx, from: string, text: string): 
   }
 }
 
-const peopleWith = async (ctx: InTx, phone: string): Promise<UserId[]> =>
-  (await queries.holdByPhone(ctx, phone)).filter(({ is_there }) => is_there).map(({ id }) => id)
+const usersWith = async (ctx: InTx, phone: string): Promise<UserId[]> =>
+  (await queries.lockByPhone(ctx, phone)).filter(({ is_there }) => is_there).map(({ id }) => id)
 
 async function stop(ctx: InTx, phone: string, evidence: Evidence): Promise<void> {
-  const people = await peopleWith(ctx, phone)
+  const users = await usersWith(ctx, phone)
   const types = await queries.typesOfChannel(ctx, 'text')
-  const changes = people.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id, state: 0 as const })))
+  const changes = users.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id, state: 0 as const })))
   await writeStates(ctx, changes, { ...evidence, proof: { ...evidence.proof, everything: true } })
   await suppress(ctx, [{ channel: 'text', address: phone, reason: 'unsubscribed_all', source: { by: evidence.source, ...evidence.proof } }])
 }
 
 /** Did it take anything back, and are there messages to be had now? Not when the number is suppressed for another reason as well. */
 async function start(ctx: InTx, phone: string, evidence: Evidence): Promise<'nothing' | 'silent' | 'started'> {
-  const people = await peopleWith(ctx, phone)
+  const users = await usersWith(ctx, phone)
   const isLifted = await liftUnsubscribed(ctx, [{ channel: 'text', address: phone }])
-  const restored = await textsGivenUp(ctx, people)
+  const restored = await unsubscribedTextTypes(ctx, users)
   await writeStates(ctx, restored, evidence)
   if (!isLifted && restored.length === 0) return 'nothing'
   const isSuppressed = (await suppressedAmong(ctx, 'text', [phone])).size > 0
-  return !isSuppressed && (people.length === 0 || (await hears(ctx, people))) ? 'started' : 'silent'
+  return !isSuppressed && (users.length === 0 || (await hears(ctx, users))) ? 'started' : 'silent'
 }
 
 /** Does any of these people get any text messages? */
-async function hears(ctx: InTx, people: UserId[]): Promise<boolean> {
+async function hears(ctx: InTx, users: UserId[]): Promise<boolean> {
   const types = await queries.typesOfChannel(ctx, 'text')
-  const pairs = people.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id })))
-  return (await queries.subscriptionStates(ctx, pairs)).some(mayReceive)
+  const pairs = users.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id })))
+  return (await queries.subscriptionStates(ctx, pairs)).some(isSubscribed)
 }

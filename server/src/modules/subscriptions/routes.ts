@@ -3,7 +3,7 @@ import type { SubscriptionId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { requireUser } from '../users/index.ts'
-import { ledgerRoutes } from './consents/routes.ts'
+import { consentRoutes } from './consents/routes.ts'
 import { subscriptionListing, userSubscriptionListing } from './queries.ts'
 import {
   OwnSubscriptionChanges,
@@ -126,7 +126,7 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
       return changeUserSubscriptions(ctx, { id, isThemself: false }, body, requestId)
     },
   }),
-  ...ledgerRoutes,
+  ...consentRoutes,
   ...suppressionRoutes,
   ...themeRoutes,
 ]

@@ -12,7 +12,7 @@ import type {
   UserSubscription,
   UserSubscriptionChanges,
 } from './schema.ts'
-import { holdPerson, writeStates } from './states.ts'
+import { lockUser, writeStates } from './states.ts'
 
 const SUBSCRIPTIONS_MAX = 200
 
@@ -95,7 +95,7 @@ export function changeUserSubscriptions(
     const byType = new Map(changes.map((change) => [change.subscription_id, change]))
     const known = await queries.knownSubscriptions(ctx, [...byType.keys()], isThemself)
     refuse(unknownTypes(changes, new Set(known.map(({ id }) => id))))
-    const user_id = await holdPerson(ctx, id)
+    const user_id = await lockUser(ctx, id)
     if (user_id === undefined) throw missing('user')
     const states = [...byType.values()].map((change) => ({ user_id, ...change }))
     const evidence = { source: isThemself ? 'session' : 'api', proof: { key_id: ctx.caller.keyId, request_id: requestId } } as const

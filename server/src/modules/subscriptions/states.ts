@@ -1,23 +1,23 @@
 /** Changing where people stand: the state, the entry in the ledger, and what follows from it, in one transaction. */
 
-import { LostRace } from '../../infra/postgres/db.ts'
+import { Conflict } from '../../infra/postgres/db.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { findSurvivors, logChanges, type UserRow } from '../users/index.ts'
+import { appendUserChanges, findMergedInto, type UserRow } from '../users/index.ts'
 import { requestConfirmations } from './confirmations/request.ts'
-import { newsOf } from './consent.ts'
+import { queuedChangesOf } from './consent.ts'
 import * as ledger from './consents/queries.ts'
-import type { Evidence, StateChange, WrittenChange } from './consents/schema.ts'
+import type { Evidence, SavedStateChange, StateChange } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { addressesOf, liftUnsubscribed } from './suppressions/service.ts'
 
 /** Whom an id means now, kept from being merged away or erased until the transaction ends; undefined when they are gone. */
-export async function holdPerson(ctx: InTx, id: UserId): Promise<UserId | undefined> {
-  const [survivor] = await findSurvivors(ctx, ctx.projectId, [id])
-  if (!survivor) return undefined
-  const [held] = await queries.holdPeople(ctx, [survivor.survivor_id])
-  if (!held?.is_there) throw new LostRace('The person was merged or erased in between.')
+export async function lockUser(ctx: InTx, id: UserId): Promise<UserId | undefined> {
+  const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
+  if (!mergedInto) return undefined
+  const [held] = await queries.lockUsers(ctx, [mergedInto.merged_into])
+  if (!held?.is_there) throw new Conflict('The person was merged or erased in between.')
   return held.id
 }
 
@@ -33,14 +33,14 @@ export async function writeStates(
   changes: StateChange[],
   evidence: Evidence,
   { keepsConfirmed }: Writing = { keepsConfirmed: false },
-): Promise<WrittenChange[]> {
+): Promise<SavedStateChange[]> {
   if (changes.length === 0) return []
   const written = await ledger.saveStates(ctx, changes, evidence, keepsConfirmed)
   const requests = await requestConfirmations(
     ctx,
     changes.filter(({ state }) => state === 1),
   )
-  await logChanges(ctx, [...newsOf(written, evidence.source, ctx.clock.now()), ...requests])
+  await appendUserChanges(ctx, [...queuedChangesOf(written, evidence.source, ctx.clock.now()), ...requests])
   return written
 }
 
@@ -48,10 +48,10 @@ export async function writeStates(
  * Somebody who had unsubscribed from everything subscribes again to something of these channels: their addresses on them get
  * messages again.
  */
-export async function takeBack(ctx: InTx, person: Pick<UserRow, 'email' | 'phone'>, channels: ReadonlySet<Channel>): Promise<void> {
+export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phone'>, channels: ReadonlySet<Channel>): Promise<void> {
   await liftUnsubscribed(
     ctx,
-    addressesOf(person).filter(({ channel }) => channels.has(channel)),
+    addressesOf(user).filter(({ channel }) => channels.has(channel)),
   )
 }
 
@@ -59,18 +59,13 @@ export async function takeBack(ctx: InTx, person: Pick<UserRow, 'email' | 'phone
  * Subscribes people to these types, but only where nothing is stored: who said yes or no has said so.
  * `source` is where they agreed to it. The people are held.
  */
-export async function subscribeWithoutState(
-  ctx: InTx,
-  userIds: UserId[],
-  subscriptionIds: SubscriptionId[],
-  source: string,
-): Promise<void> {
+export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string): Promise<void> {
   const written = await ledger.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
   const requests = await requestConfirmations(
     ctx,
     written.filter(({ requires_confirmation }) => requires_confirmation),
   )
-  await logChanges(ctx, [...newsOf(written, 'import', ctx.clock.now()), ...requests])
+  await appendUserChanges(ctx, [...queuedChangesOf(written, 'import', ctx.clock.now()), ...requests])
 }
 
 /** Who unsubscribes from what, and what shows it. */
@@ -79,7 +74,7 @@ export type Unsubscription = { userId: UserId; subscriptionId: SubscriptionId } 
 /** Unsubscribes a person, or whoever that turned out to be, from one type. Somebody who is gone stays so. */
 export const unsubscribeBy = (ctx: ProjectCtx, { userId, subscriptionId, ...evidence }: Unsubscription): Promise<void> =>
   inTx(ctx, async (ctx) => {
-    const user_id = await holdPerson(ctx, userId)
+    const user_id = await lockUser(ctx, userId)
     if (user_id === undefined) return
     const known = await queries.knownSubscriptions(ctx, [subscriptionId], false)
     await writeStates(

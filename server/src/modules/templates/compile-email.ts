@@ -1,7 +1,7 @@
 /** What of a mail can be made before anybody is known: HTML out of MJML, the preheader in it, the plain text. */
 import type { Fault } from '../../lib/errors.ts'
-import { tokensOf } from './markup/html-tokens.ts'
-import { shield } from './markup/liquid-mask.ts'
+import { htmlTokens } from './markup/html-tokens.ts'
+import { maskLiquid } from './markup/liquid-mask.ts'
 import { plainTextOf } from './markup/plain-text.ts'
 import { compileMjml } from './mjml/compile-mjml.ts'
 
@@ -24,11 +24,11 @@ export const compileHtml = ({ html, text, preheader }: Mail & { html: string }):
 /** Mail programs show the first words of a mail beside its subject: the preheader is put there, where nobody sees it again. */
 function withPreheader(html: string, preheader: string): string {
   if (preheader.trim() === '') return html
-  const words = shield(preheader)
+  const words = maskLiquid(preheader)
   const escaped = words.restore(words.text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`))
   const hidden = `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">${escaped}</div>`
-  const shielded = shield(html)
-  const tags = tokensOf(shielded.text).filter((token) => token.kind === 'tag')
+  const shielded = maskLiquid(html)
+  const tags = htmlTokens(shielded.text).filter((token) => token.kind === 'tag')
   const at = tags.find(({ name, isEnd }) => (name === 'body' && !isEnd) || (name === 'head' && isEnd))?.end ?? 0
   return shielded.restore(`${shielded.text.slice(0, at)}${hidden}${shielded.text.slice(at)}`)
 }

@@ -1,6 +1,6 @@
 /** What templates say: checked and compiled when they are written, filled in when a message is made. Pure. */
 import type { Fault } from '../../lib/errors.ts'
-import { LiquidError, MissingVariable, parseTemplate, type Scope, tagsOf } from '../../lib/liquid.ts'
+import { LiquidError, liquidTags, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
 import { namesOfPath } from '../../lib/liquid-variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
@@ -50,7 +50,7 @@ function liquidFaults(value: unknown, param: string): Fault[] {
 function liquidFault(text: string, param: string): Fault[] {
   try {
     parseTemplate(text, { escape: false })
-    if (tagsOf(text).length <= TAGS_MAX) return []
+    if (liquidTags(text).length <= TAGS_MAX) return []
     return [{ code: 'validation_failed', param, message: `The parameter \`${param}\` may have at most ${TAGS_MAX} Liquid tags.` }]
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error

@@ -13,17 +13,17 @@ export {
   saveTemplate,
   type TemplatePlace,
   templatesOf,
-  variantsWritten,
+  variantsWithTemplate,
 } from './queries.ts'
-export { choosing, findingsOf, sendingTemplatesOf, tried, written } from './ready.ts'
-export { aboutOf, samplePerson, scopeFor, visible } from './sample.ts'
+export { checkAndCompile, findingsOf, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
+export { asCallerSees, lintContextOf, sampleUser, scopeFor } from './sample.ts'
 export {
   Content,
   LintReport,
   Preview,
   PreviewInput,
   SavedTemplate,
-  type SendingTemplate,
+  type SendableTemplate,
   Template,
   type TemplateRow,
   TestInput,

@@ -3,8 +3,8 @@ import { normaliseLocale } from '../../lib/locales.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { requireUser, type UserRow } from '../users/index.ts'
 import { templatesOf } from './queries.ts'
-import { choosing, findingsOf, tried, written } from './ready.ts'
-import { aboutOf, samplePerson, scopeFor, visible } from './sample.ts'
+import { checkAndCompile, findingsOf, templateChooser, tryRender } from './ready.ts'
+import { asCallerSees, lintContextOf, sampleUser, scopeFor } from './sample.ts'
 import type { Content, Finding, LintReport, Preview, PreviewInput, TemplateOwner } from './schema.ts'
 import { segmentsOf } from './sms.ts'
 import { variantName } from './variants.ts'
@@ -12,12 +12,12 @@ import { variantName } from './variants.ts'
 /** A template as somebody would get it, whether it is stored or not. Throws 400, 404, 422. */
 export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, input: PreviewInput): Promise<Preview> {
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
-  const person = await personFor(ctx, input, locale)
+  const user = await userFor(ctx, input, locale)
   const template = input.template
-    ? { locale: locale ?? ctx.project.locale, variant: input.variant ?? 'A', ...(await written(campaign.channel, input.template)) }
-    : await stored(ctx, campaign, locale ?? person.locale, input.variant)
-  const result = tried(campaign.channel, template, await scopeFor(ctx, campaign, person, input.data ?? {}))
-  const findings = findingsOf(campaign.channel, template, await aboutOf(ctx, campaign))
+    ? { locale: locale ?? ctx.project.locale, variant: input.variant ?? 'A', ...(await checkAndCompile(campaign.channel, input.template)) }
+    : await stored(ctx, campaign, locale ?? user.locale, input.variant)
+  const result = tryRender(campaign.channel, template, await scopeFor(ctx, campaign, user, input.data ?? {}))
+  const findings = findingsOf(campaign.channel, template, await lintContextOf(ctx, campaign))
   const content = 'content' in result ? result.content : null
   return {
     locale: template.locale,
@@ -30,14 +30,14 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
 }
 
 async function stored(ctx: ProjectCtx, campaign: TemplateOwner, locale: string | null, variant: string | undefined) {
-  const template = (await choosing(ctx, campaign, variant))(locale)
+  const template = (await templateChooser(ctx, campaign, variant))(locale)
   return { ...template, variant: variantName(template.variant) }
 }
 
 // A value given in `data` takes the place of the person's; with `data` alone nobody's values shine through.
-async function personFor(ctx: ProjectCtx, { user, data }: PreviewInput, locale: string | undefined): Promise<UserRow> {
-  if (user !== undefined) return visible(ctx, await requireUser(ctx, user))
-  const sample = await samplePerson(ctx, locale)
+async function userFor(ctx: ProjectCtx, { user, data }: PreviewInput, locale: string | undefined): Promise<UserRow> {
+  if (user !== undefined) return asCallerSees(ctx, await requireUser(ctx, user))
+  const sample = await sampleUser(ctx, locale)
   return data === undefined ? sample : { ...sample, data: {} }
 }
 
@@ -48,7 +48,7 @@ const failed = (message: string): Finding => ({ kind: 'render_failed', severity:
 
 /** What is worth knowing about the templates of a campaign. */
 export async function lintTemplates(ctx: ProjectCtx, campaign: TemplateOwner): Promise<LintReport> {
-  const about = await aboutOf(ctx, campaign)
+  const about = await lintContextOf(ctx, campaign)
   const templates = await templatesOf(ctx, [campaign.id])
   return {
     results: templates.map((template) => ({

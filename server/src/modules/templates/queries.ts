@@ -8,7 +8,7 @@ const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at
 
 /** The templates of these campaigns, oldest first. */
 export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     TemplateRow,
     sql`select ${columns} from campaign_templates
         where project_id = ${ctx.projectId} and campaign_id = any(${campaignIds}::bigint[])
@@ -19,7 +19,7 @@ const Count = Type.Object({ count: Type.Integer() })
 
 export const countTemplates = async (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
     )
@@ -32,7 +32,7 @@ type Members = Record<string, unknown>
 
 /** Creates or replaces a template; `updated_at` moves only when it says something else. */
 export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
-  ctx.db.first(
+  ctx.db.one(
     TemplateRow,
     sql`insert into campaign_templates as t (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
         values (${ctx.projectId}, ${campaignId}, ${locale}, ${variant}, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb,
@@ -62,8 +62,8 @@ export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
 const VariantRow = Type.Object({ variant: Type.Integer() })
 
 /** The variants of a campaign that a template stands for; the first one, when it has no variants. */
-export const variantsWritten = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
-  const rows = await ctx.db.all(
+export const variantsWithTemplate = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
+  const rows = await ctx.db.many(
     VariantRow,
     sql`select distinct variant from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${id}`,
   )

@@ -8,15 +8,15 @@ import { chooseTemplate } from './choose.ts'
 import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
 import type { Compiled } from './kinds/template.ts'
 import { findingsIn } from './lints/find.ts'
-import type { About } from './lints/lint.ts'
+import type { LintContext } from './lints/lint.ts'
 import { templatesOf } from './queries.ts'
-import type { Content, Finding, SendingTemplate, TemplateOwner, TemplateRow } from './schema.ts'
+import type { Content, Finding, SendableTemplate, TemplateOwner, TemplateRow } from './schema.ts'
 import { variantNumber } from './variants.ts'
 
-type Written = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
+type WrittenTemplate = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
 
 /** Checks and compiles what somebody wrote. Throws 400 and 422 for what the channel cannot send. */
-export async function written(channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
+export async function checkAndCompile(channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
   const { faults, content } = checkContent(channel, given)
   refuse(faults)
   const made = await compileContent(channel, content)
@@ -26,11 +26,11 @@ export async function written(channel: Channel, given: unknown): Promise<{ data:
 }
 
 /** Says which template a person of a locale would get. Throws 404 when the campaign has none. */
-export async function choosing(
+export async function templateChooser(
   ctx: ProjectCtx,
   { id }: TemplateOwner,
   variant: string | undefined,
-): Promise<(locale: string | null) => Written> {
+): Promise<(locale: string | null) => WrittenTemplate> {
   const templates = await templatesOf(ctx, [id])
   return (locale) => {
     const template = chooseTemplate(templates, locale, ctx.project.locale, variantNumber(variant))
@@ -40,7 +40,7 @@ export async function choosing(
 }
 
 /** The templates of campaigns as they are sent. */
-export const sendingTemplatesOf = async (ctx: ProjectCtx, campaignIds: CampaignId[]): Promise<SendingTemplate[]> =>
+export const sendableTemplatesOf = async (ctx: ProjectCtx, campaignIds: CampaignId[]): Promise<SendableTemplate[]> =>
   (await templatesOf(ctx, campaignIds)).map((row) => ({
     id: row.id,
     campaign_id: row.campaign_id,
@@ -52,13 +52,13 @@ export const sendingTemplatesOf = async (ctx: ProjectCtx, campaignIds: CampaignI
   }))
 
 /** What is worth knowing about it. */
-export const findingsOf = (channel: Channel, template: Pick<Written, 'data' | 'compiled'>, about: About): Finding[] =>
+export const findingsOf = (channel: Channel, template: Pick<WrittenTemplate, 'data' | 'compiled'>, about: LintContext): Finding[] =>
   findingsIn({ channel, written: template.data, rendered: contentOf(template), about })
 
 /** The content filled in, or why it comes to nothing. */
-export function tried(
+export function tryRender(
   channel: Channel,
-  template: Pick<Written, 'data' | 'compiled'>,
+  template: Pick<WrittenTemplate, 'data' | 'compiled'>,
   scope: Scope,
 ): { content: Content } | { problem: string; line: number } {
   try {

@@ -1,13 +1,13 @@
 /** What templates are judged and tried out with: the project, what its people have, and somebody who is made up of that. */
 
-import { remembered } from '../../infra/runtime/cache.ts'
+import { cached } from '../../infra/runtime/cache.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { Scope } from '../../lib/liquid.ts'
 import { findProject } from '../projects/index.ts'
 import { findSubscription } from '../subscriptions/index.ts'
-import { attributesInUse, presentUsers, type UserRow } from '../users/index.ts'
-import type { About } from './lints/lint.ts'
+import { attributesInUse, type UserRow, usersForCaller } from '../users/index.ts'
+import type { LintContext } from './lints/lint.ts'
 import type { TemplateOwner } from './schema.ts'
 import { scopeOf } from './scope.ts'
 
@@ -17,7 +17,7 @@ const REMEMBERED_MS = 10_000
 /** A value of a common kind for every attribute that this caller may see; null where there is no simple one. */
 type Attributes = Map<string, unknown>
 
-const attributes = remembered<string, Attributes>(REMEMBERED_PROJECTS_MAX, REMEMBERED_MS, async (ctx) => {
+const attributes = cached<string, Attributes>(REMEMBERED_PROJECTS_MAX, REMEMBERED_MS, async (ctx) => {
   const { results } = await attributesInUse(ctx as ProjectCtx)
   return new Map(
     results.flatMap(({ key, types, samples }) => {
@@ -34,38 +34,38 @@ const attributesOf = (ctx: ProjectCtx): Promise<Attributes> =>
   attributes.get(ctx, `${ctx.projectId}:${ctx.caller.kind === 'secret' ? ctx.caller.role : ''}`)
 
 /** What a template of this campaign is judged by. */
-export async function aboutOf(ctx: ProjectCtx, campaign: TemplateOwner): Promise<About> {
+export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): Promise<LintContext> {
   const [known, subscription] = [await attributesOf(ctx), await findSubscription(ctx, campaign.subscription_id)]
   return {
     isTransactional: subscription?.is_transactional ?? false,
     isTrigger: campaign.type === 'trigger',
     // Where nobody is yet, nobody knows what they will have.
     isAttribute: (key) => known.size === 0 || known.has(key),
-    sample: await scopeFor(ctx, campaign, await samplePerson(ctx), {}),
+    sample: await scopeFor(ctx, campaign, await sampleUser(ctx), {}),
   }
 }
 
 /** Links that look like those of a message and lead nowhere. */
-const LINKS = {
+const SAMPLE_LINKS = {
   unsubscribe_url: 'https://example.com/unsubscribe',
   preferences_url: 'https://example.com/preferences',
   view_url: 'https://example.com/view',
 }
 
 /** What a template may speak of, for a person as the caller may see them. `data` takes the place of what there would be. */
-export async function scopeFor(ctx: ProjectCtx, campaign: TemplateOwner, person: UserRow, data: Scope): Promise<Scope> {
+export async function scopeFor(ctx: ProjectCtx, campaign: TemplateOwner, user: UserRow, data: Scope): Promise<Scope> {
   const project = await findProject(ctx, ctx.projectId)
-  return { ...scopeOf(project, { event: null }, campaign, person), ...LINKS, ...data }
+  return { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS, ...data }
 }
 
 /** A person as far as this caller may see them. */
-export async function visible(ctx: ProjectCtx, row: UserRow): Promise<UserRow> {
-  const [user] = await presentUsers(ctx, [row])
+export async function asCallerSees(ctx: ProjectCtx, row: UserRow): Promise<UserRow> {
+  const [user] = await usersForCaller(ctx, [row])
   return { ...row, data: user?.data ?? {} }
 }
 
 /** Somebody who has a bit of everything that people of this project have. */
-export async function samplePerson(ctx: ProjectCtx, locale = ctx.project.locale): Promise<UserRow> {
+export async function sampleUser(ctx: ProjectCtx, locale = ctx.project.locale): Promise<UserRow> {
   const now = ctx.clock.now()
   return {
     id: 1 as UserId,

@@ -19,7 +19,7 @@ export type Content = Record<string, unknown>
 export type TemplateOwner = { id: CampaignId; name: string; type: 'blast' | 'trigger'; channel: Channel; subscription_id: SubscriptionId }
 
 /** A template as it is sent: `content` is what was compiled when it was saved. */
-export type SendingTemplate = {
+export type SendableTemplate = {
   id: number
   campaign_id: CampaignId
   locale: string

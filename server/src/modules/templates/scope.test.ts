@@ -6,7 +6,7 @@ import { scopeOf } from './scope.ts'
 const at = new Date('2026-11-23T09:00:00.000Z')
 const project = { id: 42 as ProjectId, name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', description: 'Not for templates.' }
 const campaign = { id: 7 as CampaignId, name: 'Welcome', state: 'running', subscription_id: 1 as SubscriptionId }
-const person: UserRow = {
+const user: UserRow = {
   id: 1 as UserId,
   project_id: 42 as ProjectId,
   external_id: 'ana',
@@ -23,7 +23,7 @@ const person: UserRow = {
 
 test('templates may speak of the person, the event, the campaign and the project', () => {
   const event = { name: 'order', data: { total: 5 }, created_at: '2026-11-23T08:00:00.000Z' }
-  expect(scopeOf(project, { event }, campaign, person)).toEqual({
+  expect(scopeOf(project, { event }, campaign, user)).toEqual({
     user: {
       id: 1,
       external_id: 'ana',

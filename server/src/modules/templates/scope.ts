@@ -6,9 +6,9 @@ export function scopeOf(
   project: { id: ProjectId; name: string; locale: string; timezone: string },
   { event }: { event: Record<string, unknown> | null },
   campaign: { id: CampaignId; name: string },
-  person: UserRow,
+  user: UserRow,
 ) {
-  const { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at } = person
+  const { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at } = user
   return {
     user: { id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at: created_at.toISOString() },
     event: event ?? {},

@@ -4,7 +4,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { suppress } from '../subscriptions/index.ts'
-import { sendingTemplatesOf } from './ready.ts'
+import { sendableTemplatesOf } from './ready.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
 
@@ -34,7 +34,7 @@ describe('saving', () => {
     const saved = await w.put(campaign.template('en'), data, { key: w.keys.editor })
     expect(saved, saved.text).toMatchObject({ status: 200, body: { data, variant: 'A', findings: [] } })
     expect((await w.get(`${campaign.path}/templates`)).body.results[0].data).toEqual(data)
-    const [sending] = await sendingTemplatesOf(w.ctx, [campaign.id])
+    const [sending] = await sendableTemplatesOf(w.ctx, [campaign.id])
     expect(sending).toMatchObject({
       variant: 0,
       required: ['user.data.name'],
@@ -312,7 +312,7 @@ test('a template from before there was a compiler is sent as it was', async () =
   const campaign = await make(w)
   await w.put(campaign.template('en'), html)
   await w.db.run(sql`update campaign_templates set compiled = null where project_id = ${w.projectId}`)
-  expect((await sendingTemplatesOf(w.ctx, [campaign.id]))[0]?.content).toEqual({
+  expect((await sendableTemplatesOf(w.ctx, [campaign.id]))[0]?.content).toEqual({
     ...html,
     text: '{{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
   })

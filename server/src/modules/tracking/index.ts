@@ -5,12 +5,12 @@
  * taken for people.
  */
 export { findDomain } from './domains/queries.ts'
-export { baseOf } from './domains/service.ts'
-export { createRecorder, type Recorder } from './engagement/buffer.ts'
-export { rememberLinks } from './links/links.ts'
+export { trackingBaseUrl } from './domains/service.ts'
+export { createEngagementBuffer, type EngagementBuffer } from './engagement/buffer.ts'
+export { saveLinks } from './links/links.ts'
 export { eraseClicks, mergeClicks } from './links/queries.ts'
 export { trackingPages } from './public-pages.ts'
-export { markLinks, wrapLinks } from './rewrite/own-attributes.ts'
+export { numberLinks, wrapLinks } from './rewrite/own-attributes.ts'
 export { addPixel } from './rewrite/pixel.ts'
 export { trackingRoutes } from './routes.ts'
 export { type Tracker, trackerOf } from './tracker.ts'

@@ -1,4 +1,4 @@
-import type { PageReply } from '../../infra/http/public-page.ts'
+import type { PublicReply } from '../../infra/http/public-page.ts'
 
 const HTML = `<!doctype html>
 <html lang="en-AU">
@@ -23,7 +23,7 @@ main { max-width: 32rem; padding: 1.5rem }
 `
 
 /** What is answered to an address that is not one of ours: it says nothing of what there is, and leads nowhere. */
-export const notFound = (): PageReply => ({
+export const notFound = (): PublicReply => ({
   status: 404,
   type: 'text/html; charset=utf-8',
   body: HTML,

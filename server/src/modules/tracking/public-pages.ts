@@ -1,10 +1,10 @@
-import { type Page, type PageCall, type PageReply, page } from '../../infra/http/public-page.ts'
+import { type PublicPage, type PublicReply, type PublicRequest, publicPage } from '../../infra/http/public-page.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { recognise } from './bot-detection/detect-bot.ts'
+import { detectBot } from './bot-detection/detect-bot.ts'
 import { deeplinkPages } from './deeplinks/pages.ts'
-import type { Recorder } from './engagement/buffer.ts'
+import type { EngagementBuffer } from './engagement/buffer.ts'
 import { notFound } from './not-found.ts'
-import type { Seen } from './schema.ts'
+import type { Engagement } from './schema.ts'
 import { readClick, readOpen, type Token } from './tracker.ts'
 
 /** 43 bytes: one transparent dot. */
@@ -17,8 +17,8 @@ const DOT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAE
 const HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' }
 
 /** What links and pictures in messages lead to, on whatever host they are asked for. */
-export const trackingPages = (recorder: Pick<Recorder, 'put'>): Page[] => [
-  page({
+export const trackingPages = (recorder: Pick<EngagementBuffer, 'put'>): PublicPage[] => [
+  publicPage({
     method: 'GET',
     path: '/c/{token}',
     summary: 'Follow a link of a message.',
@@ -26,7 +26,7 @@ export const trackingPages = (recorder: Pick<Recorder, 'put'>): Page[] => [
     unlimited: true,
     run: async (ctx, call) => click(ctx, recorder, call),
   }),
-  page({
+  publicPage({
     method: 'GET',
     path: '/o/{token}.gif',
     summary: 'The picture that tells of an open.',
@@ -37,7 +37,7 @@ export const trackingPages = (recorder: Pick<Recorder, 'put'>): Page[] => [
   ...deeplinkPages,
 ]
 
-function click(ctx: Ctx, recorder: Pick<Recorder, 'put'>, call: PageCall): PageReply {
+function click(ctx: Ctx, recorder: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
   const url = call.query.get('u') ?? ''
   const token = readClick(ctx, call.params.token ?? '', url)
   if (!token) return notFound()
@@ -46,7 +46,7 @@ function click(ctx: Ctx, recorder: Pick<Recorder, 'put'>, call: PageCall): PageR
   return { status: 302, headers: { ...HEADERS, location: new URL(url).href } }
 }
 
-function open(ctx: Ctx, recorder: Pick<Recorder, 'put'>, call: PageCall): PageReply {
+function open(ctx: Ctx, recorder: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
   const token = readOpen(ctx, call.params.token ?? '')
   if (!token) return notFound()
   see(ctx, recorder, call, token, 'open', null)
@@ -55,10 +55,10 @@ function open(ctx: Ctx, recorder: Pick<Recorder, 'put'>, call: PageCall): PageRe
 
 function see(
   ctx: Ctx,
-  recorder: Pick<Recorder, 'put'>,
-  { method, headers }: PageCall,
+  recorder: Pick<EngagementBuffer, 'put'>,
+  { method, headers }: PublicRequest,
   token: Token,
-  kind: Seen['kind'],
+  kind: Engagement['kind'],
   url: string | null,
 ) {
   // Who asks for the head alone looks whether there is something, and sees nothing.
@@ -73,6 +73,6 @@ function see(
     link: token.link,
     url,
     at,
-    ...recognise(visit),
+    ...detectBot(visit),
   })
 }

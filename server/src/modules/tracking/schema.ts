@@ -3,7 +3,7 @@ import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
 import { Exact, IdOf } from '../../lib/shapes.ts'
 
 /** That a message was opened, or one of its links followed: by the person, or by a machine on the way. */
-export type Seen = {
+export type Engagement = {
   kind: 'open' | 'click'
   user_id: UserId
   campaign_id: CampaignId

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
-import { findSurvivors } from '../users/index.ts'
-import { createRecorder, type RecorderParts } from './engagement/buffer.ts'
-import { rememberLinks } from './links/links.ts'
+import { findMergedInto } from '../users/index.ts'
+import { createEngagementBuffer, type RecorderParts } from './engagement/buffer.ts'
+import { saveLinks } from './links/links.ts'
 import { eraseClicks, mergeClicks } from './links/queries.ts'
 import { trackingPages } from './public-pages.ts'
-import type { Seen } from './schema.ts'
+import type { Engagement } from './schema.ts'
 import { trackerOf } from './tracker.ts'
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0'
@@ -27,7 +27,7 @@ async function campaignWith(w: World, urls: string[] = SHOP) {
   const ids: Record<string, UserId> = {}
   for (const name of ['ana', 'ben', 'cleo']) ids[name] = (await w.get(`/api/client/users/${name}`)).body.id
   const campaignId = campaign.id as CampaignId
-  const links = await rememberLinks(w.ctx, campaignId, urls)
+  const links = await saveLinks(w.ctx, campaignId, urls)
   /** What a browser asks for when this person follows a link, or opens the message without one. */
   const look = async (name: string, link?: number, { agent = BROWSER, method = 'GET' } = {}) => {
     const userId = ids[name] as UserId
@@ -148,7 +148,7 @@ describe('the picture of a message', () => {
 })
 
 describe('what was seen', () => {
-  const seenBy = (user_id: UserId, campaign_id: CampaignId, link: LinkId, at: Date): Seen => ({
+  const seenBy = (user_id: UserId, campaign_id: CampaignId, link: LinkId, at: Date): Engagement => ({
     kind: 'click',
     user_id,
     campaign_id,
@@ -160,14 +160,14 @@ describe('what was seen', () => {
     isProxied: false,
     reason: null,
   })
-  const parts = (whenSeen: RecorderParts['whenSeen'] = async () => undefined): RecorderParts => ({ survivorsOf: findSurvivors, whenSeen })
+  const parts = (whenSeen: RecorderParts['whenSeen'] = async () => undefined): RecorderParts => ({ mergedIntoOf: findMergedInto, whenSeen })
 
   test('is told in the transaction that counts it, and counted when that holds', async () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
-    const told: Seen[][] = []
+    const told: Engagement[][] = []
     let isBroken = true
-    await using recorder = createRecorder(
+    await using recorder = createEngagementBuffer(
       w.ctx,
       parts(async (_, seen) => {
         if (isBroken) throw new Error('not now')
@@ -190,7 +190,7 @@ describe('what was seen', () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
     {
-      await using recorder = createRecorder(w.ctx, parts())
+      await using recorder = createEngagementBuffer(w.ctx, parts())
       recorder.put(w.projectId, seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
     }
     expect((await counted()).results[0]?.clicks).toBe(1)
@@ -201,7 +201,7 @@ describe('what was seen', () => {
     const { campaignId, ids, links, counted } = await campaignWith(w)
     const sizes: number[] = []
     {
-      await using recorder = createRecorder(
+      await using recorder = createEngagementBuffer(
         w.ctx,
         parts(async (_, seen) => {
           sizes.push(seen.length)
@@ -220,7 +220,7 @@ describe('what was seen', () => {
     await using w = await world()
     const other = await w.other()
     const { campaignId, ids, links, counted } = await campaignWith(w)
-    await using recorder = createRecorder(
+    await using recorder = createEngagementBuffer(
       w.ctx,
       parts(async (ctx) => {
         if (ctx.projectId === other.projectId) throw new Error('broken')
@@ -237,8 +237,8 @@ describe('what was seen', () => {
     await using w = await world()
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
-    const ctx = { ...w.ctx, db: { all: down, first: down, run: down, copy: down, transaction: down } }
-    const recorder = createRecorder(ctx, parts())
+    const ctx = { ...w.ctx, db: { many: down, one: down, run: down, copy: down, transaction: down } }
+    const recorder = createEngagementBuffer(ctx, parts())
     const [page] = trackingPages(recorder)
     const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })
     const { pathname, searchParams } = new URL(tracker.click(1, 'https://shop.test/a'))
@@ -257,9 +257,9 @@ describe('what was seen', () => {
     expect((await counted()).results[0]).toMatchObject({ clicks: 2, people: 2 })
     const merge = { from_id: ids.ben as UserId, into_id: ids.ana as UserId }
     await inTx(w.ctx, (ctx) => mergeClicks(ctx, [merge]))
-    await using recorder = createRecorder(w.ctx, {
+    await using recorder = createEngagementBuffer(w.ctx, {
       ...parts(),
-      survivorsOf: async (_, __, ids) => ids.map((id) => ({ id, survivor_id: id === merge.from_id ? merge.into_id : id })),
+      mergedIntoOf: async (_, __, ids) => ids.map((id) => ({ id, merged_into: id === merge.from_id ? merge.into_id : id })),
     })
     recorder.put(w.projectId, seenBy(ids.ben as UserId, campaignId, links[1] as LinkId, w.clock.now()))
     w.advance('3 seconds')
@@ -289,7 +289,7 @@ async function userOf(w: World, tenant: Tenant): Promise<UserId> {
 describe('the links of a template', () => {
   test('keep their ids, however many ask at once', async () => {
     await using w = await world()
-    const ask = () => rememberLinks(w.ctx, 1 as CampaignId, [...SHOP, SHOP[0] as string])
+    const ask = () => saveLinks(w.ctx, 1 as CampaignId, [...SHOP, SHOP[0] as string])
     const answers = await Promise.all(Array.from({ length: 8 }, ask))
     for (const ids of answers) expect(ids).toEqual(answers[0])
     expect(new Set(answers[0]).size).toBe(4)
@@ -299,11 +299,11 @@ describe('the links of a template', () => {
   test('are others in another campaign, at another place, with another address', async () => {
     await using w = await world()
     const [a, b] = SHOP as [string, string]
-    const first = await rememberLinks(w.ctx, 1 as CampaignId, [a, b])
-    expect((await rememberLinks(w.ctx, 1 as CampaignId, [b, a])).filter((id) => first.includes(id))).toEqual([])
-    expect((await rememberLinks(w.ctx, 2 as CampaignId, [a, b])).filter((id) => first.includes(id))).toEqual([])
-    expect(await rememberLinks(w.ctx, 1 as CampaignId, [a])).toEqual([first[0]])
-    expect(await rememberLinks(w.ctx, 1 as CampaignId, [])).toEqual([])
+    const first = await saveLinks(w.ctx, 1 as CampaignId, [a, b])
+    expect((await saveLinks(w.ctx, 1 as CampaignId, [b, a])).filter((id) => first.includes(id))).toEqual([])
+    expect((await saveLinks(w.ctx, 2 as CampaignId, [a, b])).filter((id) => first.includes(id))).toEqual([])
+    expect(await saveLinks(w.ctx, 1 as CampaignId, [a])).toEqual([first[0]])
+    expect(await saveLinks(w.ctx, 1 as CampaignId, [])).toEqual([])
   })
 
   test('are not remembered when the transaction that wrote them is undone', async () => {
@@ -311,17 +311,17 @@ describe('the links of a template', () => {
     const urls = [...SHOP]
     await expect(
       inTx(w.ctx, async (ctx) => {
-        await rememberLinks(ctx, 1 as CampaignId, urls)
+        await saveLinks(ctx, 1 as CampaignId, urls)
         throw new Error('undone')
       }),
     ).rejects.toThrow('undone')
-    const ids = await rememberLinks(w.ctx, 1 as CampaignId, urls)
-    expect(await rememberLinks(w.ctx, 1 as CampaignId, [...urls])).toEqual(ids)
+    const ids = await saveLinks(w.ctx, 1 as CampaignId, urls)
+    expect(await saveLinks(w.ctx, 1 as CampaignId, [...urls])).toEqual(ids)
   })
 
   test('may be as long as a template lets them be', async () => {
     await using w = await world()
-    const [id] = await rememberLinks(w.ctx, 1 as CampaignId, [`https://shop.test/${'x'.repeat(20_000)}`])
+    const [id] = await saveLinks(w.ctx, 1 as CampaignId, [`https://shop.test/${'x'.repeat(20_000)}`])
     expect(id).toBeGreaterThan(0)
   })
 

@@ -5,7 +5,7 @@ import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { checker } from '../../lib/validate.ts'
-import type { Person, Profile } from './identity.ts'
+import type { Profile, UserRecord } from './identity.ts'
 import { type BatchResult, type User, UserUpsert } from './schema.ts'
 
 const checkUpsert = checker(UserUpsert)
@@ -42,10 +42,10 @@ export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest
 }
 
 /** The phone number of an item in E.164 by what is known of the person and the project (D-F-2), or null. */
-export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Person | null) => {
+export const phoneOf = (project: ProjectDefaults) => (item: Profile, user: UserRecord | null) => {
   // What came out of here once is not taken apart again: most upserts repeat what is known.
-  if (item.phone === person?.phone) return person?.phone ?? null
-  const whereabouts = { locale: item.locale ?? person?.locale ?? null, timezone: item.timezone ?? person?.timezone ?? null }
+  if (item.phone === user?.phone) return user?.phone ?? null
+  const whereabouts = { locale: item.locale ?? user?.locale ?? null, timezone: item.timezone ?? user?.timezone ?? null }
   return normalisePhone(item.phone ?? '', phoneRegions(whereabouts, project))
 }
 
@@ -53,7 +53,7 @@ export const phoneOf = (project: ProjectDefaults) => (item: Profile, person: Per
  * For what is processed later, when nobody is there to be told: an item must be acceptable by itself.
  * `at` is its position in the request.
  */
-export function checkForLater(item: unknown, at: number, project: ProjectDefaults): Fault[] {
+export function checkDeferredItem(item: unknown, at: number, project: ProjectDefaults): Fault[] {
   const checked = checkItem(item)
   if ('profile' in checked) {
     const { profile } = checked

@@ -16,7 +16,7 @@ const ContactRow = Type.Object({
 
 /** How these people can be reached and where their clocks stand, without what else is known of them. Who is gone has no row. */
 export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ContactRow,
     sql`select id, external_id, anonymous_id, email, phone, timezone, has_push_device
         from users

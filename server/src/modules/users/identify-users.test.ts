@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UserId } from '../../lib/ids.ts'
-import { settledArrivals } from './identify-users.ts'
+import { resolvedUpdates } from './identify-users.ts'
 import type { Profile } from './identity.ts'
 
 const known = {
@@ -16,7 +16,7 @@ const known = {
 const at = new Date('2026-11-23T09:00:00Z')
 const settledOf = (...profiles: Profile[]) => {
   const arrivals = profiles.map((profile) => ({ profile, at }))
-  const settled = settledArrivals(arrivals, known)
+  const settled = resolvedUpdates(arrivals, known)
   return arrivals.map((arrival) => settled.get(arrival) ?? null)
 }
 

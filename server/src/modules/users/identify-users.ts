@@ -6,21 +6,21 @@ import type { UserId } from '../../lib/ids.ts'
 import type { WhenChanged } from './changes.ts'
 import type { Profile } from './identity.ts'
 import * as queries from './queries.ts'
-import { type Arrival, upsertPeople } from './upsert-users.ts'
+import { type UserUpdate, upsertUsers } from './upsert-users.ts'
 
 export type Identified = { userId: UserId } | { faults: Fault[] }
 
 /** The person of each arrival, in order; people are created, linked, merged and changed as the arrivals say. */
-export async function identify(ctx: InTx, arrivals: Arrival[], known: KnownIds, whenChanged: WhenChanged): Promise<Identified[]> {
-  const settled = settledArrivals(arrivals, known)
+export async function identifyUsers(ctx: InTx, arrivals: UserUpdate[], known: KnownIds, whenChanged: WhenChanged): Promise<Identified[]> {
+  const settled = resolvedUpdates(arrivals, known)
   const moving = arrivals.filter((arrival) => !settled.has(arrival))
-  const moved = (moving.length > 0 ? await upsertPeople(ctx, moving, whenChanged) : []).values()
+  const moved = (moving.length > 0 ? await upsertUsers(ctx, moving, whenChanged) : []).values()
   return arrivals.map((arrival): Identified => {
     const userId = settled.get(arrival)
     if (userId !== undefined) return { userId }
     const outcome = moved.next().value
     if (!outcome) throw new Error('Every arrival that was not settled has an outcome.')
-    return 'person' in outcome ? { userId: outcome.person.id } : outcome
+    return 'user' in outcome ? { userId: outcome.user.id } : outcome
   })
 }
 
@@ -36,7 +36,7 @@ const remembered = new LRUCache<string, UserId>({ max: REMEMBERED_IDS })
  * Whom the ids of these arrivals mean before any of them is applied. What is found is remembered only when `remember` says that
  * the transaction has written nothing that may be undone.
  */
-export async function knownIds(ctx: InTx, arrivals: Arrival[], remember: boolean): Promise<KnownIds> {
+export async function knownIds(ctx: InTx, arrivals: UserUpdate[], remember: boolean): Promise<KnownIds> {
   const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map() }
   if (arrivals.length === 0) return known
   const scope = `${ctx.projectId} ${(await queries.identityEpoch(ctx))?.epoch ?? 0}`
@@ -65,8 +65,8 @@ export async function knownIds(ctx: InTx, arrivals: Arrival[], remember: boolean
  * Arrivals that only name somebody we know. One that shares an id with an arrival that moves something
  * is not settled: which person the id means depends on their order.
  */
-export function settledArrivals(arrivals: Arrival[], known: KnownIds): Map<Arrival, UserId> {
-  const settled = new Map<Arrival, UserId>()
+export function resolvedUpdates(arrivals: UserUpdate[], known: KnownIds): Map<UserUpdate, UserId> {
+  const settled = new Map<UserUpdate, UserId>()
   const unsettled = new Set<string>()
   for (const arrival of arrivals) {
     const userId = meant(arrival, known)
@@ -87,23 +87,23 @@ export function settledArrivals(arrivals: Arrival[], known: KnownIds): Map<Arriv
 }
 
 /** Arrivals that share one of these keys speak of the same person, or may come to. */
-const keysOf = ({ profile: { external_id, anonymous_id }, user_id }: Arrival) => [
+const keysOf = ({ profile: { external_id, anonymous_id }, user_id }: UserUpdate) => [
   ...(external_id === undefined ? [] : [`e${external_id}`]),
   ...(anonymous_id === undefined ? [] : [`a${anonymous_id}`]),
   ...(user_id === undefined ? [] : [`u${user_id}`]),
 ]
 
 /** The same with the people behind the ids, so that two ids of one person are one key. */
-export function keysOfPeople(arrival: Arrival, known: KnownIds): string[] {
+export function identityKeysOf(arrival: UserUpdate, known: KnownIds): string[] {
   const { external_id, anonymous_id } = arrival.profile
-  const people = [
+  const users = [
     external_id === undefined ? undefined : known.byExternalId.get(external_id),
     anonymous_id === undefined ? undefined : known.byAnonymousId.get(anonymous_id),
   ]
-  return [...keysOf(arrival), ...people.flatMap((id) => (id === undefined ? [] : [`u${id}`]))]
+  return [...keysOf(arrival), ...users.flatMap((id) => (id === undefined ? [] : [`u${id}`]))]
 }
 
-function meant({ profile, user_id }: Arrival, { byExternalId, byAnonymousId }: KnownIds): UserId | undefined {
+function meant({ profile, user_id }: UserUpdate, { byExternalId, byAnonymousId }: KnownIds): UserId | undefined {
   if (changesSomething(profile) || user_id !== undefined) return undefined
   const { external_id, anonymous_id } = profile
   const byExternal = external_id === undefined ? undefined : byExternalId.get(external_id)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UserId } from '../../lib/ids.ts'
-import { applyProfile, mergeData, noPeople, type People, type Person, type Profile, sameJson } from './identity.ts'
+import { applyProfile, mergeData, noUsers, type Profile, sameJson, type UserRecord, type Users } from './identity.ts'
 
 const NOON = new Date('2026-11-23T12:00:00.000Z')
 const anyPhone = (item: Profile) => item.phone ?? null
 
-const person = (id: number, given: Partial<Person>): Person => ({
+const user = (id: number, given: Partial<UserRecord>): UserRecord => ({
   id: id as UserId,
   external_id: null,
   anonymous_id: given.aliases?.at(-1) ?? null,
@@ -23,29 +23,31 @@ const person = (id: number, given: Partial<Person>): Person => ({
   ...given,
 })
 
-function peopleOf(...known: Person[]): People {
-  const people = noPeople()
+function usersOf(...known: UserRecord[]): Users {
+  const users = noUsers()
   for (const one of known) {
-    if (one.external_id !== null) people.byExternalId.set(one.external_id, one)
+    if (one.external_id !== null) users.byExternalId.set(one.external_id, one)
     for (const alias of one.aliases) {
-      people.byAnonymousId.set(alias, one)
-      people.stored.add(alias)
+      users.byAnonymousId.set(alias, one)
+      users.stored.add(alias)
     }
   }
-  return people
+  return users
 }
 
-const apply = (people: People, item: Profile) => applyProfile(people, item, NOON, anyPhone)
-const personOf = (outcome: ReturnType<typeof apply>) => {
+const apply = (users: Users, item: Profile) => applyProfile(users, item, NOON, anyPhone)
+const userOf = (outcome: ReturnType<typeof apply>) => {
   if ('fault' in outcome) throw new Error(outcome.fault.message)
-  return outcome.person
+  return outcome.user
 }
 
 describe('which person do these ids mean (D-USER-1)', () => {
-  const kim = () => person(1, { external_id: 'kim' })
-  const visitor = () => person(2, { aliases: ['a'] })
-  const lee = () => person(3, { external_id: 'lee', aliases: ['a'] })
-  test.each<[string, Person[], Profile, { id: number | 'new'; external: string | null; anonymous: string | null; mergedAway: number[] }]>([
+  const kim = () => user(1, { external_id: 'kim' })
+  const visitor = () => user(2, { aliases: ['a'] })
+  const lee = () => user(3, { external_id: 'lee', aliases: ['a'] })
+  test.each<
+    [string, UserRecord[], Profile, { id: number | 'new'; external: string | null; anonymous: string | null; mergedAway: number[] }]
+  >([
     ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
     ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
     ['anon only, known visitor', [visitor()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
@@ -88,37 +90,37 @@ describe('which person do these ids mean (D-USER-1)', () => {
       { id: 1, external: 'kim', anonymous: 'a', mergedAway: [] },
     ],
   ])('%s', (_, known, item, expected) => {
-    const people = peopleOf(...known)
-    const found = personOf(apply(people, item))
+    const users = usersOf(...known)
+    const found = userOf(apply(users, item))
     expect(found.id < 0 ? 'new' : found.id).toBe(expected.id)
     expect(found.external_id).toBe(expected.external)
     expect(found.anonymous_id).toBe(expected.anonymous)
-    expect(people.merges.map(({ from }) => from.id)).toEqual(expected.mergedAway)
+    expect(users.merges.map(({ from }) => from.id)).toEqual(expected.mergedAway)
   })
 
   test('a person whose shared anonymous id was taken shows the one before it', () => {
-    const former = person(3, { external_id: 'lee', aliases: ['old', 'a'] })
-    apply(peopleOf(former), { external_id: 'new', anonymous_id: 'a' })
+    const former = user(3, { external_id: 'lee', aliases: ['old', 'a'] })
+    apply(usersOf(former), { external_id: 'new', anonymous_id: 'a' })
     expect(former.anonymous_id).toBe('old')
   })
 })
 
 describe('merging', () => {
   test('the survivor keeps its values, inherits what it lacks, and the earlier birthday', () => {
-    const kim = person(1, {
+    const kim = user(1, {
       external_id: 'kim',
       email: 'kim@example.com',
       data: { plan: 'pro' },
       created_at: new Date('2026-11-10T00:00:00Z'),
     })
-    const visitor = person(2, {
+    const visitor = user(2, {
       aliases: ['a'],
       email: 'other@example.com',
       locale: 'de',
       data: { plan: 'free', city: 'Bonn' },
       created_at: new Date('2026-11-02T00:00:00Z'),
     })
-    const merged = personOf(apply(peopleOf(kim, visitor), { external_id: 'kim', anonymous_id: 'a' }))
+    const merged = userOf(apply(usersOf(kim, visitor), { external_id: 'kim', anonymous_id: 'a' }))
     expect(merged).toMatchObject({
       email: 'kim@example.com',
       locale: 'de',
@@ -129,21 +131,21 @@ describe('merging', () => {
   })
 
   test('an item that is refused merges nobody', () => {
-    const people = peopleOf(person(1, { external_id: 'kim' }), person(2, { aliases: ['a'], data: { big: 'x'.repeat(40_000) } }))
-    expect(apply(people, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({
+    const users = usersOf(user(1, { external_id: 'kim' }), user(2, { aliases: ['a'], data: { big: 'x'.repeat(40_000) } }))
+    expect(apply(users, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({
       fault: { code: 'validation_failed' },
     })
-    expect(people.merges).toEqual([])
-    expect(people.touched.size).toBe(0)
+    expect(users.merges).toEqual([])
+    expect(users.touched.size).toBe(0)
   })
 
   test('[{a}, {x}, {a, x}] in one batch ends in one person', () => {
-    const people = noPeople()
-    apply(people, { anonymous_id: 'a', data: { from: 'a' } })
-    apply(people, { external_id: 'x', email: 'x@example.com' })
-    const last = personOf(apply(people, { anonymous_id: 'a', external_id: 'x' }))
+    const users = noUsers()
+    apply(users, { anonymous_id: 'a', data: { from: 'a' } })
+    apply(users, { external_id: 'x', email: 'x@example.com' })
+    const last = userOf(apply(users, { anonymous_id: 'a', external_id: 'x' }))
     expect(last).toMatchObject({ external_id: 'x', anonymous_id: 'a', email: 'x@example.com', data: { from: 'a' } })
-    expect([...people.created].filter((one) => one.mergedInto === null)).toHaveLength(1)
+    expect([...users.created].filter((one) => one.mergedInto === null)).toHaveLength(1)
   })
 })
 
@@ -164,13 +166,13 @@ describe('data is merged at the top level (D-USER-4)', () => {
 })
 
 test('updated_at moves only when something changed', () => {
-  const kim = person(1, { external_id: 'kim', data: { a: { b: [1] }, c: 2 } })
+  const kim = user(1, { external_id: 'kim', data: { a: { b: [1] }, c: 2 } })
   const before = kim.updated_at
-  const people = peopleOf(kim)
-  apply(people, { external_id: 'kim', data: { c: 2, a: { b: [1] } }, email: null })
+  const users = usersOf(kim)
+  apply(users, { external_id: 'kim', data: { c: 2, a: { b: [1] } }, email: null })
   expect(kim.updated_at).toBe(before)
-  expect(people.touched.size).toBe(0)
-  apply(people, { external_id: 'kim', data: { c: 3 } })
+  expect(users.touched.size).toBe(0)
+  apply(users, { external_id: 'kim', data: { c: 3 } })
   expect(kim.updated_at).toBe(NOON)
 })
 
@@ -206,18 +208,18 @@ const item = fc
 test('whatever comes, every id means one living person, and nobody holds two external ids', () =>
   fc.assert(
     fc.property(fc.array(item, { maxLength: 30 }), (items) => {
-      const people = noPeople()
+      const users = noUsers()
       for (const one of items) {
-        const found = personOf(apply(people, one))
+        const found = userOf(apply(users, one))
         expect(found.mergedInto).toBeNull()
         if (one.external_id) expect(found.external_id).toBe(one.external_id)
       }
-      for (const [external_id, owner] of people.byExternalId) expect(owner).toMatchObject({ external_id, mergedInto: null })
-      for (const [anonymous_id, owner] of people.byAnonymousId) {
+      for (const [external_id, owner] of users.byExternalId) expect(owner).toMatchObject({ external_id, mergedInto: null })
+      for (const [anonymous_id, owner] of users.byAnonymousId) {
         expect(owner.mergedInto).toBeNull()
         expect(owner.aliases).toContain(anonymous_id)
       }
-      for (const one of people.created) if (one.anonymous_id !== null) expect(people.byAnonymousId.get(one.anonymous_id)).toBe(one)
+      for (const one of users.created) if (one.anonymous_id !== null) expect(users.byAnonymousId.get(one.anonymous_id)).toBe(one)
     }),
   ))
 
@@ -225,11 +227,11 @@ test('linking the same visitors in any order ends in the same people', () =>
   fc.assert(
     fc.property(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), (order) => {
       const links = [0, 1, 2, 3].map((number): Profile => ({ external_id: 'kim', anonymous_id: `a${number}` }))
-      const people = noPeople()
-      for (const number of [0, 1, 2, 3]) apply(people, { anonymous_id: `a${number}`, data: { [`k${number}`]: number } })
-      for (const at of order) apply(people, links[at] as Profile)
-      const kim = people.byExternalId.get('kim')
+      const users = noUsers()
+      for (const number of [0, 1, 2, 3]) apply(users, { anonymous_id: `a${number}`, data: { [`k${number}`]: number } })
+      for (const at of order) apply(users, links[at] as Profile)
+      const kim = users.byExternalId.get('kim')
       expect(kim?.data).toEqual({ k0: 0, k1: 1, k2: 2, k3: 3 })
-      expect(new Set(people.byAnonymousId.values())).toEqual(new Set([kim]))
+      expect(new Set(users.byAnonymousId.values())).toEqual(new Set([kim]))
     }),
   ))

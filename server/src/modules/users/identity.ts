@@ -8,7 +8,7 @@ import { freeFormProblem } from '../../lib/validate.ts'
 import { DATA_BYTES_MAX } from './schema.ts'
 
 /** A person in memory. Values are replaced, never changed in place, so that a shallow copy is a snapshot. */
-export type Person = {
+export type UserRecord = {
   /** Negative until the row has an id. */
   id: UserId
   external_id: string | null
@@ -24,7 +24,7 @@ export type Person = {
   has_push_device: boolean
   created_at: Date
   updated_at: Date
-  mergedInto: Person | null
+  mergedInto: UserRecord | null
 }
 
 /** What an item says about one person; absent keeps, null clears. Ids are absent rather than null. */
@@ -38,19 +38,19 @@ export type Profile = {
   data?: Record<string, unknown>
 }
 
-export type People = {
-  byExternalId: Map<string, Person>
-  byAnonymousId: Map<string, Person>
-  created: Set<Person>
-  touched: Set<Person>
+export type Users = {
+  byExternalId: Map<string, UserRecord>
+  byAnonymousId: Map<string, UserRecord>
+  created: Set<UserRecord>
+  touched: Set<UserRecord>
   /** Anonymous ids that the database knows, and this transaction holds. */
   stored: Set<string>
   /** Anonymous ids that now point elsewhere than in the database. */
   linked: Set<string>
-  merges: { from: Person; into: Person }[]
+  merges: { from: UserRecord; into: UserRecord }[]
 }
 
-export const noPeople = (): People => ({
+export const noUsers = (): Users => ({
   byExternalId: new Map(),
   byAnonymousId: new Map(),
   created: new Set(),
@@ -61,59 +61,59 @@ export const noPeople = (): People => ({
 })
 
 /** What the ids of an item mean, before anything is done about it. */
-type Meaning = { person: Person | null; absorbs: Person | null; takesExternalId: boolean; takesAnonymousId: boolean }
+type Meaning = { user: UserRecord | null; absorbs: UserRecord | null; takesExternalId: boolean; takesAnonymousId: boolean }
 
 /** The table of D-USER-1. */
-function meaningOf(people: People, { external_id, anonymous_id }: Profile): Meaning {
-  const known = external_id === undefined ? undefined : people.byExternalId.get(external_id)
-  const visitor = anonymous_id === undefined ? undefined : people.byAnonymousId.get(anonymous_id)
+function meaningOf(users: Users, { external_id, anonymous_id }: Profile): Meaning {
+  const known = external_id === undefined ? undefined : users.byExternalId.get(external_id)
+  const visitor = anonymous_id === undefined ? undefined : users.byAnonymousId.get(anonymous_id)
   const nothing = { absorbs: null, takesExternalId: false, takesAnonymousId: false }
-  if (external_id === undefined) return { ...nothing, person: visitor ?? null, takesAnonymousId: !visitor }
-  if (anonymous_id === undefined) return { ...nothing, person: known ?? null, takesExternalId: !known }
+  if (external_id === undefined) return { ...nothing, user: visitor ?? null, takesAnonymousId: !visitor }
+  if (anonymous_id === undefined) return { ...nothing, user: known ?? null, takesExternalId: !known }
   if (known)
     return {
       ...nothing,
-      person: known,
+      user: known,
       takesAnonymousId: known !== visitor,
       absorbs: visitor && visitor !== known && isAnonymous(visitor) ? visitor : null,
     }
-  if (visitor && isAnonymous(visitor)) return { ...nothing, person: visitor, takesExternalId: true }
-  return { ...nothing, person: null, takesExternalId: true, takesAnonymousId: true }
+  if (visitor && isAnonymous(visitor)) return { ...nothing, user: visitor, takesExternalId: true }
+  return { ...nothing, user: null, takesExternalId: true, takesAnonymousId: true }
 }
 
-const isAnonymous = (person: Person) => person.external_id === null
+const isAnonymous = (user: UserRecord) => user.external_id === null
 
 /**
  * Applies one item: all of it, or (when a rule about the result is broken) none of it.
  * `now` is when the item arrived; `phoneOf` turns a phone number into E.164 or null.
  */
 export function applyProfile(
-  people: People,
+  users: Users,
   item: Profile,
   now: Date,
-  phoneOf: (item: Profile, person: Person | null) => string | null,
-): { person: Person } | { fault: Fault } {
-  const meaning = meaningOf(people, item)
-  const before = meaning.person && meaning.absorbs ? heir(meaning.person, meaning.absorbs) : meaning.person
+  phoneOf: (item: Profile, user: UserRecord | null) => string | null,
+): { user: UserRecord } | { fault: Fault } {
+  const meaning = meaningOf(users, item)
+  const before = meaning.user && meaning.absorbs ? mergeTarget(meaning.user, meaning.absorbs) : meaning.user
   const changes = changesOf(item, before, phoneOf)
   if ('fault' in changes) return changes
-  const person = meaning.person ?? newPerson(people, now)
-  if (meaning.absorbs && before) absorb(people, person, meaning.absorbs, before, now)
-  claimIds(people, person, item, meaning, now)
-  change(people, person, changes.fields, now)
-  return { person }
+  const user = meaning.user ?? newUser(users, now)
+  if (meaning.absorbs && before) absorb(users, user, meaning.absorbs, before, now)
+  claimIds(users, user, item, meaning, now)
+  change(users, user, changes.fields, now)
+  return { user }
 }
 
-type Fields = Pick<Person, 'email' | 'phone' | 'timezone' | 'locale' | 'data'>
+type Fields = Pick<UserRecord, 'email' | 'phone' | 'timezone' | 'locale' | 'data'>
 
 function changesOf(
   item: Profile,
-  person: Person | null,
-  phoneOf: (item: Profile, person: Person | null) => string | null,
+  user: UserRecord | null,
+  phoneOf: (item: Profile, user: UserRecord | null) => string | null,
 ): { fields: Fields } | { fault: Fault } {
   const keep = <K extends 'email' | 'timezone' | 'locale'>(name: K) =>
-    item[name] === undefined ? (person?.[name] ?? null) : (item[name] ?? null)
-  const phone = item.phone === undefined ? (person?.phone ?? null) : item.phone === null ? null : phoneOf(item, person)
+    item[name] === undefined ? (user?.[name] ?? null) : (item[name] ?? null)
+  const phone = item.phone === undefined ? (user?.phone ?? null) : item.phone === null ? null : phoneOf(item, user)
   if (typeof item.phone === 'string' && phone === null) {
     return {
       fault: {
@@ -123,7 +123,7 @@ function changesOf(
       },
     }
   }
-  const data = item.data ? mergeData(person?.data ?? {}, item.data) : (person?.data ?? {})
+  const data = item.data ? mergeData(user?.data ?? {}, item.data) : (user?.data ?? {})
   const problem = item.data ? freeFormProblem(data, DATA_BYTES_MAX) : null
   if (problem) return { fault: { code: 'validation_failed', param: 'data', message: `After merging, the parameter \`data\` ${problem}.` } }
   return { fields: { email: keep('email'), phone, timezone: keep('timezone'), locale: keep('locale'), data } }
@@ -141,22 +141,22 @@ export function mergeData(old: Record<string, unknown>, given: Record<string, un
 }
 
 /** The survivor of a merge: keeps its values, inherits what it lacks. */
-function heir(survivor: Person, from: Person): Person {
+function mergeTarget(mergedInto: UserRecord, from: UserRecord): UserRecord {
   return {
-    ...survivor,
-    email: survivor.email ?? from.email,
-    phone: survivor.phone ?? from.phone,
-    timezone: survivor.timezone ?? from.timezone,
-    locale: survivor.locale ?? from.locale,
-    data: Object.fromEntries([...Object.entries(from.data), ...Object.entries(survivor.data)]),
-    has_push_device: survivor.has_push_device || from.has_push_device,
-    created_at: new Date(Math.min(from.created_at.getTime(), survivor.created_at.getTime())),
+    ...mergedInto,
+    email: mergedInto.email ?? from.email,
+    phone: mergedInto.phone ?? from.phone,
+    timezone: mergedInto.timezone ?? from.timezone,
+    locale: mergedInto.locale ?? from.locale,
+    data: Object.fromEntries([...Object.entries(from.data), ...Object.entries(mergedInto.data)]),
+    has_push_device: mergedInto.has_push_device || from.has_push_device,
+    created_at: new Date(Math.min(from.created_at.getTime(), mergedInto.created_at.getTime())),
   }
 }
 
-function newPerson(people: People, now: Date): Person {
-  const person: Person = {
-    id: -(people.created.size + 1) as UserId,
+function newUser(users: Users, now: Date): UserRecord {
+  const user: UserRecord = {
+    id: -(users.created.size + 1) as UserId,
     external_id: null,
     anonymous_id: null,
     aliases: [],
@@ -170,56 +170,56 @@ function newPerson(people: People, now: Date): Person {
     updated_at: now,
     mergedInto: null,
   }
-  people.created.add(person)
-  return person
+  users.created.add(user)
+  return user
 }
 
-function absorb(people: People, survivor: Person, from: Person, inherited: Person, now: Date) {
+function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherited: UserRecord, now: Date) {
   const { email, phone, timezone, locale, data, has_push_device, created_at } = inherited
-  Object.assign(survivor, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at: now })
-  survivor.aliases = [...survivor.aliases, ...from.aliases]
-  Object.assign(from, { mergedInto: survivor, anonymous_id: null, aliases: [], updated_at: now })
-  for (const [anonymousId, person] of people.byAnonymousId) {
-    if (person !== from) continue
-    people.byAnonymousId.set(anonymousId, survivor)
-    people.linked.add(anonymousId)
+  Object.assign(mergedInto, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at: now })
+  mergedInto.aliases = [...mergedInto.aliases, ...from.aliases]
+  Object.assign(from, { mergedInto: mergedInto, anonymous_id: null, aliases: [], updated_at: now })
+  for (const [anonymousId, user] of users.byAnonymousId) {
+    if (user !== from) continue
+    users.byAnonymousId.set(anonymousId, mergedInto)
+    users.linked.add(anonymousId)
   }
-  people.merges.push({ from, into: survivor })
-  people.touched.add(survivor).add(from)
+  users.merges.push({ from, into: mergedInto })
+  users.touched.add(mergedInto).add(from)
 }
 
-function claimIds(people: People, person: Person, item: Profile, meaning: Meaning, now: Date) {
+function claimIds(users: Users, user: UserRecord, item: Profile, meaning: Meaning, now: Date) {
   if (meaning.takesExternalId && item.external_id !== undefined) {
-    person.external_id = item.external_id
-    person.updated_at = now
-    people.byExternalId.set(item.external_id, person)
-    people.touched.add(person)
+    user.external_id = item.external_id
+    user.updated_at = now
+    users.byExternalId.set(item.external_id, user)
+    users.touched.add(user)
   }
   if (!meaning.takesAnonymousId || item.anonymous_id === undefined) return
   const { anonymous_id } = item
-  const former = people.byAnonymousId.get(anonymous_id)
-  if (former && former !== person) loseAnonymousId(people, former, anonymous_id, now)
-  person.anonymous_id = anonymous_id
-  person.aliases = [...person.aliases.filter((alias) => alias !== anonymous_id), anonymous_id]
-  person.updated_at = now
-  people.byAnonymousId.set(anonymous_id, person)
-  people.linked.add(anonymous_id)
-  people.touched.add(person)
+  const former = users.byAnonymousId.get(anonymous_id)
+  if (former && former !== user) loseAnonymousId(users, former, anonymous_id, now)
+  user.anonymous_id = anonymous_id
+  user.aliases = [...user.aliases.filter((alias) => alias !== anonymous_id), anonymous_id]
+  user.updated_at = now
+  users.byAnonymousId.set(anonymous_id, user)
+  users.linked.add(anonymous_id)
+  users.touched.add(user)
 }
 
 /** A shared device: the id follows whoever used it last. */
-function loseAnonymousId(people: People, former: Person, anonymousId: string, now: Date) {
+function loseAnonymousId(users: Users, former: UserRecord, anonymousId: string, now: Date) {
   former.aliases = former.aliases.filter((alias) => alias !== anonymousId)
   if (former.anonymous_id !== anonymousId) return
   former.anonymous_id = former.aliases.at(-1) ?? null
   former.updated_at = now
-  people.touched.add(former)
+  users.touched.add(former)
 }
 
-function change(people: People, person: Person, fields: Fields, now: Date) {
-  if (sameFields(person, fields)) return
-  Object.assign(person, fields, { updated_at: now })
-  people.touched.add(person)
+function change(users: Users, user: UserRecord, fields: Fields, now: Date) {
+  if (sameFields(user, fields)) return
+  Object.assign(user, fields, { updated_at: now })
+  users.touched.add(user)
 }
 
 const sameFields = (a: Fields, b: Fields) =>

@@ -1,6 +1,6 @@
 /**
  * Contacts. Owns `users`, `user_anonymous_ids`, `user_search`, `devices`, `identity_epochs`, `attributes`,
- * `attribute_surveys` and `attribute_profiles`.
+ * `attribute_profiling` and `attribute_profiles`.
  * A person is known by one external id and any number of anonymous ids; which ids mean whom is decided in `identity.ts`.
  * Promises: the same ids lead to the same person whatever road they come by and however many come at once,
  * merging loses nothing, and an erased person is gone from every read at once.
@@ -9,17 +9,25 @@
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 export { samplesOf } from './attribute-profiles/queries.ts'
 export { Coverage, nameInRules, Samples } from './attribute-profiles/schema.ts'
-export { checkForLater, checkItem, phoneOf, toProfile } from './batch.ts'
-export { type LoggedChange, logChanges, logNews, type News, type PersonChange, type SystemEvent, type WhenChanged } from './changes.ts'
+export { checkDeferredItem, checkItem, phoneOf, toProfile } from './batch.ts'
+export {
+  appendAllUserChanges,
+  appendUserChanges,
+  type QueuedUserChange,
+  type SystemEvent,
+  type UserChange,
+  type UserChanges,
+  type WhenChanged,
+} from './changes.ts'
 export { contactsOf } from './contact-details.queries.ts'
-export { forgetTokens } from './devices/clear-tokens.ts'
-export { pushTargetsOf } from './devices/queries.ts'
-export { identify, type KnownIds, keysOfPeople, knownIds } from './identify-users.ts'
+export { clearDeviceTokens } from './devices/clear-tokens.ts'
+export { pushDevicesOf } from './devices/queries.ts'
+export { identifyUsers, identityKeysOf, type KnownIds, knownIds } from './identify-users.ts'
 export type { Profile } from './identity.ts'
 export { userJobs } from './jobs.ts'
-export { devicesOf, eraseUser, findErasable, findIdsOf, findSurvivors, findUsers, type Merge, resolveIds } from './queries.ts'
+export { devicesOf, eraseUser, findErasable, findIdsOf, findMergedInto, findUsers, resolveIds, type UserMerge } from './queries.ts'
 export { userRoutes } from './routes.ts'
 export { Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
-export { searchedBy, searchedInPassing } from './search.queries.ts'
-export { findPresent, presentUsers, requireUser } from './service.ts'
-export { type Arrival, upsertPeople } from './upsert-users.ts'
+export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
+export { findLiveUsers, requireUser, usersForCaller } from './service.ts'
+export { type UserUpdate, upsertUsers } from './upsert-users.ts'

@@ -1,6 +1,6 @@
 import { job } from '../../infra/queue/jobs.ts'
-import { surveyAttributes } from './attribute-profiles/attributes-in-use.ts'
+import { profileAttributes } from './attribute-profiles/attributes-in-use.ts'
 
 const LOOK_MS = 10_000
 
-export const userJobs = [job({ name: 'users.survey', idleMs: LOOK_MS, run: surveyAttributes })]
+export const userJobs = [job({ name: 'users.survey', idleMs: LOOK_MS, run: profileAttributes })]

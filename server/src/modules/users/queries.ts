@@ -5,7 +5,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DeviceRow, UserRow } from './schema.ts'
-import { searchedBy, searchedInPassing } from './search.queries.ts'
+import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 
@@ -42,14 +42,14 @@ export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`t
 const Found = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Those users whose searched text holds `q`: for a rare term, and for one that is common. */
-export const foundBy = (ctx: ProjectCtx, q: string) => searchedBy(ctx, sql`u.id`, q)
-export const foundInPassing = (ctx: ProjectCtx, q: string) => searchedInPassing(ctx, sql`u.id`, q)
+export const matchesSearch = (ctx: ProjectCtx, q: string) => matchesQuery(ctx, sql`u.id`, q)
+export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => matchesRecentQuery(ctx, sql`u.id`, q)
 
 const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
 
 /** Where these anonymous ids point; locked, in one order for everybody. */
 export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     AliasRow,
     sql`select anonymous_id, user_id from user_anonymous_ids
         where project_id = ${ctx.projectId} and anonymous_id = any(${anonymousIds}::text[])
@@ -57,12 +57,12 @@ export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
         for update`,
   )
 
-const PersonRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
+const UserRecordRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
 
 /** People by external id or id; locked, in one order for everybody. All their anonymous ids come along only when asked for. */
-export const lockPeople = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
-  ctx.db.all(
-    PersonRow,
+export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
+  ctx.db.many(
+    UserRecordRow,
     sql`select ${columns},
                case when ${withAliases} then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
                 from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) end as aliases
@@ -80,7 +80,7 @@ const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymou
 
 /** Whom these ids mean, without locks: for events that change nothing about anybody. */
 export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ResolvedRow,
     sql`select external_id, null as anonymous_id, id from users
         where project_id = ${ctx.projectId} and external_id = any(${externalIds}::text[]) and erase_requested_at is null
@@ -93,7 +93,7 @@ const Epoch = Type.Object({ epoch: Type.Integer() })
 
 /** What is remembered of ids holds as long as this number stays. */
 export const identityEpoch = (ctx: ProjectCtx) =>
-  ctx.db.first(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
+  ctx.db.one(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
 
 /** Ids have come to mean somebody else. The last statement of a transaction, so that nobody waits long for this row. */
 export const endIdentityEpoch = (ctx: InTx) =>
@@ -106,10 +106,10 @@ const IdRow = Type.Object({ id: IdOf<UserId>() })
 
 /** Ids for rows that are about to be inserted, in order. */
 export const reserveIds = (ctx: InTx, count: number) =>
-  ctx.db.all(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
+  ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
 
 /** A person as the statements below take it. */
-export type SavedPerson = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
+export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
   created_at: Date
   updated_at: Date
   merged_into: UserId | null
@@ -121,10 +121,10 @@ const recordset = sql`id bigint, external_id text, anonymous_id text, email text
   has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint, search_text text`
 
 /** Inserts people; fewer rows than people means that somebody else created one of them at the same time. */
-export const insertPeople = (ctx: InTx, people: SavedPerson[]) =>
+export const insertUsers = (ctx: InTx, users: SavedUser[]) =>
   ctx.db.run(
     sql`with input as (
-          select * from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p(${recordset})
+          select * from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as p(${recordset})
         ), saved as (
           insert into users (id, project_id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at, updated_at, merged_into, merged_at)
           select p.id, ${ctx.projectId}, p.external_id, p.anonymous_id, p.email, p.phone, p.timezone, p.locale, p.data, p.has_push_device,
@@ -141,10 +141,10 @@ export const insertPeople = (ctx: InTx, people: SavedPerson[]) =>
   )
 
 /** Writes people that are locked by this transaction. */
-export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
+export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
   ctx.db.run(
     sql`with input as (
-          select * from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p(${recordset})
+          select * from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as p(${recordset})
         ), searched as (
           insert into user_search (user_id, project_id, text)
           select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
@@ -156,7 +156,7 @@ export const updatePeople = (ctx: InTx, people: SavedPerson[]) =>
             merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
         from input p
         -- Named by an array as well, so that a plan made while the table was small still goes by the index.
-        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${people.map(({ id }) => id)}::bigint[])`,
+        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${users.map(({ id }) => id)}::bigint[])`,
   )
 
 /** New anonymous ids; fewer rows than given means that somebody else linked one of them at the same time. */
@@ -178,12 +178,12 @@ export const repointAliases = (ctx: InTx, aliases: { anonymous_id: string; user_
         where t.project_id = ${ctx.projectId} and t.anonymous_id = a.anonymous_id and t.anonymous_id = any(${aliases.map(({ anonymous_id }) => anonymous_id)}::text[])`,
   )
 
-export type Merge = { from_id: UserId; into_id: UserId }
+export type UserMerge = { from_id: UserId; into_id: UserId }
 
-const merges = (pairs: Merge[]) => sql`jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as m(from_id bigint, into_id bigint)`
+const merges = (pairs: UserMerge[]) => sql`jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as m(from_id bigint, into_id bigint)`
 
 /** What a merged person leaves to the survivor here: other anonymous ids, devices; and its searched text goes. */
-export const moveBelongings = (ctx: InTx, pairs: Merge[]) =>
+export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
   ctx.db.run(
     sql`with pairs as (
           select * from ${merges(pairs)}
@@ -198,17 +198,17 @@ export const moveBelongings = (ctx: InTx, pairs: Merge[]) =>
   )
 
 export const findUser = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
+  ctx.db.one(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     UserRow,
     sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}`,
   )
 
 /** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
-  ctx.db.first(
+  ctx.db.one(
     UserRow,
     sql`select ${columns} from users u
         where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isThere}
@@ -219,33 +219,33 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
         limit 1`,
   )
 
-const SurvivorRow = Type.Object({ id: IdOf<UserId>(), survivor_id: IdOf<UserId>() })
+const MergedIntoRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
 /** Where people went: each to itself, or to the survivor of its merges. Who is gone is not in the answer. */
-export const findSurvivors = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
-  ctx.db.all(
-    SurvivorRow,
-    sql`select u.id, s.id as survivor_id from users u
+export const findMergedInto = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
+  ctx.db.many(
+    MergedIntoRow,
+    sql`select u.id, s.id as merged_into from users u
         join users s on s.id = coalesce(u.merged_into, u.id) and s.project_id = ${projectId} and s.erase_requested_at is null
         where u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and u.erase_requested_at is null`,
   )
 
 /** The ids under which other modules may keep what a person did: its own, and those of people merged into it. */
 export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {
-  const merged = await ctx.db.all(IdRow, sql`select id from users where project_id = ${ctx.projectId} and merged_into = ${id}`)
+  const merged = await ctx.db.many(IdRow, sql`select id from users where project_id = ${ctx.projectId} and merged_into = ${id}`)
   return [id, ...merged.map(({ id }) => id)]
 }
 
 const DeviceOfUser = Type.Object({ ...DeviceRow.properties })
 
 export const listDevices = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     DeviceOfUser,
     sql`select device_id, os, os_version, model, app_build, app_version, token is not null as has_token, created_at, updated_at
         from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
   )
 
-const DeviceOfPerson = Type.Object({
+const UserDeviceRow = Type.Object({
   user_id: IdOf<UserId>(),
   os: Nullable(Type.String()),
   os_version: Nullable(Type.String()),
@@ -256,8 +256,8 @@ const DeviceOfPerson = Type.Object({
 
 /** The devices of several people. */
 export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.all(
-    DeviceOfPerson,
+  ctx.db.many(
+    UserDeviceRow,
     sql`select user_id, os, os_version, model, app_build, app_version from devices
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
   )
@@ -285,7 +285,7 @@ export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
 
 /** Takes a token from whichever other device holds it. */
 export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
-  ctx.db.all(
+  ctx.db.many(
     Found,
     sql`update devices set token = null, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and token = ${token} and device_id <> ${deviceId}
@@ -294,7 +294,7 @@ export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
 
 /** Who had this device until now. */
 export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
-  ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
+  ctx.db.one(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
 
 /** `has_push_device` follows the devices. */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
@@ -328,7 +328,7 @@ const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>()
 
 /** People to erase, oldest request first. */
 export const findErasable = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Erasable,
     sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`,
   )
@@ -337,7 +337,7 @@ const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String(
 
 /** Removes what this module keeps of a person and of those merged into it; returns their ids. */
 export const eraseUser = (ctx: InTx, id: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     ErasedRow,
     sql`with phones as (
           delete from devices where project_id = ${ctx.projectId} and user_id = ${id}
@@ -353,7 +353,7 @@ const AttributeRow = Type.Object({
 })
 
 export const listAttributes = (ctx: Pick<ProjectCtx, 'db' | 'projectId'>) =>
-  ctx.db.all(
+  ctx.db.many(
     AttributeRow,
     sql`select key, min_role, is_hidden, is_end_user from attributes where project_id = ${ctx.projectId} order by key`,
   )

@@ -22,7 +22,7 @@ import {
   registerDevice,
   requireUser,
   saveAttribute,
-  upsertUsers,
+  saveUsers,
 } from './service.ts'
 
 const params = { userId: pathUser }
@@ -43,7 +43,7 @@ export const userRoutes = (whenChanged: WhenChanged) => [
     access: { secret: 'editor' },
     body: UserBatch,
     reply: BatchResult,
-    run: (ctx, { body }) => upsertUsers(ctx, body, whenChanged),
+    run: (ctx, { body }) => saveUsers(ctx, body, whenChanged),
   }),
   route({
     method: 'GET',

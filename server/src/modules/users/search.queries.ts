@@ -25,7 +25,7 @@ export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, coun
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
   const from = page.cursor?.position.id
   const range = from === undefined ? sql`true` : ascending ? sql`s.user_id >= ${from}` : sql`s.user_id <= ${from}`
-  return ctx.db.all(
+  return ctx.db.many(
     Found,
     sql`select s.user_id
         from (select s.user_id, s.text from user_search s
@@ -38,9 +38,9 @@ export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, coun
 }
 
 /** Rows of people whose searched text holds `q`; `id` is where the row names its person. Materialised, because the planner would walk the key for a term it thinks common. */
-export const searchedBy = (ctx: ProjectCtx, id: Sql, q: string) =>
+export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
   sql`${id} in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
 
 /** The same, for a term that is common: the page itself is walked and each row asked. */
-export const searchedInPassing = (ctx: ProjectCtx, id: Sql, q: string) =>
+export const matchesRecentQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
   sql`exists (select 1 from user_search s where s.user_id = ${id} and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`

@@ -1,22 +1,22 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
-import { remembered } from '../../infra/runtime/cache.ts'
+import { cached } from '../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, checkItem } from './batch.ts'
-import { logChanges, type WhenChanged } from './changes.ts'
-import type { Person } from './identity.ts'
+import { appendUserChanges, type WhenChanged } from './changes.ts'
+import type { UserRecord } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
 import { searchRecent } from './search.queries.ts'
-import { type Arrival, upsertPeople } from './upsert-users.ts'
+import { type UserUpdate, upsertUsers } from './upsert-users.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
 
 /** The attribute register of a project, asked with every read of a person. */
-const attributeRules = remembered(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) => queries.listAttributes({ ...ctx, projectId }))
+const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) => queries.listAttributes({ ...ctx, projectId }))
 
 export const listAttributes = (ctx: ProjectCtx) => queries.listAttributes(ctx)
 
@@ -32,16 +32,16 @@ export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<voi
 }
 
 /** Saves what can be saved and says, item by item, what could not be. */
-export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenChanged: WhenChanged): Promise<BatchResult> {
+export async function saveUsers(ctx: ProjectCtx, items: unknown[], whenChanged: WhenChanged): Promise<BatchResult> {
   const at = ctx.clock.now()
   const checked = items.map(checkItem)
-  const arrivals = checked.flatMap((item): Arrival[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
-  const saved = (arrivals.length > 0 ? await upsertPeople(ctx, arrivals, whenChanged) : []).values()
+  const arrivals = checked.flatMap((item): UserUpdate[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
+  const saved = (arrivals.length > 0 ? await upsertUsers(ctx, arrivals, whenChanged) : []).values()
   const rules = await attributeRules.get(ctx, ctx.projectId)
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
     const outcome = saved.next().value
-    return outcome && 'person' in outcome ? { user: present(ctx, toRow(ctx, outcome.person), rules) } : { faults: outcome?.faults ?? [] }
+    return outcome && 'user' in outcome ? { user: present(ctx, toRow(ctx, outcome.user), rules) } : { faults: outcome?.faults ?? [] }
   })
   const result = batchResult(items, outcomes)
   ctx.metrics.contactsUpserted('saved', result.succeeded)
@@ -49,10 +49,10 @@ export async function upsertUsers(ctx: ProjectCtx, items: unknown[], whenChanged
   return result
 }
 
-const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...person }: Person): UserRow => ({ ...person, project_id: ctx.projectId })
+const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...user }: UserRecord): UserRow => ({ ...user, project_id: ctx.projectId })
 
 /** Users as this caller sees them, in the order given. */
-export async function presentUsers(ctx: ProjectCtx, rows: UserRow[]): Promise<User[]> {
+export async function usersForCaller(ctx: ProjectCtx, rows: UserRow[]): Promise<User[]> {
   const rules = await attributeRules.get(ctx, ctx.projectId)
   return rows.map((row) => present(ctx, row, rules))
 }
@@ -75,9 +75,9 @@ async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<U
   if (page.q === '' || page.limit === 0) return queries.listUsers(ctx, page)
   if (page.sort === 'id' && page.limit > 0) {
     const recent = await searchRecent(ctx, page.q, page, page.limit + 2)
-    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.foundInPassing(ctx, page.q))
+    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.matchesRecentSearch(ctx, page.q))
   }
-  return queries.listUsers(ctx, page, queries.foundBy(ctx, page.q))
+  return queries.listUsers(ctx, page, queries.matchesSearch(ctx, page.q))
 }
 
 /** One user with devices, by the id in the path. Throws 404. */
@@ -124,7 +124,7 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
     await queries.upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...robbed.map(({ user_id }) => user_id)])]
     await queries.refreshPushFlag(ctx, touched)
-    await logChanges(
+    await appendUserChanges(
       ctx,
       touched.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
     )
@@ -139,14 +139,14 @@ async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
 }
 
 /** The people of these ids as they are now: who was merged is the survivor, who is gone has no entry. */
-export async function findPresent(ctx: ProjectCtx | InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
+export async function findLiveUsers(ctx: ProjectCtx | InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
   if (ids.length === 0) return new Map()
-  const survivors = await queries.findSurvivors(ctx, ctx.projectId, [...new Set(ids)])
-  const found = await queries.findUsers(ctx, [...new Set(survivors.map(({ survivor_id }) => survivor_id))])
+  const mergedInto = await queries.findMergedInto(ctx, ctx.projectId, [...new Set(ids)])
+  const found = await queries.findUsers(ctx, [...new Set(mergedInto.map(({ merged_into }) => merged_into))])
   const rows = new Map(found.map((row) => [row.id, row]))
   return new Map(
-    survivors.flatMap(({ id, survivor_id }): [UserId, UserRow][] => {
-      const row = rows.get(survivor_id)
+    mergedInto.flatMap(({ id, merged_into }): [UserId, UserRow][] => {
+      const row = rows.get(merged_into)
       return row ? [[id, row]] : []
     }),
   )

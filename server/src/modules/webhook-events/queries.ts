@@ -12,12 +12,12 @@ export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch)
   ctx.db.run(
     sql`with wanted as (
           select w.type, array_agg(s.endpoint_id order by s.endpoint_id) as endpoint_ids
-          from signal_subscribers s
+          from webhook_event_subscriptions s
           cross join unnest(s.event_types) as w (type)
           where s.project_id = ${ctx.projectId}
           group by w.type
         )
-        insert into signals (id, project_id, type, occurred_at, data, endpoint_ids, created_at)
+        insert into webhook_events (id, project_id, type, occurred_at, data, endpoint_ids, created_at)
         select h.id, ${ctx.projectId}::bigint, h.type, h.occurred_at, h.data, wanted.endpoint_ids, ${ctx.clock.now()}
         from unnest(${ids}::text[], ${types}::text[], ${occurredAt}::timestamptz[], ${data}::json[]) as h (id, type, occurred_at, data)
         join wanted using (type)
@@ -27,16 +27,16 @@ export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch)
 const TypeRow = Type.Object({ type: Type.String() })
 
 /** The types of news that anybody wants to hear right now. */
-export const wantedTypes = (ctx: InTx) =>
-  ctx.db.all(
+export const subscribedTypes = (ctx: InTx) =>
+  ctx.db.many(
     TypeRow,
-    sql`select distinct w.type from signal_subscribers s cross join unnest(s.event_types) as w (type) where s.project_id = ${ctx.projectId}`,
+    sql`select distinct w.type from webhook_event_subscriptions s cross join unnest(s.event_types) as w (type) where s.project_id = ${ctx.projectId}`,
   )
 
 /** Stores an example for one endpoint; it is dispatched by whoever asked for it. */
 export const insertTest = (ctx: InTx, id: string, type: string, data: string, endpointId: EndpointId) =>
   ctx.db.run(
-    sql`insert into signals (id, project_id, type, occurred_at, data, is_test, endpoint_ids, created_at, dispatched_at)
+    sql`insert into webhook_events (id, project_id, type, occurred_at, data, is_test, endpoint_ids, created_at, dispatched_at)
         values (${id}, ${ctx.projectId}, ${type}, ${ctx.clock.now()}, ${data}::json, true, array[${endpointId}::bigint], ${ctx.clock.now()}, ${ctx.clock.now()})`,
   )
 
@@ -52,17 +52,17 @@ const Undispatched = Type.Object({
  * when the transaction commits.
  */
 export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Undispatched,
     sql`with oldest as (
-          select id, project_id from signals
+          select id, project_id from webhook_events
           where dispatched_at is null
           order by created_at, id
           limit ${limit}
           for update skip locked
         ),
         taken as (
-          update signals s
+          update webhook_events s
           set dispatched_at = ${ctx.clock.now()}
           from oldest
           where s.id = oldest.id and s.project_id = oldest.project_id
@@ -71,7 +71,7 @@ export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
         select id, project_id, type, endpoint_id from taken cross join unnest(endpoint_ids) as endpoint_id order by id, endpoint_id`,
   )
 
-const StoredSignal = Type.Object({
+const StoredWebhookEvent = Type.Object({
   id: Type.String(),
   project_id: IdOf<ProjectId>(),
   type: Type.String(),
@@ -81,30 +81,30 @@ const StoredSignal = Type.Object({
 })
 
 /** A signal as it is stored; `data` is the text of the JSON, so that it is the same each time it is sent. */
-export type StoredSignal = Static<typeof StoredSignal>
+export type StoredWebhookEvent = Static<typeof StoredWebhookEvent>
 
 export const findSignals = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>
-  ctx.db.all(
-    StoredSignal,
-    sql`select id, project_id, type, occurred_at, data::text as data, is_test from signals
+  ctx.db.many(
+    StoredWebhookEvent,
+    sql`select id, project_id, type, occurred_at, data::text as data, is_test from webhook_events
         where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::text[])`,
   )
 
 /** Deletes signals that were dispatched before; those that wait to be are kept. */
-export const purgeSignals = (ctx: Ctx, dispatchedBefore: Date, limit: number) =>
+export const purgeWebhookEvents = (ctx: Ctx, dispatchedBefore: Date, limit: number) =>
   ctx.db.run(
-    sql`delete from signals
-        where (project_id, id) in (select project_id, id from signals where dispatched_at < ${dispatchedBefore} order by dispatched_at limit ${limit})`,
+    sql`delete from webhook_events
+        where (project_id, id) in (select project_id, id from webhook_events where dispatched_at < ${dispatchedBefore} order by dispatched_at limit ${limit})`,
   )
 
 /** From now on the endpoint hears of these. */
 export const subscribe = (ctx: InTx, endpointId: EndpointId, types: readonly string[]) =>
   ctx.db.run(
-    sql`insert into signal_subscribers (project_id, endpoint_id, event_types)
+    sql`insert into webhook_event_subscriptions (project_id, endpoint_id, event_types)
         values (${ctx.projectId}, ${endpointId}, ${types}::text[])
         on conflict (project_id, endpoint_id) do update set event_types = excluded.event_types`,
   )
 
 /** From now on the endpoints hear of nothing. */
 export const unsubscribe = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: EndpointId) =>
-  ctx.db.run(sql`delete from signal_subscribers where project_id = ${projectId} and endpoint_id = ${endpointId}`)
+  ctx.db.run(sql`delete from webhook_event_subscriptions where project_id = ${projectId} and endpoint_id = ${endpointId}`)

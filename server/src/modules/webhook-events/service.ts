@@ -1,15 +1,15 @@
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { ulid } from '../../lib/ids.ts'
-import type { Happened } from './event-kind.ts'
+import type { WebhookEvent } from './event-kind.ts'
 import * as queries from './queries.ts'
-import * as signals from './types/index.ts'
+import * as webhookEvents from './types/index.ts'
 
-type AnySignal = (typeof signals)[keyof typeof signals]
-export type EventType = AnySignal['type']
+type AnyEventKind = (typeof webhookEvents)[keyof typeof webhookEvents]
+export type EventType = AnyEventKind['type']
 
 /** Every type of event, by group and name. */
-export const EVENT_TYPES: readonly EventType[] = Object.values(signals)
+export const EVENT_TYPES: readonly EventType[] = Object.values(webhookEvents)
   .map(({ type }) => type)
   .sort()
 
@@ -26,8 +26,8 @@ function newIds(ctx: InTx, count: number): string[] {
  * Tells outsiders what happened, in the transaction that made it true. Kept for the endpoints that are active and
  * subscribed now; what nobody wants to hear of leaves no trace, and is not even put together.
  */
-export async function emit(ctx: InTx, news: () => Happened[]): Promise<void> {
-  const wanted = new Set((await queries.wantedTypes(ctx)).map(({ type }) => type))
+export async function emit(ctx: InTx, news: () => WebhookEvent[]): Promise<void> {
+  const wanted = new Set((await queries.subscribedTypes(ctx)).map(({ type }) => type))
   if (wanted.size === 0) return
   const happened = news().filter(({ type }) => wanted.has(type))
   if (happened.length === 0) return
@@ -42,7 +42,7 @@ export async function emit(ctx: InTx, news: () => Happened[]): Promise<void> {
 /** Stores the sample of a type for one endpoint, marked as a test, and answers its id. Its delivery is up to the caller. */
 export async function storeTest(ctx: InTx, type: EventType, endpointId: EndpointId): Promise<string> {
   const [id = ''] = newIds(ctx, 1)
-  const { sample } = Object.values(signals).find((signal) => signal.type === type) as AnySignal
+  const { sample } = Object.values(webhookEvents).find((signal) => signal.type === type) as AnyEventKind
   await queries.insertTest(ctx, id, type, JSON.stringify(sample), endpointId)
   return id
 }

@@ -6,7 +6,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { matches } from '../../lib/validate.ts'
-import { EVENT_TYPES, emit, type Happened, signals, subscribe, unsubscribe } from './index.ts'
+import { EVENT_TYPES, emit, subscribe, unsubscribe, type WebhookEvent, webhookEvents } from './index.ts'
 
 const SPECIFIED = [
   'queue.queue-message-authenticated',
@@ -43,11 +43,11 @@ describe('the catalogue', () => {
     expect([...EVENT_TYPES].sort()).toEqual([...SPECIFIED].sort())
   })
 
-  test.each(Object.values(signals))('says what $type means', ({ summary }) => {
+  test.each(Object.values(webhookEvents))('says what $type means', ({ summary }) => {
     expect(summary).toMatch(/^[A-Z].{20,}\.$/)
   })
 
-  test.each(Object.values(signals))('has a sample of $type as it goes over the wire', ({ data, sample }) => {
+  test.each(Object.values(webhookEvents))('has a sample of $type as it goes over the wire', ({ data, sample }) => {
     expect(matches(data)(JSON.parse(JSON.stringify(sample)))).toBeNull()
   })
 
@@ -57,9 +57,9 @@ describe('the catalogue', () => {
   })
 
   test('refuses news without what its type must say', () => {
-    expectTypeOf(signals.deliveryNullMx.of).parameter(0).toHaveProperty('domain')
+    expectTypeOf(webhookEvents.deliveryNullMx.of).parameter(0).toHaveProperty('domain')
     // @ts-expect-error A completed delivery says how many recipients it reached.
-    signals.deliveryCompleted.of({ elapsed_ms: 12 })
+    webhookEvents.deliveryCompleted.of({ elapsed_ms: 12 })
   })
 })
 
@@ -72,14 +72,14 @@ const Stored = Type.Object({
 })
 
 const stored = (ctx: ProjectCtx) =>
-  ctx.db.all(
+  ctx.db.many(
     Stored,
-    sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from signals where project_id = ${ctx.projectId} order by id`,
+    sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from webhook_events where project_id = ${ctx.projectId} order by id`,
   )
 
-const tell = (ctx: ProjectCtx, ...happened: Happened[]) => inTx(ctx, (ctx) => emit(ctx, () => happened))
+const tell = (ctx: ProjectCtx, ...happened: WebhookEvent[]) => inTx(ctx, (ctx) => emit(ctx, () => happened))
 
-const nullMx = (domain: string) => signals.deliveryNullMx.of({ domain })
+const nullMx = (domain: string) => webhookEvents.deliveryNullMx.of({ domain })
 const [first, second] = [1 as EndpointId, 2 as EndpointId]
 
 describe('news', () => {
@@ -91,8 +91,8 @@ describe('news', () => {
     await tell(
       w.ctx,
       nullMx('both.example'),
-      signals.deliveryFailed.of({ reason: 'Nothing helped.' }),
-      signals.queueQuotaExceeded.of({ quota: 'q', limit: 1 }),
+      webhookEvents.deliveryFailed.of({ reason: 'Nothing helped.' }),
+      webhookEvents.queueQuotaExceeded.of({ quota: 'q', limit: 1 }),
     )
     await inTx(w.ctx, (ctx) => unsubscribe(ctx, w.projectId, second))
     w.advance(1)
@@ -129,7 +129,7 @@ describe('news', () => {
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx', 'delivery.failed']))
     const domains = Array.from({ length: 50 }, (_, index) => `d${index}.example`)
     const earlier = new Date('2026-11-23T08:59:59.123Z')
-    const strange = signals.deliveryFailed.of({ to: 'b@example.com', reason: 'NUL \0 and half \ud83d', channel: 'text' }, earlier)
+    const strange = webhookEvents.deliveryFailed.of({ to: 'b@example.com', reason: 'NUL \0 and half \ud83d', channel: 'text' }, earlier)
     await tell(w.ctx, ...domains.map(nullMx), strange)
     const found = await stored(w.ctx)
     expect(found.slice(0, 50).map(({ data }) => JSON.parse(data).domain)).toEqual(domains)

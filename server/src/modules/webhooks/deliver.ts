@@ -9,12 +9,12 @@ import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { findSignals, unsubscribe } from '../webhook-events/index.ts'
 import { payload } from './payload.ts'
-import type { ClaimedDelivery, Settled } from './queries.ts'
+import type { ClaimedDelivery, DeliveryResult } from './queries.ts'
 import * as queries from './queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 import { sealContext } from './service.ts'
 import { type Signer, signer } from './signature.ts'
-import { streaks, suspensionReason } from './suspension.ts'
+import { failureStreaks, suspensionReason } from './suspension.ts'
 
 const LEASED_MAX = 2000
 const IN_FLIGHT_MAX = 500
@@ -43,12 +43,12 @@ type Attempted = { parcel: Parcel; at: Date; response: SafeResponse }
 
 /** Sends everything that is due. Answers how many attempts were made, when nothing is due or under way any more. */
 export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
-  const desk: Desk = { lanes: new Map(), inFlight: 0, finished: [], stale: [], troubles: [], bell: Promise.withResolvers() }
+  const desk: Desk = { queues: new Map(), inFlight: 0, finished: [], stale: [], troubles: [], bell: Promise.withResolvers() }
   try {
     return await work(ctx, desk, stop)
   } finally {
     // After trouble nobody would record what is sent: what is at hand is left to whoever leases it next.
-    for (const lane of desk.lanes.values()) lane.waiting.length = 0
+    for (const queue of desk.queues.values()) queue.waiting.length = 0
   }
 }
 
@@ -61,7 +61,7 @@ async function work(ctx: Ctx, desk: Desk, stop: AbortSignal): Promise<number> {
     await settle(ctx, finished)
     await release(ctx, desk.stale.splice(0))
     if (!stop.aborted) await fill(ctx, desk)
-    for (const lane of desk.lanes.values()) start(ctx, desk, lane, stop)
+    for (const queue of desk.queues.values()) start(ctx, desk, queue, stop)
     if (desk.troubles.length > 0) throw desk.troubles[0]
     if (desk.finished.length > 0 || desk.stale.length > 0) continue
     if (desk.inFlight === 0) return attempts
@@ -70,10 +70,10 @@ async function work(ctx: Ctx, desk: Desk, stop: AbortSignal): Promise<number> {
 }
 
 /** What one endpoint has of us at the moment. */
-type Lane = { waiting: Parcel[]; inFlight: number; finishedSinceFill: number }
+type EndpointQueue = { waiting: Parcel[]; inFlight: number; finishedSinceFill: number }
 
 type Desk = {
-  lanes: Map<EndpointId, Lane>
+  queues: Map<EndpointId, EndpointQueue>
   inFlight: number
   finished: Attempted[]
   /** Leased and not tried: to be given back. */
@@ -85,31 +85,31 @@ type Desk = {
 }
 
 /** Puts what is due on the lanes of its endpoints, and forgets lanes that are empty. */
-async function fill(ctx: Ctx, { lanes }: Desk): Promise<void> {
-  const quick = [...lanes].filter(([, { finishedSinceFill }]) => finishedSinceFill >= QUICK_FROM).map(([id]) => id)
+async function fill(ctx: Ctx, { queues }: Desk): Promise<void> {
+  const quick = [...queues].filter(([, { finishedSinceFill }]) => finishedSinceFill >= QUICK_FROM).map(([id]) => id)
   let leased = 0
-  for (const [id, lane] of lanes) {
-    lane.finishedSinceFill = 0
-    leased += lane.waiting.length + lane.inFlight
-    if (lane.waiting.length + lane.inFlight === 0) lanes.delete(id)
+  for (const [id, queue] of queues) {
+    queue.finishedSinceFill = 0
+    leased += queue.waiting.length + queue.inFlight
+    if (queue.waiting.length + queue.inFlight === 0) queues.delete(id)
   }
   for (const parcel of await lease(ctx, LEASED_MAX - leased, quick)) {
-    const lane = lanes.get(parcel.endpoint_id) ?? { waiting: [], inFlight: 0, finishedSinceFill: 0 }
-    lanes.set(parcel.endpoint_id, lane)
-    lane.waiting.push(parcel)
+    const queue = queues.get(parcel.endpoint_id) ?? { waiting: [], inFlight: 0, finishedSinceFill: 0 }
+    queues.set(parcel.endpoint_id, queue)
+    queue.waiting.push(parcel)
   }
 }
 
 /** Sends what waits, as much of it as may be under way at once. */
-function start(ctx: Ctx, desk: Desk, lane: Lane, stop: AbortSignal): void {
-  while (lane.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && desk.inFlight < IN_FLIGHT_MAX) {
-    const parcel = lane.waiting.shift()
+function start(ctx: Ctx, desk: Desk, queue: EndpointQueue, stop: AbortSignal): void {
+  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && desk.inFlight < IN_FLIGHT_MAX) {
+    const parcel = queue.waiting.shift()
     if (!parcel) return
     if (stop.aborted || ctx.clock.now().getTime() - parcel.leasedAt > AT_HAND_MS_MAX) {
       desk.stale.push(parcel)
       continue
     }
-    lane.inFlight += 1
+    queue.inFlight += 1
     desk.inFlight += 1
     attempt(ctx, parcel)
       .then(
@@ -117,11 +117,11 @@ function start(ctx: Ctx, desk: Desk, lane: Lane, stop: AbortSignal): void {
         (error) => desk.troubles.push(error),
       )
       .then(() => {
-        lane.inFlight -= 1
+        queue.inFlight -= 1
         desk.inFlight -= 1
-        lane.finishedSinceFill += 1
-        start(ctx, desk, lane, stop)
-        if (lane.waiting.length < LOW) desk.bell.resolve()
+        queue.finishedSinceFill += 1
+        start(ctx, desk, queue, stop)
+        if (queue.waiting.length < LOW) desk.bell.resolve()
       })
   }
 }
@@ -198,12 +198,12 @@ async function attempt(ctx: Ctx, parcel: Parcel): Promise<Attempted> {
 /** Records attempts, and suspends endpoints that have failed for too long. */
 async function settle(ctx: Ctx, attempted: Attempted[]): Promise<void> {
   if (attempted.length === 0) return
-  await queries.settleDeliveries(
+  await queries.saveDeliveryResults(
     ctx,
     attempted.map((one) => settled(ctx, one)),
   )
   for (const { response } of attempted) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
-  const found = streaks(
+  const found = failureStreaks(
     attempted.map(({ parcel, at, response }) => ({
       projectId: parcel.project_id,
       endpointId: parcel.endpoint_id,
@@ -221,7 +221,7 @@ async function settle(ctx: Ctx, attempted: Attempted[]): Promise<void> {
   }
 }
 
-function settled(ctx: Ctx, { parcel, at, response }: Attempted): Settled {
+function settled(ctx: Ctx, { parcel, at, response }: Attempted): DeliveryResult {
   const { id, project_id, attempts, schedule_step } = parcel
   const succeeded = isSuccess(response)
   const next = succeeded ? null : nextAttemptAt(ctx, response, schedule_step)

@@ -1,6 +1,6 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
-import { purgeSignals, takeUndispatched } from '../webhook-events/index.ts'
+import { purgeWebhookEvents, takeUndispatched } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import * as queries from './queries.ts'
 
@@ -31,7 +31,7 @@ async function purge(ctx: Ctx): Promise<number> {
   const before = new Date(ctx.clock.now().getTime() - KEPT_DAYS * DAY_MS)
   const deliveries = await queries.purgeDeliveries(ctx, before, PURGED_AT_ONCE)
   if (deliveries === PURGED_AT_ONCE) return deliveries
-  const others = [purgeSignals(ctx, before, PURGED_AT_ONCE), queries.purgeEndpoints(ctx, PURGED_AT_ONCE), queries.purgeSecrets(ctx)]
+  const others = [purgeWebhookEvents(ctx, before, PURGED_AT_ONCE), queries.purgeEndpoints(ctx, PURGED_AT_ONCE), queries.purgeSecrets(ctx)]
   return deliveries + (await Promise.all(others)).reduce((sum, count) => sum + count, 0)
 }
 

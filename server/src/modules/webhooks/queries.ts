@@ -39,19 +39,19 @@ export const listEndpoints = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
 const Count = Type.Object({ count: Type.Integer() })
 
 export const countEndpoints = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.first(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`))?.count ?? 0
+  (await ctx.db.one(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`))?.count ?? 0
 
 export const findEndpoint = (ctx: ProjectCtx, id: EndpointId) =>
-  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
+  ctx.db.one(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
 
 /** The endpoint, which until the end of the transaction nobody pauses, suspends or deletes. */
 export const holdEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
+  ctx.db.one(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
 
 export type NewEndpoint = { name: string; url: string; eventTypes: string[]; description: string | null; apiVersion: string }
 
 export const insertEndpoint = (ctx: InTx, { name, url, eventTypes, description, apiVersion }: NewEndpoint) =>
-  ctx.db.first(
+  ctx.db.one(
     EndpointRow,
     sql`insert into webhook_endpoints (project_id, name, url, status, event_types, description, api_version, created_at, updated_at)
         values (${ctx.projectId}, ${name}, ${url}, 'active', ${eventTypes}::text[], ${description}, ${apiVersion}, ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -68,7 +68,7 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
     status: sql`coalesce(${status ?? null}::text, status)`,
   }
   const resumes = sql`${status ?? null}::text = 'active' and status <> 'active'`
-  return ctx.db.first(
+  return ctx.db.one(
     EndpointRow,
     sql`update webhook_endpoints
         set name = ${next.name}, url = ${next.url}, event_types = ${next.eventTypes}, description = ${next.description}, status = ${next.status},
@@ -85,13 +85,13 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
 
 /** Its secret was replaced. Holds the endpoint until the end of the transaction. */
 export const touchEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.first(
+  ctx.db.one(
     EndpointRow,
     sql`update webhook_endpoints set updated_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
 
 export const archiveEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.first(
+  ctx.db.one(
     EndpointRow,
     sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
@@ -123,7 +123,7 @@ export const replaceSecret = (ctx: InTx, endpointId: EndpointId, sealed: string,
 
 export const countOldSecrets = async (ctx: InTx, endpointId: EndpointId): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count from webhook_secrets
           where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and expires_at > ${ctx.clock.now()}`,
@@ -145,7 +145,7 @@ const SealedSecret = Type.Object({ endpoint_id: IdOf<EndpointId>(), sealed: Type
 
 /** The secrets that sign now, newest first. */
 export const liveSecrets = (ctx: Ctx, projectIds: ProjectId[], endpointIds: EndpointId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     SealedSecret,
     sql`select endpoint_id, sealed from webhook_secrets
         where project_id = any(${projectIds}::bigint[]) and endpoint_id = any(${endpointIds}::bigint[])
@@ -181,7 +181,7 @@ const Inserted = Type.Object({ id: IdOf<DeliveryId>() })
 
 /** Queues events for those of the endpoints that are active, and holds these: a pause waits, and then finds what to cancel. */
 export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, eventIds, eventTypes }: Addressed) =>
-  ctx.db.all(
+  ctx.db.many(
     Inserted,
     sql`with active as (
           select id, project_id from webhook_endpoints
@@ -201,7 +201,7 @@ export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, even
 
 /** Sends the same event once more, now, with the whole schedule before it. */
 export const resendDelivery = (ctx: InTx, endpointId: EndpointId, id: DeliveryId) =>
-  ctx.db.first(
+  ctx.db.one(
     DeliveryRow,
     sql`update webhook_deliveries set status = 'pending', schedule_step = 0, next_attempt_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and id = ${id}
@@ -232,7 +232,7 @@ export type Windows = { usual: number; wide: number; quick: EndpointId[]; failin
  * slow answers of one endpoint keep others waiting. What a process that died had leased is due again when the lease ends.
  */
 export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, failingAfter }: Windows, leaseSeconds: number) =>
-  ctx.db.all(
+  ctx.db.many(
     ClaimedDelivery,
     sql`with recursive waiting (endpoint_id) as (
           -- From one endpoint to the next along the index, past everything that waits for either.
@@ -282,7 +282,7 @@ export const releaseDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: Delive
   )
 
 /** What became of one attempt; `next_attempt_at` is null when there is none to come. */
-export type Settled = {
+export type DeliveryResult = {
   id: DeliveryId
   project_id: ProjectId
   attempts: number
@@ -299,7 +299,7 @@ export type Settled = {
  * Records attempts. The number of attempts made before tells a worker that lost its lease from the one that has it. What
  * was cancelled meanwhile stays so, unless it has arrived.
  */
-export const settleDeliveries = (ctx: Ctx, settled: Settled[]) =>
+export const saveDeliveryResults = (ctx: Ctx, settled: DeliveryResult[]) =>
   ctx.db.run(
     sql`with outcomes as (
           select * from json_to_recordset(${JSON.stringify(settled)}::json)
@@ -332,7 +332,7 @@ const Health = Type.Object({
 
 /** Counts failures in a row; answers the endpoints whose count has changed. Endpoints are locked in one order for everybody. */
 export const countFailures = (ctx: Ctx, found: Streak[]) =>
-  ctx.db.all(
+  ctx.db.many(
     Health,
     sql`with streaks as (
           select * from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
@@ -376,7 +376,7 @@ const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) }
 
 /** How many deliveries are due, over all projects, and since when the first of them is. */
 export const queueDepth = (ctx: Ctx) =>
-  ctx.db.first(
+  ctx.db.one(
     Depth,
     sql`select count(*) as waiting, min(next_attempt_at) as oldest from webhook_deliveries where status = 'pending' and next_attempt_at <= ${ctx.clock.now()}`,
   )
@@ -385,4 +385,4 @@ const StatusCount = Type.Object({ status: Type.String(), count: Type.Integer() }
 
 /** How many endpoints there are of each status, over all projects. */
 export const countByStatus = (ctx: Ctx) =>
-  ctx.db.all(StatusCount, sql`select status, count(*) as count from webhook_endpoints where archived_at is null group by status`)
+  ctx.db.many(StatusCount, sql`select status, count(*) as count from webhook_endpoints where archived_at is null group by status`)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
-import { streaks, suspensionReason } from './suspension.ts'
+import { failureStreaks, suspensionReason } from './suspension.ts'
 
 const now = new Date('2026-11-23T09:00:00.000Z')
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
@@ -25,17 +25,17 @@ describe('a batch of attempts', () => {
     ['-+--', { broken: true, failures: 2, firstFailureAt: at(2), gone: false }],
     ['-x', { broken: false, failures: 2, firstFailureAt: at(0), gone: true }],
     ['x+', { broken: true, failures: 0, firstFailureAt: null, gone: true }],
-  ])('%s', (text, expected) => expect(streaks(verdicts(text))).toEqual([{ projectId, endpointId: 1, ...expected }]))
+  ])('%s', (text, expected) => expect(failureStreaks(verdicts(text))).toEqual([{ projectId, endpointId: 1, ...expected }]))
 
   test('keeps endpoints apart, and in order', () => {
-    const found = streaks([...verdicts('-', 9), ...verdicts('+', 2), ...verdicts('-', 9)])
+    const found = failureStreaks([...verdicts('-', 9), ...verdicts('+', 2), ...verdicts('-', 9)])
     expect(found.map(({ endpointId, failures }) => [endpointId, failures])).toEqual([
       [2, 0],
       [9, 2],
     ])
   })
 
-  test('may be empty', () => expect(streaks([])).toEqual([]))
+  test('may be empty', () => expect(failureStreaks([])).toEqual([]))
 })
 
 describe('an endpoint is suspended', () => {

@@ -2,7 +2,7 @@
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 
 /** What became of one attempt, as far as the health of the endpoint goes. */
-export type Verdict = { projectId: ProjectId; endpointId: EndpointId; succeeded: boolean; gone: boolean; at: Date }
+export type SuspensionCheck = { projectId: ProjectId; endpointId: EndpointId; succeeded: boolean; gone: boolean; at: Date }
 
 /** What a batch of attempts says about one endpoint: the failures since its last success in the batch. */
 export type Streak = {
@@ -15,7 +15,7 @@ export type Streak = {
 }
 
 /** One streak for each endpoint, in the order of the endpoints' ids. `verdicts` are in the order in which they came. */
-export function streaks(verdicts: readonly Verdict[]): Streak[] {
+export function failureStreaks(verdicts: readonly SuspensionCheck[]): Streak[] {
   const found = new Map<EndpointId, Streak>()
   for (const { projectId, endpointId, succeeded, gone, at } of verdicts) {
     const before = found.get(endpointId) ?? { projectId, endpointId, broken: false, failures: 0, firstFailureAt: null, gone: false }

@@ -5,7 +5,7 @@ import type { Receiver } from '../../../test/receiver.ts'
 import { type RequestOptions, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { emit, signals } from '../webhook-events/index.ts'
+import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { verifySignature } from './index.ts'
 
 const WEBHOOKS = '/api/client/webhooks'
@@ -34,7 +34,7 @@ async function open(env: Record<string, string> = {}) {
 }
 
 const happens = (ctx: ProjectCtx, ...domains: string[]) =>
-  inTx(ctx, (ctx) => emit(ctx, () => domains.map((domain) => signals.deliveryNullMx.of({ domain }))))
+  inTx(ctx, (ctx) => emit(ctx, () => domains.map((domain) => webhookEvents.deliveryNullMx.of({ domain }))))
 
 const heard = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain?: string }).domain)
 
@@ -71,10 +71,7 @@ describe('an endpoint', () => {
     const { body } = await w.post(WEBHOOKS, { ...input, signing_secret })
     expect(body.signing_secret).toBe(signing_secret)
     const Row = Type.Object({ sealed: Type.String() })
-    const row = await w.db.first(
-      Row,
-      sql`select sealed from webhook_secrets where project_id = ${w.projectId} and endpoint_id = ${body.id}`,
-    )
+    const row = await w.db.one(Row, sql`select sealed from webhook_secrets where project_id = ${w.projectId} and endpoint_id = ${body.id}`)
     expect(row?.sealed).not.toContain('sixteen')
   })
 
@@ -325,7 +322,7 @@ describe('an event', () => {
     // The quick one comes behind many that are older, and is there before the first ten of these have timed out.
     expect(heard(receiver)).toEqual(['quick.example'])
     expect(heard(slow)).toContain('quick.example')
-    const first = await w.db.first(
+    const first = await w.db.one(
       Type.Object({ quick: Type.Boolean() }),
       sql`select (select min(a.id) from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
                   where d.project_id = ${w.projectId} and d.status = 'succeeded')
@@ -364,13 +361,13 @@ describe('an event', () => {
     w.advance('2 days')
     await w.drain()
     expect(await deliveries(w, id)).toEqual([])
-    const Left = Type.Object({ signals: Type.Integer(), attempts: Type.Integer() })
-    const left = await w.db.first(
+    const Left = Type.Object({ webhookEvents: Type.Integer(), attempts: Type.Integer() })
+    const left = await w.db.one(
       Left,
-      sql`select (select count(*) from signals where project_id = ${w.projectId}) as signals,
+      sql`select (select count(*) from webhook_events where project_id = ${w.projectId}) as signals,
                  (select count(*) from webhook_attempts where project_id = ${w.projectId}) as attempts`,
     )
-    expect(left).toEqual({ signals: 0, attempts: 0 })
+    expect(left).toEqual({ webhookEvents: 0, attempts: 0 })
   })
 })
 
@@ -478,7 +475,7 @@ describe('a failure', () => {
       error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
       response_body: Type.String(),
     })
-    const found = await w.db.all(
+    const found = await w.db.many(
       Attempt,
       sql`select status_code, error, response_body from webhook_attempts where project_id = ${w.projectId} order by id`,
     )
@@ -608,7 +605,7 @@ describe('a pause', () => {
     await w.drain()
     expect(heard(receiver)).toEqual(['retried.example'])
     const Status = Type.Object({ status: Type.String(), next_attempt_at: Type.Null() })
-    const found = await w.db.all(
+    const found = await w.db.many(
       Status,
       sql`select status, next_attempt_at from webhook_deliveries where project_id = ${w.projectId} and endpoint_id = ${id}`,
     )
@@ -711,7 +708,7 @@ describe('on request', () => {
       [FAILED, true],
       ['incoming-report.virus-report', true],
     ])
-    expect(receiver.requests[0]?.json.data).toEqual(JSON.parse(JSON.stringify(signals.deliveryFailed.sample)))
+    expect(receiver.requests[0]?.json.data).toEqual(JSON.parse(JSON.stringify(webhookEvents.deliveryFailed.sample)))
     expect(bystander.requests).toEqual([])
     expect((await deliveries(w, id, { key: w.keys.support })).map((delivery) => delivery.id)).toEqual([
       second.body.delivery_id,

@@ -75,9 +75,9 @@ describe('who is meant', () => {
 
   test('the holdout is always the same part of those who could get it', async () => {
     await using w = await world()
-    const people = names(100)
-    const list = await listOf(w, ...people)
-    const spared = await listOf(w, ...people.slice(0, 50))
+    const users = names(100)
+    const list = await listOf(w, ...users)
+    const spared = await listOf(w, ...users.slice(0, 50))
     const campaign = await blastTo(w, [list], { holdout_percent: 40, exclusion_list_ids: [spared] })
     await load(w, campaign)
     const rows = await messagesIn(w, campaign)
@@ -94,8 +94,8 @@ describe('who is meant', () => {
 describe('chunks', () => {
   test('of any size make the same audience', async () => {
     await using w = await world()
-    const people = names(25)
-    const lists = [await listOf(w, ...people.slice(0, 15)), await listOf(w, ...people.slice(10))]
+    const users = names(25)
+    const lists = [await listOf(w, ...users.slice(0, 15)), await listOf(w, ...users.slice(10))]
     for (const size of [1, 5, 7, 25, 100]) {
       const campaign = await blastTo(w, lists)
       await schedule(w, campaign)
@@ -106,7 +106,7 @@ describe('chunks', () => {
         chunks++
       }
       expect(chunks).toBe(Math.floor(25 / size) + 1)
-      expect((await outcomes(w, campaign)).map((line) => line.slice(0, 4))).toEqual(people)
+      expect((await outcomes(w, campaign)).map((line) => line.slice(0, 4))).toEqual(users)
     }
   })
 
@@ -157,9 +157,9 @@ describe('chunks', () => {
 
   test('a list that takes on a new rule meanwhile goes on with its new users from there', async () => {
     await using w = await world()
-    const people = names(20)
-    await w.users(...people)
-    const odd = people.filter((_, index) => index % 2 === 1)
+    const users = names(20)
+    await w.users(...users)
+    const odd = users.filter((_, index) => index % 2 === 1)
     await w.post(
       '/api/client/users/batch',
       odd.map((external_id) => ({ external_id, data: { odd: true } })),
@@ -175,7 +175,7 @@ describe('chunks', () => {
     await loadAudiences(w.ctx, 2)
     await run(w, 'lists.build', 5)
     await w.drain()
-    const expected = [...odd.slice(0, 7), ...people.filter((name) => !odd.includes(name) && name > (odd[6] as string))].sort()
+    const expected = [...odd.slice(0, 7), ...users.filter((name) => !odd.includes(name) && name > (odd[6] as string))].sort()
     expect((await outcomes(w, campaign)).map((line) => line.slice(0, 4))).toEqual(expected)
   })
 })

@@ -11,7 +11,7 @@ type Purpose = keyof typeof PURPOSES
 const WORD = 2 ** 32
 
 /** A number from 0 up to but not including 1, spread evenly over people. MurmurHash3 (x86, 32 bits) of five words. */
-export function placeOf(purpose: Purpose, campaign: CampaignId, user: UserId): number {
+export function bucketOf(purpose: Purpose, campaign: CampaignId, user: UserId): number {
   const words = [PURPOSES[purpose], campaign % WORD, Math.floor(campaign / WORD), user % WORD, Math.floor(user / WORD)]
   let hash = 0
   for (const word of words) {
@@ -27,12 +27,12 @@ export function placeOf(purpose: Purpose, campaign: CampaignId, user: UserId): n
 const rotated = (word: number, by: number) => (word << by) | (word >>> (32 - by))
 
 /** Is the person one of `percent` in a hundred? */
-export const isAmong = (purpose: Purpose, percent: number, campaign: CampaignId, user: UserId): boolean =>
-  percent > 0 && placeOf(purpose, campaign, user) * 100 < percent
+export const isInShare = (purpose: Purpose, percent: number, campaign: CampaignId, user: UserId): boolean =>
+  percent > 0 && bucketOf(purpose, campaign, user) * 100 < percent
 
 /** Which of several parts the person is in, by their weights. There must be a part. */
-export function partOf(weights: readonly number[], campaign: CampaignId, user: UserId): number {
-  let rest = placeOf('variant', campaign, user) * weights.reduce((sum, weight) => sum + weight, 0)
+export function variantIndexOf(weights: readonly number[], campaign: CampaignId, user: UserId): number {
+  let rest = bucketOf('variant', campaign, user) * weights.reduce((sum, weight) => sum + weight, 0)
   const part = weights.findIndex((weight) => {
     rest -= weight
     return rest < 0

@@ -14,11 +14,11 @@ import { planFor } from './plan.ts'
 import * as queries from './queries.ts'
 import { sendTimes } from './send-times.ts'
 
-const CHUNK_PEOPLE = 5000
+const CHUNK_USERS = 5000
 const CAMPAIGNS_AT_ONCE = 20
 
 /** Starts the blasts whose time has come. Answers how many it found. */
-export async function beginDue(ctx: Ctx): Promise<number> {
+export async function launchDue(ctx: Ctx): Promise<number> {
   const due = await queries.findDue(ctx, CAMPAIGNS_AT_ONCE)
   for (const [projectId, campaigns] of Map.groupBy(due, ({ project_id }) => project_id)) {
     const inProject = asSystem(ctx, projectId, await findProject(ctx, projectId))
@@ -32,23 +32,23 @@ export async function beginDue(ctx: Ctx): Promise<number> {
 }
 
 /** Loads one chunk of each audience that is not complete. Answers how many people it looked at, and campaigns that it completed. */
-export async function loadAudiences(ctx: Ctx, chunkPeople: number = CHUNK_PEOPLE): Promise<number> {
+export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
-    done += await loadChunk(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkPeople)
+    done += await loadChunk(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkUsers)
   }
   return done + (await queries.runLoaded(ctx))
 }
 
 /** One chunk of an audience; 0 when somebody else is at it, or when it may not be loaded any more. */
-export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkPeople: number): Promise<number> =>
+export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): Promise<number> =>
   inTx(ctx, async (ctx) => {
     const audience = await queries.lockAudience(ctx, id)
     const campaign = audience && (await queries.holdLoading(ctx, id))
     if (!campaign) return 0
-    const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkPeople)
+    const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkUsers)
     if (ids.length > 0) await plan(ctx, campaign, ids)
-    await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkPeople)
+    await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkUsers)
     return ids.length
   })
 
@@ -58,5 +58,5 @@ async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<vo
   const now = ctx.clock.now()
   const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
   const planned = members.map((member) => planFor(campaign, member, timeIn, now))
-  await planMessages(ctx, { campaign_id: id, channel, lane: BULK, cause: `campaign:${id}` }, planned)
+  await planMessages(ctx, { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}` }, planned)
 }

@@ -1,7 +1,7 @@
 /** What each person of an audience is to get, or why not. Pure. */
-import { obstacleTo, type Planned } from '../../messages/index.ts'
+import { type Planned, skipReasonFor } from '../../messages/index.ts'
 import type { CampaignRow } from '../schema.ts'
-import { isAmong, partOf } from './buckets.ts'
+import { isInShare, variantIndexOf } from './buckets.ts'
 import type { Contact, Member } from './members.ts'
 
 type Split = Pick<CampaignRow, 'id' | 'channel' | 'holdout_percent' | 'variants' | 'winner'>
@@ -9,21 +9,18 @@ type Split = Pick<CampaignRow, 'id' | 'channel' | 'holdout_percent' | 'variants'
 /**
  * Why somebody gets nothing, or null. Held out are some of those who could get it, so that they can be compared with those who do.
  */
-export function obstacleIn(
-  { id, channel, holdout_percent }: Split,
-  { person, isExcluded, consent, suppression }: Member,
-): Planned['reason'] {
+export function skipReason({ id, channel, holdout_percent }: Split, { user, isExcluded, consent, suppression }: Member): Planned['reason'] {
   if (isExcluded) return 'excluded'
-  return obstacleTo(channel, { person, consent, suppression }) ?? (isAmong('holdout', holdout_percent, id, person.id) ? 'holdout' : null)
+  return skipReasonFor(channel, { user, consent, suppression }) ?? (isInShare('holdout', holdout_percent, id, user.id) ? 'holdout' : null)
 }
 
 /** The variant that falls to a person; null when there are none, or when the person waits for the one that does best. */
-export function variantFor({ id, variants, winner }: Split, person: Pick<Contact, 'id'>): number | null {
-  if (variants.length === 0 || (winner && !isAmong('test', winner.test_percent, id, person.id))) return null
-  return partOf(
+export function variantFor({ id, variants, winner }: Split, user: Pick<Contact, 'id'>): number | null {
+  if (variants.length === 0 || (winner && !isInShare('test', winner.test_percent, id, user.id))) return null
+  return variantIndexOf(
     variants.map(({ weight }) => weight),
     id,
-    person.id,
+    user.id,
   )
 }
 
@@ -43,14 +40,14 @@ export function planFor(
   timeIn: (zone: string | null) => Date,
   now: Date,
 ): Planned {
-  const reason = obstacleIn(campaign, member)
-  const { person } = member
-  if (reason) return { user_id: person.id, state: 'skipped', reason, due_at: now, variant: null, expires_at: null }
-  const variant = variantFor(campaign, person)
+  const reason = skipReason(campaign, member)
+  const { user } = member
+  if (reason) return { user_id: user.id, state: 'skipped', reason, due_at: now, variant: null, expires_at: null }
+  const variant = variantFor(campaign, user)
   const waits = campaign.variants.length > 0 && variant === null
-  const due = Math.max(now.getTime(), timeIn(person.timezone).getTime(), waits ? afterTheTest(campaign) : 0)
+  const due = Math.max(now.getTime(), timeIn(user.timezone).getTime(), waits ? afterTheTest(campaign) : 0)
   return {
-    user_id: person.id,
+    user_id: user.id,
     state: 'queued',
     reason: null,
     due_at: new Date(due),

@@ -10,7 +10,7 @@ const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>(
 
 /** Blasts whose time has come. */
 export const findDue = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Place,
     sql`select id, project_id from campaigns
         where state = 'scheduled' and archived_at is null and due_at <= ${ctx.clock.now()}
@@ -34,7 +34,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
 
 /** Audiences that are not complete, of campaigns that load, those first that were left alone the longest. */
 export const findUnfinished = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Place,
     sql`select a.campaign_id as id, a.project_id
         from campaign_audiences a
@@ -48,7 +48,7 @@ const Audience = Type.Object({ loaded_to: Type.Unsafe<UserId>(Type.Integer()) })
 
 /** An audience that nobody else is loading, held: only who holds it makes messages of it. */
 export const lockAudience = (ctx: InTx, id: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     Audience,
     sql`select loaded_to from campaign_audiences
         where project_id = ${ctx.projectId} and campaign_id = ${id} and not is_complete
@@ -57,7 +57,7 @@ export const lockAudience = (ctx: InTx, id: CampaignId) =>
 
 /** A campaign that loads, held so that nobody stops it before the transaction ends; senders go on meanwhile. */
 export const holdLoading = (ctx: InTx, id: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and state = 'loading' and paused_at is null and archived_at is null

@@ -1,6 +1,6 @@
 /** What a rehearsal has found so far. Pure. */
 import type { UserId } from '../../../lib/ids.ts'
-import type { Rehearsed } from './preflight-message.ts'
+import type { PreflightResult } from './preflight-message.ts'
 import type { Count, Problem } from './schema.ts'
 
 const PROBLEMS_MAX = 100
@@ -10,10 +10,10 @@ const EXAMPLES_EACH_MAX = 10
 export type Findings = { counts: Count[]; problems: Problem[] }
 
 /** One person's rehearsal, and by which template. */
-export type Tried = Rehearsed & { userId: UserId; locale: string | null; variant: number }
+export type PreflightTry = PreflightResult & { userId: UserId; locale: string | null; variant: number }
 
 /** The findings with those of some more people. */
-export function withFound({ counts, problems }: Findings, tried: Tried[]): Findings {
+export function withFound({ counts, problems }: Findings, tried: PreflightTry[]): Findings {
   const counted = new Map(counts.map((count) => [nameOf(count), { ...count }]))
   const known = new Map(problems.map((problem) => [placeOf(problem), { ...problem, user_ids: [...problem.user_ids] }]))
   let examples = problems.reduce((sum, { user_ids }) => sum + user_ids.length, 0)

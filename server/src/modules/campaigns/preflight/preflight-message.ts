@@ -1,25 +1,25 @@
 /** What would become of one person's message, without sending it. Pure. */
 
-import { LiquidError, type Scope, tagsOf } from '../../../lib/liquid.ts'
+import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid.ts'
 import { variablesOf } from '../../../lib/liquid-variables.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import { type Contact, compose } from '../../channels/index.ts'
-import { type Content, renderContent, type SendingTemplate } from '../../templates/index.ts'
+import { type Content, renderContent, type SendableTemplate } from '../../templates/index.ts'
 import type { Count, Problem } from './schema.ts'
 
 /** How a rehearsal ended, and what there is to complain about. */
-export type Rehearsed = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[] }
+export type PreflightResult = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[] }
 
-const failed = (reason: string, message: string): Rehearsed => ({
+const failed = (reason: string, message: string): PreflightResult => ({
   outcome: { state: 'failed', reason },
   problems: [{ kind: reason === 'no_template' ? 'no_template' : 'render_failed', message }],
 })
 
 /** Fills the template in and makes the message, as the sender would. */
-export function rehearse(channel: Channel, template: SendingTemplate | undefined, scope: Scope, person: Contact): Rehearsed {
+export function preflightMessage(channel: Channel, template: SendableTemplate | undefined, scope: Scope, user: Contact): PreflightResult {
   if (!template) return failed('no_template', 'There is no template.')
   try {
-    const composed = compose(channel, renderContent(channel, template.content, scope, template.required), person)
+    const composed = compose(channel, renderContent(channel, template.content, scope, template.required), user)
     if ('problem' in composed) return failed('render_failed', composed.problem)
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
@@ -61,7 +61,7 @@ const BLOCKS = ['if', 'unless', 'case', 'for', 'tablerow']
 function printedIn(text: string): Printed[] {
   let depth = 0
   const outside: string[] = []
-  for (const { name, text: tag } of tagsOf(text)) {
+  for (const { name, text: tag } of liquidTags(text)) {
     if (name === null && depth === 0 && !/\|\s*default\b/.test(tag)) outside.push(tag)
     else if (name !== null && BLOCKS.includes(name)) depth++
     else if (name?.startsWith('end') && BLOCKS.includes(name.slice('end'.length))) depth--

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, messagesIn, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import type { SendingTemplate } from '../../templates/index.ts'
-import { type Tried, withFound } from './counts.ts'
-import { rehearse } from './preflight-message.ts'
-import { rehearseNext } from './service.ts'
+import type { SendableTemplate } from '../../templates/index.ts'
+import { type PreflightTry, withFound } from './counts.ts'
+import { preflightMessage } from './preflight-message.ts'
+import { preflightNext } from './service.ts'
 
 const pathOfPreflights = (campaign: { id: number }) => `${pathOf(campaign)}/preflights`
 
@@ -68,9 +68,9 @@ test('it goes on where it was, chunk by chunk, and only one is under way', async
   await using w = await world()
   const campaign = await blastTo(w, [await listOf(w, 'a', 'b', 'c', 'd', 'e')])
   const { body: first } = await start(w, campaign)
-  expect(await rehearseNext(w.ctx, 2)).toBe(2)
+  expect(await preflightNext(w.ctx, 2)).toBe(2)
   expect((await start(w, campaign)).body).toMatchObject({ id: first.id, state: 'running', people_done: 2 })
-  while ((await rehearseNext(w.ctx, 2)) > 0);
+  while ((await preflightNext(w.ctx, 2)) > 0);
   expect((await w.get(`${pathOfPreflights(campaign)}/${first.id}`)).body).toMatchObject({
     state: 'finished',
     people_done: 5,
@@ -113,7 +113,7 @@ test('only a blast with lists has an audience to rehearse, in its own project, f
   expect((await w.post(pathOfPreflights(campaign), undefined, { key: w.keys.support })).status).toBe(403)
 })
 
-const person = { external_id: 'ana', anonymous_id: null, email: 'ana@example.com', phone: null, has_push_device: false }
+const user = { external_id: 'ana', anonymous_id: null, email: 'ana@example.com', phone: null, has_push_device: false }
 
 test.each<[string, string[]]>([
   ['{{ user.name }}', ['user.name']],
@@ -129,16 +129,16 @@ test.each<[string, string[]]>([
   ['{{ user.blank }}{{ user.none }}', ['user.blank', 'user.none']],
   ['{{ user.zero }}{{ user.no }}', []],
 ])('%s prints what is empty: %j', (body, empty) => {
-  const template = { id: 1, locale: 'en', variant: 0, content: { body }, required: [] } as unknown as SendingTemplate
+  const template = { id: 1, locale: 'en', variant: 0, content: { body }, required: [] } as unknown as SendableTemplate
   const scope = { user: { email: 'ana@example.com', blank: ' ', none: [], zero: 0, no: false } }
-  const { problems } = rehearse('text', template, scope, { ...person, phone: '+61491570156' })
+  const { problems } = preflightMessage('text', template, scope, { ...user, phone: '+61491570156' })
   expect(problems.filter(({ kind }) => kind === 'empty_variable').map(({ message }) => message)).toEqual(
     empty.map((path) => `The variable \`${path}\` is empty.`),
   )
 })
 
 test('findings are bounded however many people break, and everybody is counted', () => {
-  const broken = (userId: number, message: string): Tried => ({
+  const broken = (userId: number, message: string): PreflightTry => ({
     userId: userId as UserId,
     locale: 'en',
     variant: 0,

@@ -7,11 +7,11 @@ import { PreflightRow } from './schema.ts'
 
 const columns = sql`id, campaign_id, state, people_total, people_done, done_to, counts, problems, created_at, finished_at`
 
-export const insertPreflight = (ctx: InTx, campaignId: CampaignId, people: number) =>
-  ctx.db.first(
+export const insertPreflight = (ctx: InTx, campaignId: CampaignId, users: number) =>
+  ctx.db.one(
     PreflightRow,
     sql`insert into campaign_preflights (project_id, campaign_id, state, people_total, created_at, touched_at)
-        values (${ctx.projectId}, ${campaignId}, 'running', ${people}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        values (${ctx.projectId}, ${campaignId}, 'running', ${users}, ${ctx.clock.now()}, ${ctx.clock.now()})
         returning ${columns}`,
   )
 
@@ -27,14 +27,14 @@ export const removeOld = (ctx: InTx, campaignId: CampaignId, kept: number) =>
   )
 
 export const findPreflight = (ctx: ProjectCtx, campaignId: CampaignId, id: PreflightId) =>
-  ctx.db.first(
+  ctx.db.one(
     PreflightRow,
     sql`select ${columns} from campaign_preflights where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id = ${id}`,
   )
 
 /** The one that is under way. */
 export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     PreflightRow,
     sql`select ${columns} from campaign_preflights
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'running'
@@ -46,7 +46,7 @@ const Place = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>
 
 /** Those under way, of campaigns that are there, those first that were left alone the longest. */
 export const findRunning = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Place,
     sql`select p.id, p.project_id
         from campaign_preflights p
@@ -58,7 +58,7 @@ export const findRunning = (ctx: Ctx, limit: number) =>
 
 /** One that is under way and that nobody else is at, held. */
 export const lockPreflight = (ctx: InTx, id: PreflightId) =>
-  ctx.db.first(
+  ctx.db.one(
     PreflightRow,
     sql`select ${columns} from campaign_preflights
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running'

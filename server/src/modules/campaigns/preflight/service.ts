@@ -3,33 +3,33 @@
 import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
-import { audienceAfter, sizeOf } from '../../lists/index.ts'
+import { audienceAfter, audienceSize } from '../../lists/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { chooseTemplate, scopeOf, sendingTemplatesOf, variantName } from '../../templates/index.ts'
+import { chooseTemplate, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
-import { obstacleIn, variantFor } from '../audience/plan.ts'
+import { skipReason, variantFor } from '../audience/plan.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
-import { getCampaign, lockExisting } from '../service.ts'
-import { type Tried, withFound } from './counts.ts'
-import { rehearse } from './preflight-message.ts'
+import { getCampaign, lockCampaign } from '../service.ts'
+import { type PreflightTry, withFound } from './counts.ts'
+import { preflightMessage } from './preflight-message.ts'
 import * as queries from './queries.ts'
 import type { Preflight, PreflightRow } from './schema.ts'
 
-const CHUNK_PEOPLE = 200
+const CHUNK_USERS = 200
 const AT_ONCE = 10
 const KEPT = 5
 
 /** Starts a rehearsal; when one is under way, that is the one. Throws 404, 422. */
 export async function startPreflight(ctx: ProjectCtx, id: CampaignId): Promise<Preflight> {
   const row = await inTx(ctx, async (ctx) => {
-    const { type, list_ids } = await lockExisting(ctx, id)
+    const { type, list_ids } = await lockCampaign(ctx, id)
     if (type === 'trigger') throw fault('validation_failed', 'type', 'Only campaigns of the type `blast` have an audience.')
     if (list_ids.length === 0) throw fault('validation_failed', 'list_ids', 'Give the campaign at least one list in `list_ids` first.')
     const running = await queries.runningPreflight(ctx, id)
     if (running) return running
-    const made = await queries.insertPreflight(ctx, id, await sizeOf(ctx, list_ids as ListId[]))
+    const made = await queries.insertPreflight(ctx, id, await audienceSize(ctx, list_ids as ListId[]))
     if (!made) throw new Error('The preflight was not inserted.')
     await queries.removeOld(ctx, id, KEPT)
     return made
@@ -64,22 +64,22 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
 }
 
 /** Rehearses one chunk of each preflight. Answers how many people and preflights it came through. */
-export async function rehearseNext(ctx: Ctx, chunkPeople: number = CHUNK_PEOPLE): Promise<number> {
+export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findRunning(ctx, AT_ONCE)) {
     const inProject = asSystem(ctx, project_id, await findProject(ctx, project_id))
-    done += await inTx(inProject, (ctx) => rehearseChunk(ctx, id, chunkPeople))
+    done += await inTx(inProject, (ctx) => rehearseChunk(ctx, id, chunkUsers))
   }
   return done
 }
 
-async function rehearseChunk(ctx: InTx, id: PreflightId, chunkPeople: number): Promise<number> {
+async function rehearseChunk(ctx: InTx, id: PreflightId, chunkUsers: number): Promise<number> {
   const row = await queries.lockPreflight(ctx, id)
   const campaign = row && (await findCampaign(ctx, row.campaign_id))
   if (!campaign) return 0
-  const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkPeople)
+  const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkUsers)
   const found = withFound(row, ids.length > 0 ? await rehearseAll(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
-  const isFinished = ids.length < chunkPeople
+  const isFinished = ids.length < chunkUsers
   const people_done = row.people_done + ids.length
   await queries.savePreflight(ctx, {
     id,
@@ -100,21 +100,21 @@ const LINKS = {
   view_url: 'https://example.com/view',
 }
 
-async function rehearseAll(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<Tried[]> {
+async function rehearseAll(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
   const project = await findProject(ctx, ctx.projectId)
-  const templates = await sendingTemplatesOf(ctx, [campaign.id])
-  const reached = members.filter((member) => obstacleIn(campaign, member) === null).map(({ person }) => person.id)
+  const templates = await sendableTemplatesOf(ctx, [campaign.id])
+  const reached = members.filter((member) => skipReason(campaign, member) === null).map(({ user }) => user.id)
   const rows = new Map((reached.length > 0 ? await findUsers(ctx, reached) : []).map((row): [UserId, UserRow] => [row.id, row]))
-  return members.map((member): Tried => {
-    const { person } = member
-    const reason = obstacleIn(campaign, member)
-    const row = rows.get(person.id)
-    const variant = variantFor(campaign, person) ?? 0
+  return members.map((member): PreflightTry => {
+    const { user } = member
+    const reason = skipReason(campaign, member)
+    const row = rows.get(user.id)
+    const variant = variantFor(campaign, user) ?? 0
     if (reason !== null || !row) {
-      return { userId: person.id, locale: null, variant, outcome: { state: 'skipped', reason: reason ?? 'user_gone' }, problems: [] }
+      return { userId: user.id, locale: null, variant, outcome: { state: 'skipped', reason: reason ?? 'user_gone' }, problems: [] }
     }
     const template = chooseTemplate(templates, row.locale, ctx.project.locale, variant)
     const scope = { ...scopeOf(project, { event: null }, campaign, row), ...LINKS }
-    return { userId: person.id, locale: template?.locale ?? null, variant, ...rehearse(campaign.channel, template, scope, row) }
+    return { userId: user.id, locale: template?.locale ?? null, variant, ...preflightMessage(campaign.channel, template, scope, row) }
   })
 }

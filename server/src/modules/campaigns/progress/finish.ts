@@ -1,7 +1,7 @@
 /** Campaigns come to their end, and variants to their winner, by what became of their messages. */
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
-import { talliesOf } from '../../messages/index.ts'
+import { messageCountsOf } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
 import { chooseWinner } from '../winner.ts'
 import * as queries from './queries.ts'
@@ -17,7 +17,7 @@ export async function finishDone(ctx: Ctx): Promise<number> {
     for (const [projectId, campaigns] of Map.groupBy(running, ({ project_id }) => project_id)) {
       const inProject = asSystem(ctx, projectId, await findProject(ctx, projectId))
       const ids = campaigns.map(({ id }) => id)
-      const tallies = await talliesOf(inProject, ids)
+      const tallies = await messageCountsOf(inProject, ids)
       const through = ids.filter((id) => (tallies.get(id)?.pending ?? 0) === 0)
       if (through.length > 0) finished += await queries.finish(inProject, through)
     }
@@ -32,7 +32,7 @@ export async function chooseWinners(ctx: Ctx): Promise<number> {
   let chosen = 0
   for (const [projectId, campaigns] of Map.groupBy(await queries.findUndecided(ctx, CAMPAIGNS_AT_ONCE), ({ project_id }) => project_id)) {
     const inProject = asSystem(ctx, projectId, await findProject(ctx, projectId))
-    const tallies = await talliesOf(
+    const tallies = await messageCountsOf(
       inProject,
       campaigns.map(({ id }) => id),
     )

@@ -2,9 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import { abortMessages, type Chunk, holdMessages, releaseMessages, talliesOf, type Walk } from '../../messages/index.ts'
+import { abortMessages, type Chunk, holdMessages, type IdRange, messageCountsOf, releaseMessages } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
-import type { Chore } from '../schema.ts'
+import type { PendingAction } from '../schema.ts'
 import type { CampaignState } from '../states.ts'
 import * as queries from './queries.ts'
 
@@ -12,9 +12,9 @@ const CHUNK_MESSAGES = 5000
 const CAMPAIGNS_AT_ONCE = 20
 
 /** One chunk of each chore. Answers how much was done. */
-export async function doChores(ctx: Ctx, chunkMessages: number = CHUNK_MESSAGES): Promise<number> {
+export async function runPendingActions(ctx: Ctx, chunkMessages: number = CHUNK_MESSAGES): Promise<number> {
   let done = 0
-  for (const { id, project_id } of await queries.findChores(ctx, CAMPAIGNS_AT_ONCE)) {
+  for (const { id, project_id } of await queries.findPendingActions(ctx, CAMPAIGNS_AT_ONCE)) {
     done += await doChore(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkMessages)
   }
   return done
@@ -44,7 +44,7 @@ async function doChore(ctx: ProjectCtx, id: CampaignId, chunkMessages: number): 
   })
 }
 
-const WORK: Record<Chore, (ctx: InTx, id: CampaignId, state: CampaignState, walk: Walk) => Promise<Chunk>> = {
+const WORK: Record<PendingAction, (ctx: InTx, id: CampaignId, state: CampaignState, walk: IdRange) => Promise<Chunk>> = {
   hold: (ctx, id, _, walk) => holdMessages(ctx, id, walk),
   release: (ctx, id, _, walk) => releaseMessages(ctx, id, walk),
   take_back: (ctx, id, state, walk) => abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', walk),
@@ -52,4 +52,4 @@ const WORK: Record<Chore, (ctx: InTx, id: CampaignId, state: CampaignState, walk
 
 /** Before a blast is scheduled anew, what providers were being handed must have come to an end: it may come back. */
 const isThrough = async (ctx: InTx, id: CampaignId, state: CampaignState): Promise<boolean> =>
-  state !== 'aborting' || ((await talliesOf(ctx, [id])).get(id)?.pending ?? 0) === 0
+  state !== 'aborting' || ((await messageCountsOf(ctx, [id])).get(id)?.pending ?? 0) === 0

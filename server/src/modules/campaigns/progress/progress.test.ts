@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { talliesOf } from '../../messages/index.ts'
-import { beginDue, loadAudiences } from '../audience/load.ts'
+import { messageCountsOf } from '../../messages/index.ts'
+import { launchDue, loadAudiences } from '../audience/load.ts'
 import { chooseWinners, finishDone } from './finish.ts'
-import { doChores } from './pending-actions.ts'
+import { runPendingActions } from './pending-actions.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
 const read = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body
 const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + minutes * 60_000).toISOString()
 
-async function loaded(w: World, people: string[], more: object = {}) {
-  const campaign = await blastTo(w, [await listOf(w, ...people)], more)
+async function loaded(w: World, users: string[], more: object = {}) {
+  const campaign = await blastTo(w, [await listOf(w, ...users)], more)
   await schedule(w, campaign)
   await run(w, 'campaigns.begin')
   await run(w, 'campaigns.load', 2)
@@ -42,7 +42,7 @@ describe('a pause', () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(6))])
     await schedule(w, campaign)
-    await beginDue(w.ctx)
+    await launchDue(w.ctx)
     await loadAudiences(w.ctx, 2)
     await w.post(`${pathOf(campaign)}/pause`)
     await w.drain()
@@ -73,7 +73,7 @@ describe('an abort', () => {
     const aborted = await write(w, campaign, { state: 'aborted' })
     expect(aborted).toMatchObject({ state: 'aborted', in_flight: 0, delivery: { total: 7 } })
     expect(await read(w, campaign)).not.toHaveProperty('in_flight')
-    expect(await doChores(w.ctx, 3)).toBe(3)
+    expect(await runPendingActions(w.ctx, 3)).toBe(3)
     await w.drain()
     expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 7 })
     expect((await read(w, campaign)).delivery).toMatchObject({ total: 7, sent: 0 })
@@ -93,7 +93,7 @@ describe('an abort', () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(6))])
     await schedule(w, campaign)
-    await beginDue(w.ctx)
+    await launchDue(w.ctx)
     await loadAudiences(w.ctx, 4)
     await write(w, campaign, { state: 'aborted' })
     await w.drain()
@@ -238,10 +238,10 @@ type Step = 'load' | 'send' | 'chores' | 'finish' | 'winner' | 'begin' | 'pause'
 
 /** What jobs and people may do, in any order. */
 const STEPS: Record<Step, (w: World, campaign: { id: number }) => Promise<unknown>> = {
-  begin: (w) => beginDue(w.ctx),
+  begin: (w) => launchDue(w.ctx),
   load: (w) => loadAudiences(w.ctx, 4),
   send: (w) => run(w, 'messages.send'),
-  chores: (w) => doChores(w.ctx, 3),
+  chores: (w) => runPendingActions(w.ctx, 3),
   finish: (w) => finishDone(w.ctx),
   winner: (w) => chooseWinners(w.ctx),
   pause: (w, campaign) => w.post(`${pathOf(campaign)}/pause`),
@@ -303,7 +303,7 @@ test('whatever happens in whatever order, the totals say what is there, and ever
 /** The counters against the rows. */
 async function reconciled(w: World, campaign: { id: number }) {
   const rows = await messagesIn(w, campaign)
-  const tally = (await talliesOf(w.ctx, [campaign.id as never])).get(campaign.id as never)
+  const tally = (await messageCountsOf(w.ctx, [campaign.id as never])).get(campaign.id as never)
   const counted = Object.fromEntries((tally?.states ?? []).map((row) => [[row.state, row.reason, row.variant].join(' '), row.messages]))
   expect(counted).toEqual(countsOf(rows))
   expect(tally?.total ?? 0).toBe(rows.length)

@@ -8,8 +8,8 @@ import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
 /** Campaigns whose messages something is still to be done to, archived ones among them. */
-export const findChores = (ctx: Ctx, limit: number) =>
-  ctx.db.all(Place, sql`select id, project_id from campaigns where chore is not null order by id limit ${limit}`)
+export const findPendingActions = (ctx: Ctx, limit: number) =>
+  ctx.db.many(Place, sql`select id, project_id from campaigns where chore is not null order by id limit ${limit}`)
 
 const ChoreRow = Type.Object({ state: CampaignRow.properties.state, chore: OneOf(['hold', 'release', 'take_back'] as const) })
 
@@ -17,7 +17,7 @@ const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for sh
 
 /** The chore of a campaign, held: for sharing with senders, or alone. Undefined when there is none, or somebody else holds it. */
 export const holdChore = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
-  ctx.db.first(
+  ctx.db.one(
     ChoreRow,
     sql`select state, chore from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and chore is not null
@@ -39,7 +39,7 @@ export const endChore = (ctx: InTx, id: CampaignId) =>
 
 /** Blasts that go out, to be asked whether they are through. */
 export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Place,
     sql`select id, project_id from campaigns
         where type = 'blast' and state = 'running' and archived_at is null and id > ${after}
@@ -62,7 +62,7 @@ const Undecided = Type.Object({
 
 /** Blasts whose test has lasted long enough. */
 export const findUndecided = (ctx: Ctx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Undecided,
     sql`select id, project_id, winner, variants from campaigns
         where type = 'blast' and state = 'running' and archived_at is null
@@ -84,5 +84,5 @@ const NumbersRow = Type.Object({ winner_numbers: Nullable(Type.Unsafe<WinnerNumb
 
 /** The numbers that a winner was chosen by. */
 export const findWinnerNumbers = async (ctx: ProjectCtx, id: CampaignId): Promise<WinnerNumbers | null> =>
-  (await ctx.db.first(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
+  (await ctx.db.one(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
     ?.winner_numbers ?? null

@@ -49,7 +49,7 @@ export type Facts = {
   messages: Pick<Recipient, 'state' | 'reason' | 'detail' | 'provider' | 'due_at' | 'settled_at' | 'opened_at' | 'clicked_at'>[]
 }
 
-export function sayWhy(facts: Facts): string {
+export function explainInWords(facts: Facts): string {
   const [message] = facts.messages
   if (!message) return sayNoMessage(facts)
   const said = [sayMessage(facts, message)]

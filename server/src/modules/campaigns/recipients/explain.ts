@@ -1,13 +1,13 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId } from '../../../lib/ids.ts'
-import { standingsIn } from '../../lists/index.ts'
+import { membershipsIn } from '../../lists/index.ts'
 import { messagesOf } from '../../messages/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { requireUser } from '../../users/index.ts'
 import { membersOf } from '../audience/members.ts'
-import { obstacleIn, variantFor } from '../audience/plan.ts'
+import { skipReason, variantFor } from '../audience/plan.ts'
 import { getCampaign } from '../service.ts'
-import { sayWhy } from './explain-in-words.ts'
+import { explainInWords } from './explain-in-words.ts'
 import type { RecipientExplanation } from './schema.ts'
 import { presentMessage } from './service.ts'
 
@@ -15,16 +15,16 @@ import { presentMessage } from './service.ts'
 export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: string): Promise<RecipientExplanation> {
   const campaign = await getCampaign(ctx, id)
   const user = await requireUser(ctx, name)
-  const lists = await standingsIn(ctx, campaign.list_ids as ListId[], user.id)
-  const exclusions = await standingsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
+  const lists = await membershipsIn(ctx, campaign.list_ids as ListId[], user.id)
+  const exclusions = await membershipsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
   const [member] = await membersOf(ctx, campaign, [user.id])
   const messages = await messagesOf(ctx, id, user.id)
-  const reason = member ? obstacleIn(campaign, member) : 'user_gone'
+  const reason = member ? skipReason(campaign, member) : 'user_gone'
   const variant = reason === null ? variantFor(campaign, user) : null
   const suppression = member?.suppression ?? null
   return {
     user: { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' },
-    summary: sayWhy({ campaign, lists, exclusions, suppression, reason, variant, messages }),
+    summary: explainInWords({ campaign, lists, exclusions, suppression, reason, variant, messages }),
     in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
     lists: lists.map(standing),
     exclusion_lists: exclusions.map(standing),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Reason } from '../../messages/index.ts'
-import { type Facts, sayWhy } from './explain-in-words.ts'
+import { explainInWords, type Facts } from './explain-in-words.ts'
 
 const explain = async (w: World, campaign: { id: number }, user: string) =>
   (await w.get(`${pathOf(campaign)}/recipients/${user}/explain`, { key: w.keys.support })).body
@@ -279,5 +279,5 @@ describe('the sentence', () => {
     [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it began.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
     [when('running', { type: 'trigger' }), 'The user has had no message of this campaign. If it fired now, the user would get it.'],
-  ])('of %j is: %s', (more, sentence) => expect(sayWhy({ ...blast, ...more })).toBe(sentence))
+  ])('of %j is: %s', (more, sentence) => expect(explainInWords({ ...blast, ...more })).toBe(sentence))
 })

@@ -1,7 +1,7 @@
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
-import { type MessageState, type Recipient, recipientsOf, talliesOf } from '../../messages/index.ts'
+import { type MessageState, messageCountsOf, type Recipient, recipientsOf } from '../../messages/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { findUsers } from '../../users/index.ts'
 import { findWinnerNumbers } from '../progress/queries.ts'
@@ -46,7 +46,7 @@ export const presentMessage = (row: Recipient): Omit<RecipientOf, 'user'> => ({
 /** What became of the messages of a campaign, state by state. Throws 404. */
 export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<DeliveryReport> {
   const { winner_variant } = await getCampaign(ctx, id)
-  const tally = (await talliesOf(ctx, [id])).get(id)
+  const tally = (await messageCountsOf(ctx, [id])).get(id)
   const numbers = winner_variant === null ? null : await findWinnerNumbers(ctx, id)
   return {
     ...(tally ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),

@@ -2,10 +2,10 @@ import { createHash, createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
-import { keepTokens } from '../access-tokens.ts'
-import { dead, pushTo } from '../devices.ts'
-import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { cacheAccessTokens } from '../access-tokens.ts'
+import { deadToken, pushTo } from '../devices.ts'
+import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
 
 const Settings = Exact({
@@ -24,7 +24,7 @@ const HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.app
 
 /** Apple wants a token that is at most an hour old, and no new one within twenty minutes. */
 const TOKEN_MS = 50 * 60_000
-const tokens = keepTokens()
+const tokens = cacheAccessTokens()
 
 /** A token of the right form that no device has. */
 const NOBODY = '0'.repeat(64)
@@ -48,7 +48,7 @@ export const apns = provider({
   send: (settings, message, outside) => pushTo('apns', message, (device) => sendTo(settings, device, message, outside)),
   async test(settings, outside) {
     const request = { ...(await requestTo(settings, NOBODY, outside)), body: JSON.stringify({ aps: {} }) }
-    const response = await vendors.callVendor(outside, request)
+    const response = await providerHttp.callProvider(outside, request)
     if (response.is === 'failed') return { works: false, message: response.message }
     // Who we are is looked at before whom we write to.
     const reason = reasonOf(response.body) ?? `status ${response.status}`
@@ -56,25 +56,25 @@ export const apns = provider({
   },
 })
 
-async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: Outside): Promise<Outcome> {
+async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> {
   const request = await requestTo(settings, device.token, outside)
-  return vendors.handOverTo({
+  return providerHttp.postMessage({
     outside,
     request: {
       ...request,
       headers: { ...request.headers, 'apns-id': idOf(message.key, device), 'apns-collapse-id': message.key },
       body: JSON.stringify(payloadOf(message.content as PushContent)),
     },
-    read: (answer): Outcome | null => {
+    read: (answer): ProviderResponse | null => {
       const { status, headers, body } = answer
-      if (status === 200) return vendors.accepted(headers['apns-id'])
+      if (status === 200) return providerHttp.accepted(headers['apns-id'])
       const reason = reasonOf(body)
-      if (status === 410 || reason === 'BadDeviceToken') return dead(device.token, reason ?? 'Unregistered')
+      if (status === 410 || reason === 'BadDeviceToken') return deadToken(device.token, reason ?? 'Unregistered')
       if (reason === undefined) return null
       if (reason === 'ExpiredProviderToken') tokens.forget(credentialsOf(settings))
       // A key that was revoked is the account's trouble and no message's.
       if (reason.endsWith('ProviderToken')) return { is: 'deferred', reason, code: String(status) }
-      return { ...vendors.byStatus(answer, outside.clock.now(), false), reason } as Outcome
+      return { ...providerHttp.byStatus(answer, outside.clock.now(), false), reason } as ProviderResponse
     },
   })
 }
@@ -82,8 +82,8 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
 async function requestTo(
   settings: Settings,
   token: string,
-  { clock }: Outside,
-): Promise<vendors.VendorRequest & { headers: Record<string, string> }> {
+  { clock }: ProviderTools,
+): Promise<providerHttp.ProviderHttpRequest & { headers: Record<string, string> }> {
   const { environment = 'production', host = HOSTS[environment], bundle_id } = settings
   const now = clock.now()
   const { token: bearer } = await tokens.get(credentialsOf(settings), now, async () => ({
@@ -114,7 +114,7 @@ function keyOf(pem: string) {
   }
 }
 
-const reasonOf = (body: string) => vendors.textOf(vendors.jsonOf(body).reason)
+const reasonOf = (body: string) => providerHttp.textOf(providerHttp.jsonOf(body).reason)
 
 /** The same UUID at every attempt of one message to one device. */
 function idOf(key: string, { device_id }: PushTarget): string {

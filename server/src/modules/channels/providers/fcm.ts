@@ -2,10 +2,10 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Issued, keepTokens } from '../access-tokens.ts'
-import { dead, pushTo } from '../devices.ts'
-import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { cacheAccessTokens, type Issued } from '../access-tokens.ts'
+import { deadToken, pushTo } from '../devices.ts'
+import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
 
 const Settings = Exact({
@@ -20,7 +20,7 @@ const ASSERTION_S = 3600
 /** A token is given up before it ends, so that none dies on the way. */
 const SPARE_S = 300
 
-const tokens = keepTokens<Extract<Outcome, { is: 'deferred' }>>()
+const tokens = cacheAccessTokens<Extract<ProviderResponse, { is: 'deferred' }>>()
 
 /** Firebase Cloud Messaging, HTTP v1, as a service account. */
 export const fcm = provider({
@@ -37,25 +37,25 @@ export const fcm = provider({
   send: (settings, message, outside) => pushTo('fcm', message, (device) => sendTo(settings, device, message, outside)),
   async test(settings, outside) {
     const request = await requestWith(settings, { validate_only: true, message: { topic: 'connection-test' } }, outside)
-    return 'is' in request ? { works: false, message: request.reason } : vendors.tryOut(outside, request)
+    return 'is' in request ? { works: false, message: request.reason } : providerHttp.checkCredentials(outside, request)
   },
 })
 
-async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: Outside): Promise<Outcome> {
+async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> {
   const request = await requestWith(settings, { message: { token: device.token, ...messageOf(message) } }, outside)
   if ('is' in request) return request
-  return vendors.handOverTo({
+  return providerHttp.postMessage({
     outside,
     request,
-    read: ({ status, headers, json }): Outcome | null => {
-      if (status === 200) return vendors.accepted(json.name)
+    read: ({ status, headers, json }): ProviderResponse | null => {
+      if (status === 200) return providerHttp.accepted(json.name)
       const { code, reason } = errorOf(json)
       if (status === 401) tokens.forget([settings.service_account])
       if (code === undefined) return null
       if (code === 'UNREGISTERED' || code === 'NOT_FOUND' || (code === 'INVALID_ARGUMENT' && /registration token/i.test(reason))) {
-        return dead(device.token, reason)
+        return deadToken(device.token, reason)
       }
-      if (status === 429 || status === 401) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, outside.clock.now()) }
+      if (status === 429 || status === 401) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
       return status < 500 ? { is: 'rejected', reason, code } : null
     },
   })
@@ -74,19 +74,19 @@ function messageOf({ key, content }: Outgoing) {
 }
 
 /** The code of FCM among the details, or else the canonical one; and the words. Without a code, it was not FCM that answered. */
-function errorOf(json: vendors.Json): { code: string | undefined; reason: string } {
-  const { status, message, details } = vendors.asJson(json.error)
-  const codes = (Array.isArray(details) ? details : []).map((detail) => vendors.textOf(vendors.asJson(detail).errorCode))
-  return { code: codes.find((code) => code !== undefined) ?? vendors.textOf(status), reason: vendors.textOf(message) ?? '' }
+function errorOf(json: providerHttp.Json): { code: string | undefined; reason: string } {
+  const { status, message, details } = providerHttp.asJson(json.error)
+  const codes = (Array.isArray(details) ? details : []).map((detail) => providerHttp.textOf(providerHttp.asJson(detail).errorCode))
+  return { code: codes.find((code) => code !== undefined) ?? providerHttp.textOf(status), reason: providerHttp.textOf(message) ?? '' }
 }
 
-type Request = vendors.VendorRequest
+type Request = providerHttp.ProviderHttpRequest
 
 async function requestWith(
   { service_account }: Settings,
   body: object,
-  outside: Outside,
-): Promise<Request | Extract<Outcome, { is: 'deferred' }>> {
+  outside: ProviderTools,
+): Promise<Request | Extract<ProviderResponse, { is: 'deferred' }>> {
   const account = accountOf(service_account)
   if (!account) throw new Error('The service account was checked when it was saved.')
   const now = outside.clock.now()
@@ -105,8 +105,8 @@ async function requestWith(
 async function fetchToken(
   { email, tokenUrl, key }: Account,
   now: Date,
-  outside: Outside,
-): Promise<Issued | Extract<Outcome, { is: 'deferred' }>> {
+  outside: ProviderTools,
+): Promise<Issued | Extract<ProviderResponse, { is: 'deferred' }>> {
   const seconds = Math.floor(now.getTime() / 1000)
   const assertion = await new SignJWT({ scope: SCOPE })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
@@ -115,30 +115,30 @@ async function fetchToken(
     .setIssuedAt(seconds)
     .setExpirationTime(seconds + ASSERTION_S)
     .sign(key)
-  const response = await vendors.callVendor(outside, {
+  const response = await providerHttp.callProvider(outside, {
     method: 'POST',
     url: tokenUrl,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: String(new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })),
   })
   if (response.is === 'failed') return { is: 'deferred', reason: response.message, code: response.reason }
-  const { access_token, expires_in, error_description, error } = vendors.jsonOf(response.body)
+  const { access_token, expires_in, error_description, error } = providerHttp.jsonOf(response.body)
   if (response.status === 200 && typeof access_token === 'string') {
     const seconds = typeof expires_in === 'number' ? expires_in : ASSERTION_S
     return { token: access_token, forMs: Math.max(0, seconds - SPARE_S) * 1000 }
   }
-  const said = vendors.textOf(error_description) ?? vendors.textOf(error) ?? `status ${response.status}`
+  const said = providerHttp.textOf(error_description) ?? providerHttp.textOf(error) ?? `status ${response.status}`
   return {
     is: 'deferred',
-    reason: `Google gives no access token: ${vendors.excerptOf(said).replace(/\.$/, '')}.`,
+    reason: `Google gives no access token: ${providerHttp.excerptOf(said).replace(/\.$/, '')}.`,
     code: String(response.status),
-    ...vendors.retryAt(response.headers, now),
+    ...providerHttp.retryAt(response.headers, now),
   }
 }
 
 /** What is needed of a key file; null when something is missing. */
 function accountOf(json: string): Account | null {
-  const { project_id, client_email, private_key, token_uri } = vendors.jsonOf(json)
+  const { project_id, client_email, private_key, token_uri } = providerHttp.jsonOf(json)
   if (typeof project_id !== 'string' || typeof client_email !== 'string' || typeof private_key !== 'string') return null
   const tokenUrl = typeof token_uri === 'string' ? token_uri : 'https://oauth2.googleapis.com/token'
   if (!URL.canParse(tokenUrl) || !tokenUrl.startsWith('https://')) return null

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { SafeRequest } from '../../../infra/outgoing/safe-fetch.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { type Outgoing, provider } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { WebhookContent } from '../webhook.ts'
 
 const Settings = Exact({
@@ -32,10 +32,10 @@ export const http = provider({
     const problem = problemOf(content)
     if (problem) return { is: 'rejected', reason: problem }
     const now = outside.clock.now()
-    const response = await vendors.callVendor(outside, requestOf(settings, message, now))
+    const response = await providerHttp.callProvider(outside, requestOf(settings, message, now))
     if (response.is === 'failed') {
       // The policy will be the same in an hour.
-      return response.reason === 'blocked' ? { is: 'rejected', reason: response.message } : vendors.troubleOf(response, false)
+      return response.reason === 'blocked' ? { is: 'rejected', reason: response.message } : providerHttp.failureOf(response, false)
     }
     const { status, headers } = response
     if (status >= 200 && status < 300) return { is: 'accepted', delivered: true }
@@ -43,7 +43,7 @@ export const http = provider({
     const reason = `The endpoint answered with status ${status}.`
     if (status >= 400 && status < 500 && ![408, 425, 429].includes(status)) return { is: 'rejected', reason, code }
     if (status === 504) return { is: 'uncertain', reason }
-    return { is: 'deferred', reason, code, ...vendors.retryAt(headers, now) }
+    return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
   },
   // Whom it calls is in the messages.
   test: async () => ({ works: true }),
@@ -54,10 +54,10 @@ function problemOf({ method, endpoint, headers }: WebhookContent): string | null
   if (!URL.canParse(endpoint)) return 'The endpoint is not a URL.'
   if (!METHODS.includes(method.toUpperCase())) return `The method must be one of ${METHODS.join(', ')}.`
   const bad = Object.entries(headers).find(([name, value]) => !NAME.test(name) || !VALUE.test(value))
-  return bad ? `The header \`${vendors.excerptOf(bad[0])}\` holds characters that HTTP does not allow.` : null
+  return bad ? `The header \`${providerHttp.excerptOf(bad[0])}\` holds characters that HTTP does not allow.` : null
 }
 
-function requestOf({ secret }: Settings, { key, content }: Outgoing, now: Date): vendors.VendorRequest {
+function requestOf({ secret }: Settings, { key, content }: Outgoing, now: Date): providerHttp.ProviderHttpRequest {
   const { method, endpoint, headers, body } = content as WebhookContent
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   const kept = Object.fromEntries(given.filter(([name]) => !OF_THE_CONNECTION.includes(name)))

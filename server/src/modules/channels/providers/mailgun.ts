@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
-import { type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'A sending key of the domain is enough.' }),
@@ -31,12 +31,12 @@ export const mailgun = provider({
   async send(settings, message, outside) {
     const letter = mail.letterOf(message, settings)
     if (mail.isOutcome(letter)) return letter
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: { ...request(settings), body: String(new URLSearchParams(formOf(letter, message.id))) },
-      read: ({ status, json }): Outcome | null => {
-        if (status < 300) return vendors.accepted(bare(json.id))
-        const reason = vendors.textOf(json.message)
+      read: ({ status, json }): ProviderResponse | null => {
+        if (status < 300) return providerHttp.accepted(bare(json.id))
+        const reason = providerHttp.textOf(json.message)
         if (status !== 400 || reason === undefined) return null
         return { is: 'rejected', reason, code: '400', ...(/^'?to'? parameter/.test(reason) && { bounced: true }) }
       },
@@ -44,7 +44,7 @@ export const mailgun = provider({
   },
   // A message without members is refused by what checks them, which comes after what checks the key and the domain.
   async test(settings, outside) {
-    const response = await vendors.callVendor(outside, { ...request(settings), body: '' })
+    const response = await providerHttp.callProvider(outside, { ...request(settings), body: '' })
     if (response.is === 'failed') return { works: false, message: response.message }
     if (response.status === 400) return { works: true }
     if (response.status === 404)
@@ -53,16 +53,16 @@ export const mailgun = provider({
   },
   async read({ signing_key }, callback, { clock }) {
     const now = clock.now()
-    const json = vendors.jsonOf(callback.body.toString('utf8'))
-    if (signing_key === undefined || !isGenuine(signing_key, vendors.asJson(json.signature), now)) return vendors.UNVERIFIED
-    return { is: 'read', reports: reportOf(vendors.asJson(json['event-data']), now) }
+    const json = providerHttp.jsonOf(callback.body.toString('utf8'))
+    if (signing_key === undefined || !isGenuine(signing_key, providerHttp.asJson(json.signature), now)) return providerHttp.UNVERIFIED
+    return { is: 'read', reports: reportOf(providerHttp.asJson(json['event-data']), now) }
   },
 })
 
 const request = ({ api_key, domain, region }: Settings) => ({
   method: 'POST' as const,
   url: `https://api${region === 'eu' ? '.eu' : ''}.mailgun.net/v3/${encodeURIComponent(domain)}/messages`,
-  headers: { authorization: vendors.basic('api', api_key), 'content-type': 'application/x-www-form-urlencoded' },
+  headers: { authorization: providerHttp.basic('api', api_key), 'content-type': 'application/x-www-form-urlencoded' },
 })
 
 function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number): [string, string][] {
@@ -85,35 +85,35 @@ function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
 }
 
 /** An id without its brackets, as the reports write it. */
-const bare = (id: unknown) => vendors.textOf(id)?.replace(/^<|>$/g, '')
+const bare = (id: unknown) => providerHttp.textOf(id)?.replace(/^<|>$/g, '')
 
 /** HMAC over a time and a random token. */
-function isGenuine(key: string, { timestamp, token, signature }: vendors.Json, now: Date): boolean {
-  const time = vendors.textOf(timestamp) ?? ''
+function isGenuine(key: string, { timestamp, token, signature }: providerHttp.Json, now: Date): boolean {
+  const time = providerHttp.textOf(timestamp) ?? ''
   if (!/^\d{1,12}$/.test(time) || Math.abs(now.getTime() - Number(time) * 1000) > CALLBACK_AGE_MS_MAX) return false
   const expected = createHmac('sha256', key)
-    .update(time + (vendors.textOf(token) ?? ''))
+    .update(time + (providerHttp.textOf(token) ?? ''))
     .digest('hex')
-  return vendors.isSame(vendors.textOf(signature) ?? '', expected)
+  return providerHttp.isSame(providerHttp.textOf(signature) ?? '', expected)
 }
 
-function reportOf(event: vendors.Json, now: Date): Report[] {
+function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(event)
   if (what === null) return []
-  const status = vendors.asJson(event['delivery-status'])
-  const headers = vendors.asJson(vendors.asJson(event.message).headers)
+  const status = providerHttp.asJson(event['delivery-status'])
+  const headers = providerHttp.asJson(providerHttp.asJson(event.message).headers)
   const details = {
-    address: vendors.textOf(event.recipient),
+    address: providerHttp.textOf(event.recipient),
     reference: bare(headers['message-id']),
-    code: vendors.textOf(status['enhanced-code']) ?? vendors.textOf(status.code),
-    diagnostic: vendors.textOf(status.message) || vendors.textOf(status.description),
+    code: providerHttp.textOf(status['enhanced-code']) ?? providerHttp.textOf(status.code),
+    diagnostic: providerHttp.textOf(status.message) || providerHttp.textOf(status.description),
   }
   const at = mail.instantOfSeconds(event.timestamp, now)
-  const id = vendors.textOf(vendors.asJson(event['user-variables'])[MESSAGE_ID])
-  return [{ what, at, ...vendors.messageIdOf(id), ...filledOnly(details) }]
+  const id = providerHttp.textOf(providerHttp.asJson(event['user-variables'])[MESSAGE_ID])
+  return [{ what, at, ...providerHttp.messageIdOf(id), ...filledOnly(details) }]
 }
 
-function whatOf({ event, severity, reason }: vendors.Json): Report['what'] | null {
+function whatOf({ event, severity, reason }: providerHttp.Json): Report['what'] | null {
   switch (event) {
     case 'delivered':
     case 'complained':

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
@@ -33,7 +33,7 @@ export const messagebird = provider({
   send(settings, { id, content }, outside) {
     const { to, body } = content as TextContent
     const text = { originator: settings.from, recipients: [to.replace(/^\+/, '')], body, datacoding: 'auto' }
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -41,10 +41,10 @@ export const messagebird = provider({
         headers: { ...authorised(settings), 'content-type': 'application/json' },
         body: JSON.stringify({ ...text, reference: String(id), reportUrl: outside.callbackUrl }),
       },
-      read: ({ status, json }): Outcome | null => {
-        if (status < 300) return vendors.accepted(json.id)
-        const { code: number, description } = vendors.asJson(Array.isArray(json.errors) ? json.errors[0] : undefined)
-        const [code = '', reason] = [vendors.textOf(number), vendors.textOf(description)]
+      read: ({ status, json }): ProviderResponse | null => {
+        if (status < 300) return providerHttp.accepted(json.id)
+        const { code: number, description } = providerHttp.asJson(Array.isArray(json.errors) ? json.errors[0] : undefined)
+        const [code = '', reason] = [providerHttp.textOf(number), providerHttp.textOf(description)]
         if (reason === undefined || ![400, 422].includes(status)) return null
         if (code === NO_BALANCE) return { is: 'deferred', reason, code }
         return { is: 'rejected', reason, code, ...(code === BAD_RECIPIENT && { bounced: true }) }
@@ -52,10 +52,10 @@ export const messagebird = provider({
     })
   },
   test: (settings, outside) =>
-    vendors.tryOut(outside, { method: 'GET', url: 'https://rest.messagebird.com/balance', headers: authorised(settings) }),
+    providerHttp.checkCredentials(outside, { method: 'GET', url: 'https://rest.messagebird.com/balance', headers: authorised(settings) }),
   async read(settings, callback, { clock }) {
     const now = clock.now()
-    if (!(await isGenuine(settings, callback, now))) return vendors.UNVERIFIED
+    if (!(await isGenuine(settings, callback, now))) return providerHttp.UNVERIFIED
     return { is: 'read', reports: reportsOf(valuesOf(callback), now) }
   },
 })
@@ -65,18 +65,18 @@ const authorised = ({ access_key }: Settings) => ({ authorization: `AccessKey ${
 /** A token in the header that carries the hashes of the address and of the body, if there is one. */
 async function isGenuine({ signing_key }: Settings, callback: Callback, now: Date): Promise<boolean> {
   try {
-    const { payload } = await jwtVerify(vendors.headerOf(callback, 'messagebird-signature-jwt') ?? '', Buffer.from(signing_key), {
+    const { payload } = await jwtVerify(providerHttp.headerOf(callback, 'messagebird-signature-jwt') ?? '', Buffer.from(signing_key), {
       algorithms: ['HS256', 'HS384', 'HS512'],
       issuer: 'MessageBird',
       requiredClaims: ['nbf', 'exp'],
       clockTolerance: CLOCKS_DIFFER_S,
       currentDate: now,
     })
-    const isOfAddress = vendors.isSame(vendors.textOf(payload.url_hash) ?? '', hashOf(callback.url))
+    const isOfAddress = providerHttp.isSame(providerHttp.textOf(payload.url_hash) ?? '', hashOf(callback.url))
     const isOfBody =
       callback.body.length === 0 && payload.payload_hash === undefined
         ? true
-        : vendors.isSame(vendors.textOf(payload.payload_hash) ?? '', hashOf(callback.body))
+        : providerHttp.isSame(providerHttp.textOf(payload.payload_hash) ?? '', hashOf(callback.body))
     return isOfAddress && isOfBody
   } catch {
     return false
@@ -89,22 +89,22 @@ const hashOf = (data: string | Buffer) => createHash('sha256').update(data).dige
 function valuesOf({ headers, query, body }: Callback): Record<string, string | undefined> {
   const text = body.toString('utf8')
   const isJson = headers['content-type']?.startsWith('application/json') ?? false
-  const given = isJson ? Object.entries(vendors.jsonOf(text)) : [...new URLSearchParams(text)]
-  return Object.fromEntries([...query, ...given].map(([name, value]) => [name, vendors.textOf(value)]))
+  const given = isJson ? Object.entries(providerHttp.jsonOf(text)) : [...new URLSearchParams(text)]
+  return Object.fromEntries([...query, ...given].map(([name, value]) => [name, providerHttp.textOf(value)]))
 }
 
 function reportsOf(values: Record<string, string | undefined>, now: Date): Report[] {
   const { id: reference, originator, recipient = '', status, statusReason, statusErrorCode: code } = values
   const text = values.body ?? values.payload
   if (originator !== undefined && text !== undefined && status === undefined) {
-    const at = vendors.instantOf(values.createdDatetime, now)
-    return [vendors.received(at, text, { address: vendors.withPlus(originator), reference })]
+    const at = providerHttp.instantOf(values.createdDatetime, now)
+    return [providerHttp.received(at, text, { address: providerHttp.withPlus(originator), reference })]
   }
   const what = whatOf(status, code, statusReason)
   if (what === null) return []
-  const at = vendors.instantOf(values.statusDatetime, now)
-  const said = { address: vendors.withPlus(recipient), reference, code, diagnostic: statusReason }
-  return [{ what, at, ...vendors.messageIdOf(values.reference), ...vendors.details(said) }]
+  const at = providerHttp.instantOf(values.statusDatetime, now)
+  const said = { address: providerHttp.withPlus(recipient), reference, code, diagnostic: statusReason }
+  return [{ what, at, ...providerHttp.messageIdOf(values.reference), ...providerHttp.details(said) }]
 }
 
 function whatOf(status: string | undefined, code = '', reason = ''): Report['what'] | null {

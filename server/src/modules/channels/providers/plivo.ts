@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { PageReply } from '../../../infra/http/public-page.ts'
+import type { PublicReply } from '../../../infra/http/public-page.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type Outgoing, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
@@ -28,7 +28,7 @@ export const plivo = provider({
   idempotent: false,
   atOnce: 20,
   send: (settings, message, outside) =>
-    vendors.handOverTo({
+    providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -36,29 +36,30 @@ export const plivo = provider({
         headers: { ...authorised(settings), 'content-type': 'application/json' },
         body: JSON.stringify(bodyOf(settings, message, outside.callbackUrl)),
       },
-      read: ({ status, json }): Outcome | null => {
-        const reason = vendors.textOf(json.error) ?? ''
+      read: ({ status, json }): ProviderResponse | null => {
+        const reason = providerHttp.textOf(json.error) ?? ''
         // An accepted request may name numbers that were left out of it; there is only one here.
         if (Array.isArray(json.invalid_number) && json.invalid_number.length > 0) {
           return { is: 'rejected', reason: reason || 'The destination number is not valid.', bounced: true }
         }
-        if (status < 300) return vendors.accepted(Array.isArray(json.message_uuid) ? json.message_uuid[0] : json.message_uuid)
+        if (status < 300) return providerHttp.accepted(Array.isArray(json.message_uuid) ? json.message_uuid[0] : json.message_uuid)
         if (status !== 400 || reason === '') return null
         return { is: 'rejected', reason, code: '400', ...(isAboutRecipient(reason) && { bounced: true }) }
       },
     }),
-  test: (settings, outside) => vendors.tryOut(outside, { method: 'GET', url: `${accountUrl(settings)}/`, headers: authorised(settings) }),
+  test: (settings, outside) =>
+    providerHttp.checkCredentials(outside, { method: 'GET', url: `${accountUrl(settings)}/`, headers: authorised(settings) }),
   async read({ auth_token }, callback, { clock }) {
     const form = new URLSearchParams(callback.body.toString('utf8'))
-    if (!isGenuine(auth_token, callback, form)) return vendors.UNVERIFIED
+    if (!isGenuine(auth_token, callback, form)) return providerHttp.UNVERIFIED
     const now = clock.now()
     const text = form.get('Text')
     if (text === null || form.has('Status')) return { is: 'read', reports: reportsOf(callback, form, now) }
     const [from, to] = [form.get('From') ?? '', form.get('To') ?? '']
-    const said = { address: vendors.withPlus(from), reference: form.get('MessageUUID') }
+    const said = { address: providerHttp.withPlus(from), reference: form.get('MessageUUID') }
     return {
       is: 'read',
-      reports: [vendors.received(now, text, said)],
+      reports: [providerHttp.received(now, text, said)],
       reply: xml(''),
       answer: (words) => xml(words, { src: to, dst: from }),
     }
@@ -67,7 +68,7 @@ export const plivo = provider({
 
 const accountUrl = ({ auth_id }: Settings) => `https://api.plivo.com/v1/Account/${auth_id}`
 
-const authorised = ({ auth_id, auth_token }: Settings) => ({ authorization: vendors.basic(auth_id, auth_token) })
+const authorised = ({ auth_id, auth_token }: Settings) => ({ authorization: providerHttp.basic(auth_id, auth_token) })
 
 function bodyOf({ from, powerpack_uuid }: Settings, { id, content }: Outgoing, callbackUrl: string) {
   const { to, body } = content as TextContent
@@ -84,12 +85,14 @@ const isAboutRecipient = (error: string) =>
  * account sign, each with every token that is live.
  */
 function isGenuine(token: string, callback: Callback, form: URLSearchParams): boolean {
-  const nonce = vendors.headerOf(callback, 'x-plivo-signature-v3-nonce') ?? ''
-  const given = ['x-plivo-signature-v3', 'x-plivo-signature-ma-v3'].flatMap((name) => vendors.headerOf(callback, name)?.split(',') ?? [])
+  const nonce = providerHttp.headerOf(callback, 'x-plivo-signature-v3-nonce') ?? ''
+  const given = ['x-plivo-signature-v3', 'x-plivo-signature-ma-v3'].flatMap(
+    (name) => providerHttp.headerOf(callback, name)?.split(',') ?? [],
+  )
   const expected = createHmac('sha256', token)
     .update(`${signedText(callback.url, form)}.${nonce}`)
     .digest('base64')
-  return nonce !== '' && given.some((signature) => vendors.isSame(signature.trim(), expected))
+  return nonce !== '' && given.some((signature) => providerHttp.isSame(signature.trim(), expected))
 }
 
 function signedText(url: string, form: URLSearchParams): string {
@@ -112,8 +115,8 @@ function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report
   const code = form.get('ErrorCode') ?? ''
   const what = whatOf(form.get('Status') ?? '', code)
   if (what === null) return []
-  const said = { address: vendors.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
-  return [{ what, at, ...vendors.messageIdOf(query.get('message')), ...vendors.details(said) }]
+  const said = { address: providerHttp.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
+  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(said) }]
 }
 
 function whatOf(status: string, code: string): Report['what'] | null {
@@ -122,7 +125,7 @@ function whatOf(status: string, code: string): Report['what'] | null {
   return GONE.includes(code) ? 'bounced' : 'failed'
 }
 
-function xml(words: string, { src, dst } = { src: '', dst: '' }): PageReply {
-  const message = `<Message src="${vendors.xmlOf(src)}" dst="${vendors.xmlOf(dst)}" type="sms">${vendors.xmlOf(words)}</Message>`
+function xml(words: string, { src, dst } = { src: '', dst: '' }): PublicReply {
+  const message = `<Message src="${providerHttp.xmlOf(src)}" dst="${providerHttp.xmlOf(dst)}" type="sms">${providerHttp.xmlOf(words)}</Message>`
   return { status: 200, type: 'text/xml; charset=utf-8', body: `<Response>${words === '' ? '' : message}</Response>` }
 }

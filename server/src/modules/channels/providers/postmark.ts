@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
-import { type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
   server_token: mail.Secret('Server API token'),
@@ -46,7 +46,7 @@ export const postmark = provider({
   async send(settings, message, outside) {
     const letter = mail.letterOf(message, settings)
     if (mail.isOutcome(letter)) return letter
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -54,16 +54,17 @@ export const postmark = provider({
         headers: { ...authorised(settings), 'content-type': 'application/json' },
         body: JSON.stringify(bodyOf(letter, message.id, settings)),
       },
-      read: ({ status, json }) => (status < 300 ? vendors.accepted(json.MessageID) : refusalOf(status, json)),
+      read: ({ status, json }) => (status < 300 ? providerHttp.accepted(json.MessageID) : refusalOf(status, json)),
     })
   },
-  test: (settings, outside) => vendors.tryOut(outside, { method: 'GET', url: `${API}/server`, headers: authorised(settings) }),
+  test: (settings, outside) =>
+    providerHttp.checkCredentials(outside, { method: 'GET', url: `${API}/server`, headers: authorised(settings) }),
   // Postmark signs nothing: whoever configures the webhook puts the credentials into its address.
   async read({ webhook_username, webhook_password }, callback, { clock }) {
-    if (webhook_username === undefined || webhook_password === undefined) return vendors.UNVERIFIED
-    const expected = vendors.basic(webhook_username, webhook_password)
-    if (!vendors.isSame(vendors.headerOf(callback, 'authorization') ?? '', expected)) return vendors.UNVERIFIED
-    return { is: 'read', reports: reportOf(vendors.jsonOf(callback.body.toString('utf8')), clock.now()) }
+    if (webhook_username === undefined || webhook_password === undefined) return providerHttp.UNVERIFIED
+    const expected = providerHttp.basic(webhook_username, webhook_password)
+    if (!providerHttp.isSame(providerHttp.headerOf(callback, 'authorization') ?? '', expected)) return providerHttp.UNVERIFIED
+    return { is: 'read', reports: reportOf(providerHttp.jsonOf(callback.body.toString('utf8')), clock.now()) }
   },
 })
 
@@ -86,9 +87,9 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
   }
 }
 
-function refusalOf(status: number, { ErrorCode, Message }: vendors.Json): Outcome | null {
-  const code = vendors.textOf(ErrorCode) ?? ''
-  const reason = vendors.textOf(Message)
+function refusalOf(status: number, { ErrorCode, Message }: providerHttp.Json): ProviderResponse | null {
+  const code = providerHttp.textOf(ErrorCode) ?? ''
+  const reason = providerHttp.textOf(Message)
   if (reason === undefined || status === 429 || status >= 500) return null
   if (LATER.includes(code)) return { is: 'deferred', reason, code }
   if (status !== 422) return null
@@ -96,24 +97,24 @@ function refusalOf(status: number, { ErrorCode, Message }: vendors.Json): Outcom
   return { is: 'rejected', reason, code, ...(isBad && { bounced: true }) }
 }
 
-function reportOf(json: vendors.Json, now: Date): Report[] {
+function reportOf(json: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(json)
   if (what === null) return []
   const { MessageID, Metadata, Email, Recipient, Type, Description, Details, DeliveredAt, BouncedAt, ChangedAt } = json
   const details = {
-    address: vendors.textOf(Email) ?? vendors.textOf(Recipient),
-    reference: vendors.textOf(MessageID),
-    code: vendors.textOf(Type),
-    diagnostic: vendors.textOf(Details) || vendors.textOf(Description),
+    address: providerHttp.textOf(Email) ?? providerHttp.textOf(Recipient),
+    reference: providerHttp.textOf(MessageID),
+    code: providerHttp.textOf(Type),
+    diagnostic: providerHttp.textOf(Details) || providerHttp.textOf(Description),
   }
-  const at = vendors.instantOf(vendors.textOf(DeliveredAt ?? BouncedAt ?? ChangedAt), now)
-  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(vendors.asJson(Metadata).message_id)), ...filledOnly(details) }]
+  const at = providerHttp.instantOf(providerHttp.textOf(DeliveredAt ?? BouncedAt ?? ChangedAt), now)
+  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(providerHttp.asJson(Metadata).message_id)), ...filledOnly(details) }]
 }
 
 /** Types of bounce that are none: somebody is away, asks who we are, or has moved. */
 const NO_BOUNCE = ['AutoResponder', 'AddressChange', 'ChallengeVerification', 'OpenRelayTest', 'Subscribe', 'Unconfirmed']
 
-function whatOf({ RecordType, Type, SuppressSending, SuppressionReason }: vendors.Json): Report['what'] | null {
+function whatOf({ RecordType, Type, SuppressSending, SuppressionReason }: providerHttp.Json): Report['what'] | null {
   if (RecordType === 'Delivery') return 'delivered'
   if (RecordType === 'SpamComplaint') return 'complained'
   // What was suppressed for a bounce or a complaint is reported as such besides.

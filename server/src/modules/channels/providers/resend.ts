@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { Exact } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
-import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
   api_key: mail.Secret('API key'),
@@ -35,7 +35,7 @@ export const resend = provider({
   async send(settings, message, outside) {
     const letter = mail.letterOf(message, settings)
     if (mail.isOutcome(letter)) return letter
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       isIdempotent: true,
       request: {
@@ -45,20 +45,20 @@ export const resend = provider({
         body: JSON.stringify(bodyOf(letter, message.id)),
       },
       read: ({ status, headers, json }) =>
-        status < 300 ? vendors.accepted(json.id) : refusalOf(status, json, vendors.retryAt(headers, outside.clock.now())),
+        status < 300 ? providerHttp.accepted(json.id) : refusalOf(status, json, providerHttp.retryAt(headers, outside.clock.now())),
     })
   },
   async test(settings, outside) {
-    const response = await vendors.callVendor(outside, { method: 'GET', url: `${API}/domains`, headers: authorised(settings) })
+    const response = await providerHttp.callProvider(outside, { method: 'GET', url: `${API}/domains`, headers: authorised(settings) })
     if (response.is === 'failed') return { works: false, message: response.message }
     // A key that may only send must not read domains, and is told so by name.
-    if (response.status === 200 || vendors.jsonOf(response.body).name === 'restricted_api_key') return { works: true }
+    if (response.status === 200 || providerHttp.jsonOf(response.body).name === 'restricted_api_key') return { works: true }
     return { works: false, message: `Resend answered with status ${response.status}. Check \`api_key\`.` }
   },
   async read({ webhook_secret }, callback, { clock }) {
     const now = clock.now()
-    if (webhook_secret === undefined || !isGenuine(webhook_secret, callback, now)) return vendors.UNVERIFIED
-    return { is: 'read', reports: reportOf(vendors.jsonOf(callback.body.toString('utf8')), now) }
+    if (webhook_secret === undefined || !isGenuine(webhook_secret, callback, now)) return providerHttp.UNVERIFIED
+    return { is: 'read', reports: reportOf(providerHttp.jsonOf(callback.body.toString('utf8')), now) }
   },
 })
 
@@ -81,9 +81,9 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
 /** The key of the account is wrong, or the account has had its share. */
 const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
 
-function refusalOf(status: number, { name, message }: vendors.Json, later: { retryAt?: Date }): Outcome | null {
-  const code = vendors.textOf(name)
-  const reason = vendors.textOf(message)
+function refusalOf(status: number, { name, message }: providerHttp.Json, later: { retryAt?: Date }): ProviderResponse | null {
+  const code = providerHttp.textOf(name)
+  const reason = providerHttp.textOf(message)
   if (code === undefined || reason === undefined || status === 429 || status >= 500) return null
   // The key is known with another content: an earlier attempt arrived.
   if (code === 'invalid_idempotent_request') return { is: 'accepted', delivered: false }
@@ -93,29 +93,29 @@ function refusalOf(status: number, { name, message }: vendors.Json, later: { ret
 
 /** A signature as in Standard Webhooks; the header holds several while a secret is replaced. */
 function isGenuine(secret: string, callback: Callback, now: Date): boolean {
-  const id = vendors.headerOf(callback, 'svix-id') ?? ''
-  const time = vendors.headerOf(callback, 'svix-timestamp') ?? ''
-  if (id === '' || !vendors.isRecent(time, now)) return false
+  const id = providerHttp.headerOf(callback, 'svix-id') ?? ''
+  const time = providerHttp.headerOf(callback, 'svix-timestamp') ?? ''
+  if (id === '' || !providerHttp.isRecent(time, now)) return false
   const expected = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
     .update(Buffer.concat([Buffer.from(`${id}.${time}.`), callback.body]))
     .digest('base64')
-  const given = (vendors.headerOf(callback, 'svix-signature') ?? '').split(' ')
-  return given.some((one) => vendors.isSame(one, `v1,${expected}`))
+  const given = (providerHttp.headerOf(callback, 'svix-signature') ?? '').split(' ')
+  return given.some((one) => providerHttp.isSame(one, `v1,${expected}`))
 }
 
-function reportOf({ type, created_at, data }: vendors.Json, now: Date): Report[] {
-  const { email_id, to, tags, bounce, failed } = vendors.asJson(data)
-  const { type: kind, subType, message } = vendors.asJson(bounce)
+function reportOf({ type, created_at, data }: providerHttp.Json, now: Date): Report[] {
+  const { email_id, to, tags, bounce, failed } = providerHttp.asJson(data)
+  const { type: kind, subType, message } = providerHttp.asJson(bounce)
   const what = whatOf(type, kind)
   if (what === null) return []
   const details = {
-    address: vendors.textOf(Array.isArray(to) ? to[0] : to),
-    reference: vendors.textOf(email_id),
-    code: vendors.textOf(subType),
-    diagnostic: vendors.textOf(message) ?? vendors.textOf(vendors.asJson(failed).reason),
+    address: providerHttp.textOf(Array.isArray(to) ? to[0] : to),
+    reference: providerHttp.textOf(email_id),
+    code: providerHttp.textOf(subType),
+    diagnostic: providerHttp.textOf(message) ?? providerHttp.textOf(providerHttp.asJson(failed).reason),
   }
-  const at = vendors.instantOf(vendors.textOf(created_at), now)
-  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(vendors.asJson(tags)[TAG])), ...filledOnly(details) }]
+  const at = providerHttp.instantOf(providerHttp.textOf(created_at), now)
+  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(providerHttp.asJson(tags)[TAG])), ...filledOnly(details) }]
 }
 
 const WHAT: Record<string, Report['what']> = {

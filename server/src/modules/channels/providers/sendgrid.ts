@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
-import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),
@@ -37,7 +37,7 @@ export const sendgrid = provider({
   async send(settings, message, outside) {
     const letter = mail.letterOf(message, settings)
     if (mail.isOutcome(letter)) return letter
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -45,23 +45,28 @@ export const sendgrid = provider({
         headers: { ...authorised(settings), 'content-type': 'application/json' },
         body: JSON.stringify(bodyOf(letter, message.id)),
       },
-      read: ({ status, headers, json }) => (status < 300 ? vendors.accepted(headers['x-message-id']) : refusalOf(status, headers, json)),
+      read: ({ status, headers, json }) =>
+        status < 300 ? providerHttp.accepted(headers['x-message-id']) : refusalOf(status, headers, json),
     })
   },
   async test(settings, outside) {
-    const response = await vendors.callVendor(outside, { method: 'GET', url: `${apiOf(settings)}/scopes`, headers: authorised(settings) })
+    const response = await providerHttp.callProvider(outside, {
+      method: 'GET',
+      url: `${apiOf(settings)}/scopes`,
+      headers: authorised(settings),
+    })
     if (response.is === 'failed') return { works: false, message: response.message }
     if (response.status !== 200) return { works: false, message: `SendGrid answered with status ${response.status}. Check \`api_key\`.` }
-    const { scopes } = vendors.jsonOf(response.body)
+    const { scopes } = providerHttp.jsonOf(response.body)
     if (Array.isArray(scopes) && scopes.includes('mail.send')) return { works: true }
     return { works: false, message: 'The API key may not send mail. Give it the scope `mail.send`.' }
   },
   async read({ verification_key = '' }, callback, { clock }) {
     const now = clock.now()
     const key = keyOf(verification_key)
-    if (!key || !isGenuine(key, callback, now)) return vendors.UNVERIFIED
-    const events = Object.values(vendors.jsonOf(callback.body.toString('utf8')))
-    return { is: 'read', reports: events.flatMap((event) => reportOf(vendors.asJson(event), now)) }
+    if (!key || !isGenuine(key, callback, now)) return providerHttp.UNVERIFIED
+    const events = Object.values(providerHttp.jsonOf(callback.body.toString('utf8')))
+    return { is: 'read', reports: events.flatMap((event) => reportOf(providerHttp.asJson(event), now)) }
   },
 })
 
@@ -91,17 +96,21 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
   }
 }
 
-function refusalOf(status: number, headers: vendors.VendorAnswer['headers'], { errors }: vendors.Json): Outcome | null {
-  const { message, field } = vendors.asJson(Array.isArray(errors) ? errors[0] : undefined)
-  const reason = vendors.textOf(message)
+function refusalOf(
+  status: number,
+  headers: providerHttp.ProviderHttpResponse['headers'],
+  { errors }: providerHttp.Json,
+): ProviderResponse | null {
+  const { message, field } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
+  const reason = providerHttp.textOf(message)
   if (status === 429) return { is: 'deferred', reason: reason ?? 'Too many requests.', code: '429', ...resetOf(headers) }
   if (reason === undefined || (status !== 400 && status !== 403)) return null
-  const isBad = /^personalizations\.0\.to\b/.test(vendors.textOf(field) ?? '')
+  const isBad = /^personalizations\.0\.to\b/.test(providerHttp.textOf(field) ?? '')
   return { is: 'rejected', reason, code: String(status), ...(isBad && { bounced: true }) }
 }
 
 /** When the limit begins anew, in Unix seconds. */
-function resetOf(headers: vendors.VendorAnswer['headers']): { retryAt?: Date } {
+function resetOf(headers: providerHttp.ProviderHttpResponse['headers']): { retryAt?: Date } {
   const reset = headers['x-ratelimit-reset']
   return typeof reset === 'string' && /^\d{9,11}$/.test(reset) ? { retryAt: new Date(Number(reset) * 1000) } : {}
 }
@@ -117,28 +126,28 @@ function keyOf(text: string): KeyObject | null {
 
 /** ECDSA over the time and the body. */
 function isGenuine(key: KeyObject, callback: Callback, now: Date): boolean {
-  const time = vendors.headerOf(callback, 'x-twilio-email-event-webhook-timestamp') ?? ''
-  const signature = vendors.headerOf(callback, 'x-twilio-email-event-webhook-signature') ?? ''
+  const time = providerHttp.headerOf(callback, 'x-twilio-email-event-webhook-timestamp') ?? ''
+  const signature = providerHttp.headerOf(callback, 'x-twilio-email-event-webhook-signature') ?? ''
   if (!/^\d{1,12}$/.test(time) || Math.abs(now.getTime() - Number(time) * 1000) > CALLBACK_AGE_MS_MAX) return false
   return verify('sha256', Buffer.concat([Buffer.from(time), callback.body]), key, Buffer.from(signature, 'base64'))
 }
 
-function reportOf(event: vendors.Json, now: Date): Report[] {
+function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(event)
   if (what === null) return []
   const { timestamp, email, sg_message_id, status, reason, response } = event
   const details = {
-    address: vendors.textOf(email),
+    address: providerHttp.textOf(email),
     // What follows the first point is about the machine that sent it.
-    reference: vendors.textOf(sg_message_id)?.split('.')[0],
-    code: vendors.textOf(status),
-    diagnostic: vendors.textOf(reason) ?? vendors.textOf(response),
+    reference: providerHttp.textOf(sg_message_id)?.split('.')[0],
+    code: providerHttp.textOf(status),
+    diagnostic: providerHttp.textOf(reason) ?? providerHttp.textOf(response),
   }
   const at = mail.instantOfSeconds(timestamp, now)
-  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(event[MESSAGE_ID])), ...filledOnly(details) }]
+  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(event[MESSAGE_ID])), ...filledOnly(details) }]
 }
 
-function whatOf({ event, type, reason }: vendors.Json): Report['what'] | null {
+function whatOf({ event, type, reason }: providerHttp.Json): Report['what'] | null {
   switch (event) {
     case 'delivered':
       return 'delivered'
@@ -152,7 +161,7 @@ function whatOf({ event, type, reason }: vendors.Json): Report['what'] | null {
     case 'bounce':
       return type === 'blocked' ? 'failed' : 'bounced'
     case 'dropped':
-      return /^(bounced address|invalid)/i.test(vendors.textOf(reason) ?? '') ? 'bounced' : 'failed'
+      return /^(bounced address|invalid)/i.test(providerHttp.textOf(reason) ?? '') ? 'bounced' : 'failed'
     default:
       return null
   }

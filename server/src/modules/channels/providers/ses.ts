@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
-import { type CallbackReading, type Outcome, type Outside, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type CallbackReading, type ProviderResponse, type ProviderTools, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import { confirm, readNotice } from '../sns.ts'
 
 const Settings = Exact({
@@ -39,33 +39,41 @@ export const ses = provider({
   async send(settings, message, outside) {
     const letter = mail.letterOf(message, settings)
     if (mail.isOutcome(letter)) return letter
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(letter, message.id, settings))),
-      read: ({ status, headers, json }): Outcome | null =>
-        status < 300 ? vendors.accepted(json.MessageId) : refusalOf({ status, headers, json }, outside.clock.now()),
+      read: ({ status, headers, json }): ProviderResponse | null =>
+        status < 300 ? providerHttp.accepted(json.MessageId) : refusalOf({ status, headers, json }, outside.clock.now()),
     })
   },
   async test(settings, outside) {
-    const response = await vendors.callVendor(outside, await signed(settings, outside, `${API}/account`))
+    const response = await providerHttp.callProvider(outside, await signed(settings, outside, `${API}/account`))
     if (response.is === 'failed') return { works: false, message: response.message }
-    const json = vendors.jsonOf(response.body)
+    const json = providerHttp.jsonOf(response.body)
     if (response.status !== 200) return { works: false, message: `Amazon SES answered: ${reasonOf(json) ?? `status ${response.status}.`}` }
     return json.SendingEnabled === false ? { works: false, message: 'Sending is paused for this account in this region.' } : { works: true }
   },
   async read({ topic_arn }, callback, outside): Promise<CallbackReading> {
     const notice = topic_arn === undefined ? null : await readNotice(topic_arn, callback, outside)
-    if (!notice) return vendors.UNVERIFIED
+    if (!notice) return providerHttp.UNVERIFIED
     if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) {
       // SNS asks again.
       return { is: 'read', reports: [], reply: { status: 503 } }
     }
-    return { is: 'read', reports: notice.type === 'Notification' ? reportsOf(vendors.jsonOf(notice.message), outside.clock.now()) : [] }
+    return {
+      is: 'read',
+      reports: notice.type === 'Notification' ? reportsOf(providerHttp.jsonOf(notice.message), outside.clock.now()) : [],
+    }
   },
 })
 
 /** A request with Signature Version 4. */
-async function signed(settings: Settings, { clock }: Pick<Outside, 'clock'>, path: string, body?: string): Promise<vendors.VendorRequest> {
+async function signed(
+  settings: Settings,
+  { clock }: Pick<ProviderTools, 'clock'>,
+  path: string,
+  body?: string,
+): Promise<providerHttp.ProviderHttpRequest> {
   const { region, access_key_id, secret_access_key } = settings
   const method = body === undefined ? 'GET' : 'POST'
   const { url, headers } = await new AwsV4Signer({
@@ -120,14 +128,17 @@ const LATER = [
   'IncompleteSignature',
 ]
 
-const reasonOf = (json: vendors.Json) => vendors.textOf(json.message) ?? vendors.textOf(json.Message)
+const reasonOf = (json: providerHttp.Json) => providerHttp.textOf(json.message) ?? providerHttp.textOf(json.Message)
 
-function refusalOf({ status, headers, json }: Pick<vendors.VendorAnswer, 'status' | 'headers' | 'json'>, now: Date): Outcome | null {
+function refusalOf(
+  { status, headers, json }: Pick<providerHttp.ProviderHttpResponse, 'status' | 'headers' | 'json'>,
+  now: Date,
+): ProviderResponse | null {
   // Such as `BadRequestException:http://…`.
-  const code = vendors.textOf(headers['x-amzn-errortype'])?.split(':')[0]
+  const code = providerHttp.textOf(headers['x-amzn-errortype'])?.split(':')[0]
   const reason = reasonOf(json)
   if (code === undefined || reason === undefined || status >= 500) return null
-  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, now) }
+  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
   const isBad =
     code === 'BadRequestException' &&
     /^(missing final '@domain'|(local address|domain|user name) (contains|is missing)|illegal address)/i.test(reason)
@@ -135,27 +146,27 @@ function refusalOf({ status, headers, json }: Pick<vendors.VendorAnswer, 'status
 }
 
 /** An event says the same whether a configuration set published it (`eventType`) or an identity (`notificationType`). */
-function reportsOf(event: vendors.Json, now: Date): Report[] {
-  const { messageId, tags, destination } = vendors.asJson(event.mail)
-  const found = FOUND[vendors.textOf(event.eventType) ?? vendors.textOf(event.notificationType) ?? '']
+function reportsOf(event: providerHttp.Json, now: Date): Report[] {
+  const { messageId, tags, destination } = providerHttp.asJson(event.mail)
+  const found = FOUND[providerHttp.textOf(event.eventType) ?? providerHttp.textOf(event.notificationType) ?? '']
   if (!found) return []
-  const about = vendors.asJson(event[found.member])
-  const [id] = listOf(vendors.asJson(tags)[TAG])
-  const ids = { ...vendors.messageIdOf(vendors.textOf(id)), ...filledOnly({ reference: vendors.textOf(messageId) }) }
-  const at = vendors.instantOf(vendors.textOf(about.timestamp), now)
-  const people = found.people === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.people])
-  return people.map((person) => {
-    const { emailAddress, status, diagnosticCode } = vendors.asJson(person)
+  const about = providerHttp.asJson(event[found.member])
+  const [id] = listOf(providerHttp.asJson(tags)[TAG])
+  const ids = { ...providerHttp.messageIdOf(providerHttp.textOf(id)), ...filledOnly({ reference: providerHttp.textOf(messageId) }) }
+  const at = providerHttp.instantOf(providerHttp.textOf(about.timestamp), now)
+  const users = found.people === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.people])
+  return users.map((user) => {
+    const { emailAddress, status, diagnosticCode } = providerHttp.asJson(user)
     const details = {
-      address: vendors.textOf(person) ?? vendors.textOf(emailAddress),
-      code: vendors.textOf(status) ?? vendors.textOf(about.bounceSubType ?? about.complaintFeedbackType),
-      diagnostic: vendors.textOf(diagnosticCode) ?? vendors.textOf(about.smtpResponse ?? about.reason),
+      address: providerHttp.textOf(user) ?? providerHttp.textOf(emailAddress),
+      code: providerHttp.textOf(status) ?? providerHttp.textOf(about.bounceSubType ?? about.complaintFeedbackType),
+      diagnostic: providerHttp.textOf(diagnosticCode) ?? providerHttp.textOf(about.smtpResponse ?? about.reason),
     }
     return { what: found.what(about), at, ...ids, ...filledOnly(details) }
   })
 }
 
-type Found = { member: string; people?: string; what(about: vendors.Json): Report['what'] }
+type Found = { member: string; people?: string; what(about: providerHttp.Json): Report['what'] }
 
 /** Where an event says what happened, and to whom. */
 const FOUND: Record<string, Found> = {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { SmtpAnswer, SmtpRelay } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
-import { type Outcome, provider } from '../provider.ts'
+import { type ProviderResponse, provider } from '../provider.ts'
 
 const CONNECTIONS_DEFAULT = 10
 const CONNECTIONS_MAX = 50
@@ -73,7 +73,7 @@ const relayOf = ({ host, port, tls, username, password, connections = CONNECTION
 
 const written = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
 
-function outcomeOf(answer: SmtpAnswer, reference: string): Outcome {
+function outcomeOf(answer: SmtpAnswer, reference: string): ProviderResponse {
   switch (answer.is) {
     case 'accepted':
       return { is: 'accepted', delivered: false, reference }
@@ -96,7 +96,7 @@ type Refused = Extract<SmtpAnswer, { is: 'refused' }>
 const BAD_SEQUENCE = 503
 
 /** A relay that turns us away at the door, or does not take our password, has said nothing about the mail. */
-function refusalOf(answer: Refused): Outcome {
+function refusalOf(answer: Refused): ProviderResponse {
   const { code, enhancedCode, response, stage } = answer
   const said = { reason: response, code: enhancedCode ?? String(code) }
   if (code < 500 || code === BAD_SEQUENCE || stage === 'CONNECT' || stage === 'AUTH') return { is: 'deferred', ...said }

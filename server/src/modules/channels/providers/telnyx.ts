@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type Outgoing, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
@@ -41,7 +41,7 @@ export const telnyx = provider({
   idempotent: false,
   atOnce: 20,
   send: (settings, message, outside) =>
-    vendors.handOverTo({
+    providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -49,8 +49,8 @@ export const telnyx = provider({
         headers: { ...authorised(settings), 'content-type': 'application/json' },
         body: JSON.stringify(bodyOf(settings, message, outside.callbackUrl)),
       },
-      read: ({ status, json }): Outcome | null => {
-        if (status < 300) return vendors.accepted(vendors.asJson(json.data).id)
+      read: ({ status, json }): ProviderResponse | null => {
+        if (status < 300) return providerHttp.accepted(providerHttp.asJson(json.data).id)
         const { code, reason, pointer } = errorOf(json)
         if (reason === undefined || ![400, 403, 422].includes(status)) return null
         const isBad = code === BAD_RECIPIENT || pointer === '/to'
@@ -58,13 +58,13 @@ export const telnyx = provider({
       },
     }),
   test: (settings, outside) =>
-    vendors.tryOut(outside, { method: 'GET', url: 'https://api.telnyx.com/v2/balance', headers: authorised(settings) }),
+    providerHttp.checkCredentials(outside, { method: 'GET', url: 'https://api.telnyx.com/v2/balance', headers: authorised(settings) }),
   async read({ public_key }, callback, { clock }) {
     const now = clock.now()
-    if (!isGenuine(public_key, callback, now)) return vendors.UNVERIFIED
-    const { event_type, occurred_at, payload } = vendors.asJson(vendors.jsonOf(callback.body.toString('utf8')).data)
-    const at = vendors.instantOf(vendors.textOf(occurred_at), now)
-    return { is: 'read', reports: reportsOf(event_type, vendors.asJson(payload), at) }
+    if (!isGenuine(public_key, callback, now)) return providerHttp.UNVERIFIED
+    const { event_type, occurred_at, payload } = providerHttp.asJson(providerHttp.jsonOf(callback.body.toString('utf8')).data)
+    const at = providerHttp.instantOf(providerHttp.textOf(occurred_at), now)
+    return { is: 'read', reports: reportsOf(event_type, providerHttp.asJson(payload), at) }
   },
 })
 
@@ -84,34 +84,38 @@ function bodyOf({ from, messaging_profile_id }: Settings, { id, content }: Outgo
 }
 
 /** The first of the errors that an answer or a report lists. */
-function errorOf({ errors }: vendors.Json): { code?: string | undefined; reason?: string | undefined; pointer?: unknown } {
-  const { code, title, detail, source } = vendors.asJson(Array.isArray(errors) ? errors[0] : undefined)
-  return { code: vendors.textOf(code), reason: vendors.textOf(detail) ?? vendors.textOf(title), pointer: vendors.asJson(source).pointer }
+function errorOf({ errors }: providerHttp.Json): { code?: string | undefined; reason?: string | undefined; pointer?: unknown } {
+  const { code, title, detail, source } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
+  return {
+    code: providerHttp.textOf(code),
+    reason: providerHttp.textOf(detail) ?? providerHttp.textOf(title),
+    pointer: providerHttp.asJson(source).pointer,
+  }
 }
 
 /** Ed25519 over the time and the body. */
 function isGenuine(publicKey: string, callback: Callback, now: Date): boolean {
-  const time = vendors.headerOf(callback, 'telnyx-timestamp') ?? ''
-  const signature = Buffer.from(vendors.headerOf(callback, 'telnyx-signature-ed25519') ?? '', 'base64')
-  if (!vendors.isRecent(time, now)) return false
+  const time = providerHttp.headerOf(callback, 'telnyx-timestamp') ?? ''
+  const signature = Buffer.from(providerHttp.headerOf(callback, 'telnyx-signature-ed25519') ?? '', 'base64')
+  if (!providerHttp.isRecent(time, now)) return false
   const der = Buffer.concat([ED25519_PREFIX, Buffer.from(publicKey, 'base64')])
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
   return verify(null, Buffer.concat([Buffer.from(`${time}|`), callback.body]), key, signature)
 }
 
-function reportsOf(event: unknown, payload: vendors.Json, at: Date): Report[] {
+function reportsOf(event: unknown, payload: providerHttp.Json, at: Date): Report[] {
   if (event === 'message.received') {
-    const address = vendors.textOf(vendors.asJson(payload.from).phone_number)
-    return [vendors.received(at, vendors.textOf(payload.text) ?? '', { address, reference: payload.id })]
+    const address = providerHttp.textOf(providerHttp.asJson(payload.from).phone_number)
+    return [providerHttp.received(at, providerHttp.textOf(payload.text) ?? '', { address, reference: payload.id })]
   }
-  const to = vendors.asJson(Array.isArray(payload.to) ? payload.to[0] : undefined)
+  const to = providerHttp.asJson(Array.isArray(payload.to) ? payload.to[0] : undefined)
   const { code, reason } = errorOf(payload)
   const what = event === 'message.finalized' ? whatOf(to.status, code) : null
   if (what === null) return []
   const tags = Array.isArray(payload.tags) ? payload.tags : []
-  const tag = tags.map(vendors.textOf).find((tag) => tag?.startsWith(TAG))
+  const tag = tags.map(providerHttp.textOf).find((tag) => tag?.startsWith(TAG))
   const said = { address: to.phone_number, reference: payload.id, code, diagnostic: reason }
-  return [{ what, at, ...vendors.messageIdOf(tag?.slice(TAG.length)), ...vendors.details(said) }]
+  return [{ what, at, ...providerHttp.messageIdOf(tag?.slice(TAG.length)), ...providerHttp.details(said) }]
 }
 
 function whatOf(status: unknown, code: string | undefined): Report['what'] | null {

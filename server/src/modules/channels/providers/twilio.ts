@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { PageReply } from '../../../infra/http/public-page.ts'
+import type { PublicReply } from '../../../infra/http/public-page.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Callback, type Outcome, type Outgoing, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type Outgoing, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
@@ -40,7 +40,7 @@ export const twilio = provider({
   idempotent: false,
   atOnce: 20,
   send: (settings, message, outside) =>
-    vendors.handOverTo({
+    providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
@@ -48,21 +48,25 @@ export const twilio = provider({
         headers: { ...authorised(settings), 'content-type': 'application/x-www-form-urlencoded' },
         body: String(new URLSearchParams(formOf(settings, message, outside.callbackUrl))),
       },
-      read: ({ status, headers, json }): Outcome | null => {
-        const code = vendors.textOf(json.code) ?? ''
-        const reason = vendors.textOf(json.message) ?? ''
-        if (status < 300) return vendors.accepted(json.sid)
-        if (code === QUEUE_FULL) return { is: 'deferred', reason, code, ...vendors.retryAt(headers, outside.clock.now()) }
+      read: ({ status, headers, json }): ProviderResponse | null => {
+        const code = providerHttp.textOf(json.code) ?? ''
+        const reason = providerHttp.textOf(json.message) ?? ''
+        if (status < 300) return providerHttp.accepted(json.sid)
+        if (code === QUEUE_FULL) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
         if (status !== 400 || reason === '') return null
         return { is: 'rejected', reason, code, ...(BAD_RECIPIENT.includes(code) && { bounced: true }) }
       },
     }),
   test: (settings, outside) =>
-    vendors.tryOut(outside, { method: 'GET', url: `${accountUrl(settings)}/Messages.json?PageSize=1`, headers: authorised(settings) }),
+    providerHttp.checkCredentials(outside, {
+      method: 'GET',
+      url: `${accountUrl(settings)}/Messages.json?PageSize=1`,
+      headers: authorised(settings),
+    }),
   async read({ auth_token }, callback, { clock }) {
     const form = new URLSearchParams(callback.body.toString('utf8'))
-    if (!vendors.isSame(vendors.headerOf(callback, 'x-twilio-signature') ?? '', signatureOf(auth_token, callback.url, form))) {
-      return vendors.UNVERIFIED
+    if (!providerHttp.isSame(providerHttp.headerOf(callback, 'x-twilio-signature') ?? '', signatureOf(auth_token, callback.url, form))) {
+      return providerHttp.UNVERIFIED
     }
     const now = clock.now()
     const text = form.get('Body')
@@ -72,7 +76,7 @@ export const twilio = provider({
     const isAnswered = form.has('OptOutType')
     return {
       is: 'read',
-      reports: [vendors.received(now, text, said)],
+      reports: [providerHttp.received(now, text, said)],
       reply: twiml(''),
       answer: (words) => twiml(isAnswered ? '' : words),
     }
@@ -82,7 +86,7 @@ export const twilio = provider({
 const accountUrl = ({ account_sid }: Settings) => `https://api.twilio.com/2010-04-01/Accounts/${account_sid}`
 
 const authorised = ({ account_sid, auth_token, api_key_sid = account_sid, api_key_secret = auth_token }: Settings) => ({
-  authorization: vendors.basic(api_key_sid, api_key_secret),
+  authorization: providerHttp.basic(api_key_sid, api_key_secret),
 })
 
 function formOf({ from, messaging_service_sid }: Settings, { id, content }: Outgoing, callbackUrl: string): Record<string, string> {
@@ -105,7 +109,7 @@ function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report
   const what = whatOf(form.get('MessageStatus') ?? '', code)
   if (what === null) return []
   const said = { address: form.get('To'), reference: form.get('MessageSid'), code, diagnostic: form.get('ErrorMessage') }
-  return [{ what, at, ...vendors.messageIdOf(query.get('message')), ...vendors.details(said) }]
+  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(said) }]
 }
 
 function whatOf(status: string, code: string): Report['what'] | null {
@@ -114,8 +118,8 @@ function whatOf(status: string, code: string): Report['what'] | null {
   return GONE.includes(code) ? 'bounced' : 'failed'
 }
 
-const twiml = (words: string): PageReply => ({
+const twiml = (words: string): PublicReply => ({
   status: 200,
   type: 'text/xml; charset=utf-8',
-  body: `<?xml version="1.0" encoding="UTF-8"?><Response>${words === '' ? '' : `<Message>${vendors.xmlOf(words)}</Message>`}</Response>`,
+  body: `<?xml version="1.0" encoding="UTF-8"?><Response>${words === '' ? '' : `<Message>${providerHttp.xmlOf(words)}</Message>`}</Response>`,
 })

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { type Callback, type Outcome, provider, type Report } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { type Callback, type ProviderResponse, provider, type Report } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
@@ -28,17 +28,17 @@ export const vonage = provider({
   send(settings, { id, content }, outside) {
     const { to, body } = content as TextContent
     const text = { message_type: 'text', channel: 'sms', to: digitsOf(to), from: digitsOf(settings.from), text: body }
-    return vendors.handOverTo({
+    return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
         url: 'https://api.nexmo.com/v1/messages',
-        headers: { authorization: vendors.basic(settings.api_key, settings.api_secret), 'content-type': 'application/json' },
+        headers: { authorization: providerHttp.basic(settings.api_key, settings.api_secret), 'content-type': 'application/json' },
         body: JSON.stringify({ ...text, client_ref: String(id), webhook_url: outside.callbackUrl, webhook_version: 'v1' }),
       },
-      read: ({ status, json }): Outcome | null => {
-        if (status < 300) return vendors.accepted(json.message_uuid)
-        const reason = [json.title, json.detail].map(vendors.textOf).filter(Boolean).join(': ')
+      read: ({ status, json }): ProviderResponse | null => {
+        if (status < 300) return providerHttp.accepted(json.message_uuid)
+        const reason = [json.title, json.detail].map(providerHttp.textOf).filter(Boolean).join(': ')
         if (reason === '' || (status !== 422 && status !== 403)) return null
         const code = codeOf(json) ?? String(status)
         return { is: 'rejected', reason, code, ...((GONE.includes(code) || isAboutRecipient(json)) && { bounced: true }) }
@@ -46,16 +46,16 @@ export const vonage = provider({
     })
   },
   test: ({ api_key, api_secret }, outside) =>
-    vendors.tryOut(outside, {
+    providerHttp.checkCredentials(outside, {
       method: 'GET',
       url: 'https://rest.nexmo.com/account/get-balance',
-      headers: { authorization: vendors.basic(api_key, api_secret) },
+      headers: { authorization: providerHttp.basic(api_key, api_secret) },
     }),
   async read(settings, callback, { clock }) {
     const now = clock.now()
-    if (!(await isGenuine(settings, callback, now))) return vendors.UNVERIFIED
-    const json = vendors.jsonOf(callback.body.toString('utf8'))
-    return { is: 'read', reports: reportsOf(json, vendors.instantOf(vendors.textOf(json.timestamp), now)) }
+    if (!(await isGenuine(settings, callback, now))) return providerHttp.UNVERIFIED
+    const json = providerHttp.jsonOf(callback.body.toString('utf8'))
+    return { is: 'read', reports: reportsOf(json, providerHttp.instantOf(providerHttp.textOf(json.timestamp), now)) }
   },
 })
 
@@ -63,38 +63,38 @@ export const vonage = provider({
 const digitsOf = (number: string) => number.replace(/^\+/, '')
 
 /** The number of an error, at the end of its type. */
-const codeOf = ({ type, title }: vendors.Json): string | undefined =>
-  /#(\d+)$/.exec(vendors.textOf(type) ?? '')?.[1] ?? /^\d{4}$/.exec(vendors.textOf(title) ?? '')?.[0]
+const codeOf = ({ type, title }: providerHttp.Json): string | undefined =>
+  /#(\d+)$/.exec(providerHttp.textOf(type) ?? '')?.[1] ?? /^\d{4}$/.exec(providerHttp.textOf(title) ?? '')?.[0]
 
-const isAboutRecipient = ({ invalid_parameters }: vendors.Json): boolean =>
-  Array.isArray(invalid_parameters) && invalid_parameters.some((parameter) => vendors.asJson(parameter).name === 'to')
+const isAboutRecipient = ({ invalid_parameters }: providerHttp.Json): boolean =>
+  Array.isArray(invalid_parameters) && invalid_parameters.some((parameter) => providerHttp.asJson(parameter).name === 'to')
 
 /** A token in the header, signed with the secret of the account, that carries the hash of the body. */
 async function isGenuine({ api_key, signature_secret }: Settings, callback: Callback, now: Date): Promise<boolean> {
-  const token = /^Bearer (\S+)$/i.exec(vendors.headerOf(callback, 'authorization') ?? '')?.[1] ?? ''
+  const token = /^Bearer (\S+)$/i.exec(providerHttp.headerOf(callback, 'authorization') ?? '')?.[1] ?? ''
   try {
     const { payload } = await jwtVerify(token, Buffer.from(signature_secret), { algorithms: ['HS256'], currentDate: now })
     const hash = createHash('sha256').update(callback.body).digest('hex')
-    const isOfBody = vendors.isSame(vendors.textOf(payload.payload_hash) ?? '', hash)
-    return isOfBody && payload.api_key === api_key && vendors.isRecent(String(payload.iat), now)
+    const isOfBody = providerHttp.isSame(providerHttp.textOf(payload.payload_hash) ?? '', hash)
+    return isOfBody && payload.api_key === api_key && providerHttp.isRecent(String(payload.iat), now)
   } catch {
     return false
   }
 }
 
-function reportsOf(json: vendors.Json, at: Date): Report[] {
+function reportsOf(json: providerHttp.Json, at: Date): Report[] {
   const reference = json.message_uuid
   if (json.status === undefined && typeof json.text === 'string') {
-    const address = vendors.withPlus(vendors.textOf(json.from) ?? '')
-    return [vendors.received(at, json.text, { address, reference })]
+    const address = providerHttp.withPlus(providerHttp.textOf(json.from) ?? '')
+    return [providerHttp.received(at, json.text, { address, reference })]
   }
-  const error = vendors.asJson(json.error)
+  const error = providerHttp.asJson(json.error)
   const code = codeOf(error)
-  const what = whatOf(vendors.textOf(json.status) ?? '', code)
+  const what = whatOf(providerHttp.textOf(json.status) ?? '', code)
   if (what === null) return []
-  const diagnostic = vendors.textOf(error.detail) ?? vendors.textOf(error.title)
-  const said = { address: vendors.withPlus(vendors.textOf(json.to) ?? ''), reference, code, diagnostic }
-  return [{ what, at, ...vendors.messageIdOf(vendors.textOf(json.client_ref)), ...vendors.details(said) }]
+  const diagnostic = providerHttp.textOf(error.detail) ?? providerHttp.textOf(error.title)
+  const said = { address: providerHttp.withPlus(providerHttp.textOf(json.to) ?? ''), reference, code, diagnostic }
+  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(json.client_ref)), ...providerHttp.details(said) }]
 }
 
 function whatOf(status: string, code: string | undefined): Report['what'] | null {

@@ -3,9 +3,9 @@ import type { Static } from 'typebox'
 import library, { type PushSubscription } from 'web-push'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
-import { dead, pushTo } from '../devices.ts'
-import { type Outcome, type Outgoing, type Outside, type PushTarget, provider } from '../provider.ts'
-import * as vendors from '../provider-http.ts'
+import { deadToken, pushTo } from '../devices.ts'
+import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
+import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
 
 const Settings = Exact({
@@ -52,24 +52,28 @@ function faultsOf({ public_key, private_key }: Settings): { param: string; messa
   return [{ param: 'private_key', message: 'Give `public_key` and `private_key` of one pair of VAPID keys, in URL-safe Base64.' }]
 }
 
-async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: Outside): Promise<Outcome> {
+async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> {
   const request = requestTo(settings, device, message)
-  if (!request) return dead(device.token, 'The token is no subscription of a browser.')
-  const outcome = await vendors.handOverTo({
+  if (!request) return deadToken(device.token, 'The token is no subscription of a browser.')
+  const outcome = await providerHttp.postMessage({
     outside,
     request,
-    read: ({ status, headers, body }): Outcome | null => {
-      if (status === 404 || status === 410) return dead(device.token, vendors.excerptOf(body) || 'The subscription is gone.')
-      return status < 300 ? vendors.accepted(headers.location) : null
+    read: ({ status, headers, body }): ProviderResponse | null => {
+      if (status === 404 || status === 410) return deadToken(device.token, providerHttp.excerptOf(body) || 'The subscription is gone.')
+      return status < 300 ? providerHttp.accepted(headers.location) : null
     },
   })
   // An endpoint within our own network was never that of a push service.
-  return outcome.is === 'deferred' && outcome.code === 'blocked' ? dead(device.token, outcome.reason) : outcome
+  return outcome.is === 'deferred' && outcome.code === 'blocked' ? deadToken(device.token, outcome.reason) : outcome
 }
 
 /** Null when the token is no subscription that can be written to. */
-function requestTo({ subject, public_key, private_key }: Settings, { token }: PushTarget, message: Outgoing): vendors.VendorRequest | null {
-  const subscription = vendors.jsonOf(token) as Partial<PushSubscription>
+function requestTo(
+  { subject, public_key, private_key }: Settings,
+  { token }: PushTarget,
+  message: Outgoing,
+): providerHttp.ProviderHttpRequest | null {
+  const subscription = providerHttp.jsonOf(token) as Partial<PushSubscription>
   const { endpoint } = subscription
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !endpoint.startsWith('https://')) return null
   const payload = JSON.stringify(payloadOf(message))

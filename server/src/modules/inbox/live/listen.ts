@@ -3,7 +3,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { findCounter, makeCounter } from '../queries.ts'
-import type { Listening } from './streams.ts'
+import type { InboxStreams } from './streams.ts'
 
 const HEARTBEAT_MS = 20_000
 /** As long as a key may live on elsewhere after it was archived: nothing is told to who was last admitted before that. */
@@ -15,28 +15,28 @@ const ADMITTED_FOR_MS = 5000
  */
 export async function* listen(
   ctx: ProjectCtx,
-  listening: Listening,
+  listening: InboxStreams,
   userId: UserId,
   from: number | undefined,
   live: LiveCall,
 ): AsyncGenerator<LiveEvent> {
   listening.enter(userId, live.signal)
-  let person = userId
+  let user = userId
   let admittedAt = ctx.clock.now().getTime()
-  let { position, unread, isAll } = await placeIn(ctx, person, from)
+  let { position, unread, isAll } = await placeIn(ctx, user, from)
   yield { event: 'unread', id: position, data: { unread } }
   while (!live.signal.aborted) {
     if (!isAll) listening.wake()
-    const heard = await listening.hear(ctx, { projectId: ctx.projectId, userId: person, position }, HEARTBEAT_MS, live.signal)
+    const heard = await listening.hear(ctx, { projectId: ctx.projectId, userId: user, position }, HEARTBEAT_MS, live.signal)
     if (live.signal.aborted) return
     const now = ctx.clock.now().getTime()
     if (heard === 'gone' || heard === 'nothing' || now - admittedAt >= ADMITTED_FOR_MS) {
       const again = await live.again().catch(refusal)
       if (again instanceof ApiError) return yield { event: 'expired', id: position, data: { reason: again.reason, message: again.message } }
       admittedAt = now
-      if (heard === 'gone' || again !== person) {
-        person = again
-        ;({ position, isAll } = await placeIn(ctx, person, position))
+      if (heard === 'gone' || again !== user) {
+        user = again
+        ;({ position, isAll } = await placeIn(ctx, user, position))
         continue
       }
     }

@@ -4,9 +4,9 @@ import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import { columns, isThere, unreadOf } from '../queries.ts'
-import { InboxRow, type Place } from '../schema.ts'
+import { InboxRow, type StreamPosition } from '../schema.ts'
 
-const placesOf = (places: Place[]) =>
+const placesOf = (places: StreamPosition[]) =>
   sql`unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],
              ${places.map(({ position }) => position)}::bigint[]) as l(project_id, user_id, position)`
 
@@ -19,8 +19,8 @@ const MovedRow = Type.Object({
 export type MovedRow = Static<typeof MovedRow>
 
 /** Of the places where somebody listens, those beyond which there is something. Without a number, the person has gone elsewhere. */
-export const findMoved = (ctx: Ctx, places: Place[], limit: number) =>
-  ctx.db.all(
+export const findMoved = (ctx: Ctx, places: StreamPosition[], limit: number) =>
+  ctx.db.many(
     MovedRow,
     sql`select l.user_id, l.position, c.seq, ${unreadOf(ctx)}
         from ${placesOf(places)}
@@ -34,8 +34,8 @@ const ChangeRow = Type.Object({ ...InboxRow.properties, user_id: IdOf<UserId>(),
 export type ChangeRow = Static<typeof ChangeRow>
 
 /** The messages beyond each place, up to the number beside it and `limit` of them, in the order of their changes. */
-export const findChanges = (ctx: Ctx, places: (Place & { upTo: number })[], limit: number) =>
-  ctx.db.all(
+export const findChanges = (ctx: Ctx, places: (StreamPosition & { upTo: number })[], limit: number) =>
+  ctx.db.many(
     ChangeRow,
     sql`select l.user_id, l.position, message.*
         from unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],

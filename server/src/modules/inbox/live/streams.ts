@@ -5,7 +5,7 @@
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import type { InboxMessage, Place } from '../schema.ts'
+import type { InboxMessage, StreamPosition } from '../schema.ts'
 import { type ChangeRow, findChanges, findMoved, type MovedRow } from './queries.ts'
 
 const LOOK_MS = 250
@@ -19,30 +19,30 @@ const STREAMS_OF_USER_MAX = 5
 const RETRY_AFTER_SECONDS = 5
 
 /** What changed beyond a place, and up to which number; `isAll` says that there is nothing further yet. */
-export type News = { changes: { seq: number; message: InboxMessage }[]; upTo: number; unread: number; isAll: boolean }
+export type InboxChange = { changes: { seq: number; message: InboxMessage }[]; upTo: number; unread: number; isAll: boolean }
 
 /** News of a place, or that the person has gone elsewhere, or that nothing happened. */
-export type Heard = News | 'gone' | 'nothing'
+export type InboxUpdate = InboxChange | 'gone' | 'nothing'
 
-export type Listening = {
+export type InboxStreams = {
   /** Counts a listener until the signal aborts. Throws 429 when there are too many. */
   enter(userId: UserId, signal: AbortSignal): void
   /** Waits at a place for news, at most this long, or until the signal aborts. */
-  hear(ctx: Ctx, place: Place, waitMs: number, signal: AbortSignal): Promise<Heard>
+  hear(ctx: Ctx, place: StreamPosition, waitMs: number, signal: AbortSignal): Promise<InboxUpdate>
   /** Something was committed here: look now. Without it others learn of it by looking, a moment later. */
   wake(): void
 }
 
-type Waiter = Place & { heard: Heard; told: AbortController }
+type Waiter = StreamPosition & { heard: InboxUpdate; told: AbortController }
 
 /** The listeners of a process. */
-export function createListening(): Listening {
+export function createInboxStreams(): InboxStreams {
   const waiters = new Set<Waiter>()
   const streams = createCounts()
   let isWatched = false
   let alarm = new AbortController()
 
-  const tell = (waiter: Waiter, heard: Heard) => {
+  const tell = (waiter: Waiter, heard: InboxUpdate) => {
     waiters.delete(waiter)
     waiter.heard = heard
     waiter.told.abort()
@@ -84,7 +84,7 @@ export function createListening(): Listening {
 }
 
 /** How many listen, together and of each user. */
-function createCounts(): Pick<Listening, 'enter'> {
+function createCounts(): Pick<InboxStreams, 'enter'> {
   const ofUser = new Map<UserId, number>()
   let all = 0
   return {
@@ -109,10 +109,10 @@ function createCounts(): Pick<Listening, 'enter'> {
 const tooMany = (message: string) => new ApiError('rate_limited', message, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
 
 const keyOf = ({ user_id, position }: { user_id: UserId; position: number }) => `${user_id}:${position}`
-const placeKey = ({ userId, position }: Place) => keyOf({ user_id: userId, position })
+const placeKey = ({ userId, position }: StreamPosition) => keyOf({ user_id: userId, position })
 
 /** Looks beyond every place where somebody waits, and tells them. Answers whether that was all. */
-async function look(ctx: Ctx, waiters: Waiter[], tell: (waiter: Waiter, heard: Heard) => void): Promise<boolean> {
+async function look(ctx: Ctx, waiters: Waiter[], tell: (waiter: Waiter, heard: InboxUpdate) => void): Promise<boolean> {
   const byPlace = Map.groupBy(waiters, placeKey)
   const places = [...byPlace.values()].flatMap(([first]) => first ?? [])
   const moved = await findMoved(ctx, places, PLACES_AT_ONCE)
@@ -129,7 +129,7 @@ async function look(ctx: Ctx, waiters: Waiter[], tell: (waiter: Waiter, heard: H
   return moved.length < PLACES_AT_ONCE
 }
 
-function heardOf({ seq, unread }: MovedRow, rows: ChangeRow[]): Heard {
+function heardOf({ seq, unread }: MovedRow, rows: ChangeRow[]): InboxUpdate {
   if (seq === null || unread === null) return 'gone'
   const changes = rows.map(({ seq, user_id: _, position: __, ...message }) => ({ seq, message }))
   const last = changes.at(-1)

@@ -6,9 +6,9 @@ import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { allJobs } from '../../../workers.ts'
-import { mergePeople } from '../live/merges.ts'
+import { mergeMemberships } from '../live/merges.ts'
 import { loadRegistry } from '../live/registry.ts'
-import { createBuilder } from './build.ts'
+import { createListBuilder } from './build.ts'
 
 /** Who was looked at; when everybody was, the list is live. */
 const STAGES = ['nobody', 'the first', 'both', 'everybody'] as const
@@ -86,11 +86,11 @@ test('somebody else who turned out to be the same after the list went live count
   await b.buildTo(list, 'everybody')
   w.advance('1 minute')
   await same('two')
-  const people = await w.db.all(Id, sql`select id from users where project_id = ${w.projectId} order by id`)
-  const [one, two, kim] = people.map(({ id }) => id as UserId) as [UserId, UserId, UserId]
+  const users = await w.db.many(Id, sql`select id from users where project_id = ${w.projectId} order by id`)
+  const [one, two, kim] = users.map(({ id }) => id as UserId) as [UserId, UserId, UserId]
   for (const from_id of [one, two])
-    await inTx(w.ctx, async (ctx) => mergePeople(ctx, await loadRegistry(ctx), 0, [{ from_id, into_id: kim }]))
-  const kept = await w.db.all(Kept, sql`select user_id, cardinality(times) as times from event_times where project_id = ${w.projectId}`)
+    await inTx(w.ctx, async (ctx) => mergeMemberships(ctx, await loadRegistry(ctx), 0, [{ from_id, into_id: kim }]))
+  const kept = await w.db.many(Kept, sql`select user_id, cardinality(times) as times from tracked_times where project_id = ${w.projectId}`)
   expect(kept).toEqual([{ user_id: kim, times: 3 }])
 })
 
@@ -118,12 +118,12 @@ const Id = Type.Object({ id: Type.Integer() })
 /** A project whose lists are built a person at a time, when told. */
 async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
   const key = keys.secret
-  const people = allJobs().find(({ name }) => name === 'people')
-  const build = createBuilder({
+  const users = allJobs().find(({ name }) => name === 'people')
+  const build = createListBuilder({
     projectOf: async () => ctx.project,
-    isBusy: async () => false,
-    scanFromPeople: inARow ? 0 : Number.POSITIVE_INFINITY,
-    chunkPeople: 1,
+    hasEntries: async () => false,
+    scanFromUsers: inARow ? 0 : Number.POSITIVE_INFINITY,
+    chunkUsers: 1,
   })
   const post = async (path: string, body: unknown) => {
     const reply = await w.post(path, body, { key })
@@ -139,10 +139,10 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
         names.map((name) => ({ ...ids, name })),
       )
     },
-    apply: async () => people?.run(w.ctx, new AbortController().signal),
+    apply: async () => users?.run(w.ctx, new AbortController().signal),
     list: async (rule: object): Promise<number> => (await post('/api/client/lists', { name: 'List', type: 'dynamic', rule })).id,
     async versions(list: number): Promise<string[]> {
-      const rows = await w.db.all(
+      const rows = await w.db.many(
         Status,
         sql`select status from list_versions where project_id = ${ctx.projectId} and list_id = ${list} order by id`,
       )
@@ -155,10 +155,10 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
     async buildTo(list: number, stage: Stage): Promise<void> {
       // Reading in a row has begun, and may see what happens from now on or not.
       if (stage === 'nobody') return void (inARow && (await build(w.ctx)))
-      const everybody = await w.db.all(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
+      const everybody = await w.db.many(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
       const until = stage === 'everybody' ? undefined : everybody[STAGES.indexOf(stage) - 1]?.id
       for (let step = 0; step < STEPS_MAX; step++) {
-        const version = await w.db.first(
+        const version = await w.db.one(
           BuiltTo,
           sql`select built_to, status from list_versions where project_id = ${ctx.projectId} and list_id = ${list} order by id desc limit 1`,
         )

@@ -9,63 +9,63 @@ import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/i
 import { compileRule, ruleSql } from '../../rules/index.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import * as queries from './queries.ts'
-import { beginScan, dropFound, fillScanned, isWhole, scanNext } from './scan.ts'
+import { beginScan, dropMatches, fillScanned, isWhole, scanNext } from './scan.ts'
 import { makeLive } from './versions.ts'
 
 /** How the building finds out about a project, and whether live work waits there. */
-export type Surroundings = {
+export type BuildOptions = {
   projectOf(ctx: Ctx, id: ProjectId): Promise<ProjectDefaults>
-  isBusy(ctx: Ctx, id: ProjectId): Promise<boolean>
+  hasEntries(ctx: Ctx, id: ProjectId): Promise<boolean>
   /** From so many people on, past events are read in a row. */
-  scanFromPeople?: number
+  scanFromUsers?: number
   /** So many people are in a chunk, and not as many as the time allows. */
-  chunkPeople?: number
+  chunkUsers?: number
 }
 
-const SCAN_FROM_PEOPLE = 20_000
+const SCAN_FROM_USERS = 20_000
 const PAGES_FIRST = 1000
 const PAGES_MAX = 50_000
 
-const CHUNK_PEOPLE_FIRST = 2000
-const CHUNK_PEOPLE_MIN = 500
-const CHUNK_PEOPLE_MAX = 50_000
+const CHUNK_USERS_FIRST = 2000
+const CHUNK_USERS_MIN = 500
+const CHUNK_USERS_MAX = 50_000
 const CHUNK_MS = 60
 /** So long when nobody is waiting. */
 const CHUNK_IDLE_MS = 250
 /** While live work waits, building rests so many times as long as it took: it costs that work a tenth at most. */
 const REST = 9
-const BUILDING_LANE = -2
+const BUILDING_PARTITION = -2
 
 type Pace = { size: number; pages: number; restUntilMs: number }
 
 /** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
-export function createBuilder(surroundings: Surroundings): (ctx: Ctx) => Promise<number> {
-  const { projectOf, isBusy, scanFromPeople = SCAN_FROM_PEOPLE, chunkPeople } = surroundings
+export function createListBuilder(surroundings: BuildOptions): (ctx: Ctx) => Promise<number> {
+  const { projectOf, hasEntries, scanFromUsers = SCAN_FROM_USERS, chunkUsers } = surroundings
   const paces = new Map<ListVersionId, Pace>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(ctx)
     for (const id of paces.keys()) if (!unfinished.some((version) => version.id === id)) paces.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
-      const pace = paces.get(id) ?? { size: chunkPeople ?? CHUNK_PEOPLE_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
+      const pace = paces.get(id) ?? { size: chunkUsers ?? CHUNK_USERS_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
       paces.set(id, pace)
-      const busy = await isBusy(ctx, project_id)
+      const busy = await hasEntries(ctx, project_id)
       if (busy && ctx.clock.now().getTime() < pace.restUntilMs) continue
       const inProject = asSystem(ctx, project_id, await projectOf(ctx, project_id))
       done += await timedStep(inProject, id, {
         pace,
         targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS,
-        scanFromPeople,
-        isFixed: chunkPeople !== undefined,
+        scanFromUsers,
+        isFixed: chunkUsers !== undefined,
       })
     }
     return done
   }
 }
 
-type Stride = { pace: Pace; targetMs: number; scanFromPeople: number; isFixed: boolean }
+type Stride = { pace: Pace; targetMs: number; scanFromUsers: number; isFixed: boolean }
 
-async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromPeople, isFixed }: Stride): Promise<number> {
+async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromUsers, isFixed }: Stride): Promise<number> {
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
     const started = ctx.clock.now().getTime()
@@ -78,12 +78,12 @@ async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, s
   // Reading pages is in nobody's way: only looking at people is done while nobody else applies anything.
   const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, pace.pages)))
   if (read > 0) pace.pages = stretched(pace.pages, PAGES_FIRST, PAGES_MAX)
-  const people =
-    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, pace.size, scanFromPeople))))
-  if (read === 0 && !isFixed) pace.size = stretched(pace.size, CHUNK_PEOPLE_MIN, CHUNK_PEOPLE_MAX)
+  const users =
+    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, pace.size, scanFromUsers))))
+  if (read === 0 && !isFixed) pace.size = stretched(pace.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
   pace.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
   // The last chunk may have had nobody in it, and yet has made the version live.
-  return read + people + 1
+  return read + users + 1
 }
 
 async function readPages(ctx: InTx, id: ListVersionId, pages: number): Promise<number> {
@@ -95,12 +95,12 @@ async function readPages(ctx: InTx, id: ListVersionId, pages: number): Promise<n
 const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'tracker_ids'>) =>
   compileRule(rule).trackers.map((tracker, index) => ({ id: tracker_ids[index] as TrackerId, tracker }))
 
-async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromPeople: number): Promise<number> {
+async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUsers: number): Promise<number> {
   const version = await queries.lockBuilding(ctx, id)
   if (version?.status !== 'building') return 0
   if (version.people_total === null) {
-    const total = await queries.countPeople(ctx, id)
-    if (version.tracker_ids.length > 0 && total >= scanFromPeople) {
+    const total = await queries.countUsers(ctx, id)
+    if (version.tracker_ids.length > 0 && total >= scanFromUsers) {
       await beginScan(ctx, id)
       return 0
     }
@@ -109,18 +109,18 @@ async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromPe
     await beginScan(ctx, id)
     return 0
   }
-  const { people, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { people: 0, last: null }
-  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, people })
-  if (people < size) {
+  const { people: users, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { people: 0, last: null }
+  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, people: users })
+  if (users < size) {
     await makeLive(ctx, id, version.list_id)
-    if (version.scan) await dropFound(ctx, id)
+    if (version.scan) await dropMatches(ctx, id)
   }
-  return people
+  return users
 }
 
 type Chunk = { after: UserId; last: UserId; people: number }
 
-async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, people }: Chunk): Promise<void> {
+async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, people: users }: Chunk): Promise<void> {
   const trackers = trackersOf(version)
   if (version.scan) await fillScanned(ctx, id, trackers, after, last)
   else for (const { id: trackerId, tracker } of trackers) await queries.fillTimes(ctx, trackerId, tracker, after, last)
@@ -129,20 +129,20 @@ async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, {
     now: ctx.clock.now(),
     source: { from: 'times', trackerIds: version.tracker_ids },
   })
-  const members = await queries.fillPeople(ctx, id, statement, after, last)
-  await addToCounts(ctx, BUILDING_LANE, new Map([[id, members]]))
-  await queries.advance(ctx, id, last, people)
+  const members = await queries.fillUsers(ctx, id, statement, after, last)
+  await addToCounts(ctx, BUILDING_PARTITION, new Map([[id, members]]))
+  await queries.advance(ctx, id, last, users)
 }
 
 const REMOVED_AT_ONCE = 5000
 
 /** Removes what retired versions leave behind, some rows at a time. */
-export async function removeRetired(ctx: Ctx): Promise<number> {
+export async function deleteRetired(ctx: Ctx): Promise<number> {
   let removed = 0
   for (const { id, project_id } of await queries.findRetired(ctx)) {
     const inProject = asSystem(ctx, project_id, { locale: '', timezone: '' })
     const rows = await queries.removeSome(inProject, id, REMOVED_AT_ONCE)
-    if (rows === 0) await dropFound(inProject, id)
+    if (rows === 0) await dropMatches(inProject, id)
     removed += rows > 0 ? rows : await queries.removeVersion(inProject, id)
   }
   return removed

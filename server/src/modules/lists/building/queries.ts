@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOff, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { type Sql, sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -52,22 +52,22 @@ const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<Pro
 
 /** What is being built, first come first. */
 export const findUnfinished = (ctx: Ctx) =>
-  ctx.db.all(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
+  ctx.db.many(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
 export const projectsWithRules = (ctx: Ctx) =>
-  ctx.db.all(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
+  ctx.db.many(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
 
 /** Up to which page of which partition events were read; before the first, both are least. */
-export type Place = { partition: string; page: number }
+export type ScanPosition = { partition: string; page: number }
 
 const Building = Type.Object({
   list_id: IdOf<ListId>(),
   rule: Type.Unsafe<Rule>({}),
   tracker_ids: Type.Array(IdOf<TrackerId>()),
   status: OneOf(['filling', 'building'] as const),
-  scan: Nullable(Type.Unsafe<Place>({})),
+  scan: Nullable(Type.Unsafe<ScanPosition>({})),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
   people_total: Nullable(Type.Integer()),
 })
@@ -76,7 +76,7 @@ export type Building = Static<typeof Building>
 
 /** A version that is being built, held until the transaction ends; undefined when it is not any more. */
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
-  ctx.db.first(
+  ctx.db.one(
     Building,
     sql`select list_id, rule, tracker_ids, status, scan, built_to, people_total from list_versions
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
@@ -85,9 +85,9 @@ export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
 const Total = Type.Object({ people_total: Type.Integer() })
 
 /** How many people there are in all, for the progress. */
-export const countPeople = async (ctx: InTx, id: ListVersionId): Promise<number> =>
+export const countUsers = async (ctx: InTx, id: ListVersionId): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Total,
       sql`update list_versions set people_total =
             (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
@@ -100,7 +100,7 @@ const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<U
 
 /** The next people after an id: how many, and the last of them. */
 export const findChunk = (ctx: InTx, after: UserId, size: number) =>
-  ctx.db.first(
+  ctx.db.one(
     Chunk,
     sql`select count(*) as people, max(id) as last
         from (select id from users
@@ -126,7 +126,7 @@ export const keptTimesOfEvents = (tracker: Tracker) =>
  */
 export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
-    oneOff(sql`insert into event_times (project_id, tracker_id, user_id, times)
+    unprepared(sql`insert into tracked_times (project_id, tracker_id, user_id, times)
         select ${ctx.projectId}, ${id}, p.survivor, ${keptTimesOfEvents(tracker)}
         from (select id, id as survivor from users
               where project_id = ${ctx.projectId} and id > ${after} and id <= ${last} and merged_into is null and erase_requested_at is null
@@ -143,9 +143,9 @@ const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.I
 
 /** The times that a tracker would keep of these people, out of everything they did. */
 export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     TimesRow,
-    oneOff(sql`select p.survivor as user_id, ${keptTimesOfEvents(tracker)} as times
+    unprepared(sql`select p.survivor as user_id, ${keptTimesOfEvents(tracker)} as times
         from (select id, id as survivor from unnest(${ids}::bigint[]) as i(id)
               union all
               select m.id, m.merged_into from users m where m.project_id = ${ctx.projectId} and m.merged_into = any(${ids}::bigint[])) p
@@ -154,53 +154,53 @@ export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
   )
 
 /** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
-export const fillPeople = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
+export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Counted,
-      oneOff(sql`with standing as (
-            select p.id, ${holds} as is_member, ${turn} as check_at
+      unprepared(sql`with standing as (
+            select p.id, ${holds} as is_member, ${turn} as next_check_at
             from (select u.id, ${columns} from users u
                   where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last}
                     and u.merged_into is null and u.erase_requested_at is null) p
           ), saved as (
-            insert into list_people (project_id, version_id, user_id, is_member, since, check_at)
-            select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, check_at
-            from standing where is_member or check_at is not null
+            insert into list_memberships (project_id, version_id, user_id, is_member, since, next_check_at)
+            select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at
+            from standing where is_member or next_check_at is not null
             returning is_member
           )
           select count(*) filter (where is_member) as members from saved`),
     )
   )?.members ?? 0
 
-export const advance = (ctx: InTx, id: ListVersionId, last: UserId, people: number) =>
+export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: number) =>
   ctx.db.run(
-    sql`update list_versions set built_to = ${last}, people_done = people_done + ${people} where project_id = ${ctx.projectId} and id = ${id}`,
+    sql`update list_versions set built_to = ${last}, people_done = people_done + ${users} where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
 const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
 /** Versions whose rows are to be removed. */
 export const findRetired = (ctx: Ctx) =>
-  ctx.db.all(Retired, sql`select id, project_id from list_versions where status = 'retired' order by id limit 20`)
+  ctx.db.many(Retired, sql`select id, project_id from list_versions where status = 'retired' order by id limit 20`)
 
 /** Removes some rows of a retired version; 0 when there are none left. */
 export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: number): Promise<number> => {
-  const people = await ctx.db.run(
-    sql`delete from list_people where project_id = ${ctx.projectId} and version_id = ${id} and user_id = any(array(
+  const users = await ctx.db.run(
+    sql`delete from list_memberships where project_id = ${ctx.projectId} and version_id = ${id} and user_id = any(array(
           select user_id from (
-            (select user_id from list_people where project_id = ${ctx.projectId} and version_id = ${id} and is_member limit ${limit})
+            (select user_id from list_memberships where project_id = ${ctx.projectId} and version_id = ${id} and is_member limit ${limit})
             union all
-            (select user_id from list_people where project_id = ${ctx.projectId} and version_id = ${id} and not is_member limit ${limit})
+            (select user_id from list_memberships where project_id = ${ctx.projectId} and version_id = ${id} and not is_member limit ${limit})
           ) found))`,
   )
   const times = await ctx.db.run(
-    sql`delete from event_times t
-        using (select e.tracker_id, e.user_id from list_versions v join event_times e on e.tracker_id = any(v.tracker_ids)
+    sql`delete from tracked_times t
+        using (select e.tracker_id, e.user_id from list_versions v join tracked_times e on e.tracker_id = any(v.tracker_ids)
                where v.project_id = ${ctx.projectId} and v.id = ${id} and e.project_id = ${ctx.projectId} limit ${limit}) found
         where t.project_id = ${ctx.projectId} and t.tracker_id = found.tracker_id and t.user_id = found.user_id`,
   )
-  return people + times
+  return users + times
 }
 
 /** The version itself goes last. */

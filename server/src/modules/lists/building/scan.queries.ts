@@ -1,37 +1,37 @@
 import { Type } from 'typebox'
-import { oneOff, raw, sql } from '../../../infra/postgres/db.ts'
+import { raw, sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Tracker } from '../../rules/index.ts'
-import { inWindow, keptTimes, keptTimesOfEvents, type Place } from './queries.ts'
+import { inWindow, keptTimes, keptTimesOfEvents, type ScanPosition } from './queries.ts'
 
 // A table for each scan, which nobody else writes to: made of an id of ours.
-const found = (id: ListVersionId) => raw(`event_times_found_${Number(id)}`)
+const found = (id: ListVersionId) => raw(`tracked_times_found_${Number(id)}`)
 
 /** What a scan finds goes here first. It is gone after a crash of the database, and its first row tells. */
-export const openFound = async (ctx: InTx, id: ListVersionId): Promise<void> => {
-  await ctx.db.run(oneOff(sql`drop table if exists ${found(id)}`))
+export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
+  await ctx.db.run(unprepared(sql`drop table if exists ${found(id)}`))
   await ctx.db.run(
-    oneOff(sql`create unlogged table ${found(id)} (tracker_id bigint not null, user_id bigint not null, times bigint[] not null)`),
+    unprepared(sql`create unlogged table ${found(id)} (tracker_id bigint not null, user_id bigint not null, times bigint[] not null)`),
   )
-  await ctx.db.run(oneOff(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
+  await ctx.db.run(unprepared(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
 }
 
 const Whole = Type.Object({ whole: Type.Boolean() })
 
 export const isWhole = async (ctx: InTx, id: ListVersionId): Promise<boolean> =>
-  (await ctx.db.first(Whole, oneOff(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`)))?.whole ?? false
+  (await ctx.db.one(Whole, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`)))?.whole ?? false
 
 /** Everything is found: from now on it is looked up by person. */
-export const indexFound = async (ctx: InTx, id: ListVersionId): Promise<void> => {
-  await ctx.db.run(oneOff(sql`create index on ${found(id)} (tracker_id, user_id)`))
-  await ctx.db.run(oneOff(sql`analyze ${found(id)}`))
+export const indexMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
+  await ctx.db.run(unprepared(sql`create index on ${found(id)} (tracker_id, user_id)`))
+  await ctx.db.run(unprepared(sql`analyze ${found(id)}`))
 }
 
-export const dropFound = (ctx: ProjectCtx, id: ListVersionId) => ctx.db.run(oneOff(sql`drop table if exists ${found(id)}`))
+export const dropMatches = (ctx: ProjectCtx, id: ListVersionId) => ctx.db.run(unprepared(sql`drop table if exists ${found(id)}`))
 
-export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'building', place: Place) =>
+export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'building', place: ScanPosition) =>
   ctx.db.run(
     sql`update list_versions set status = ${status}, scan = ${JSON.stringify(place)}::jsonb where project_id = ${ctx.projectId} and id = ${id}`,
   )
@@ -40,16 +40,16 @@ const Partition = Type.Object({ name: Type.String(), pages: Type.Integer() })
 
 /** The partitions of events, in the order in which they are read, with their sizes. */
 export const partitions = (ctx: InTx) =>
-  ctx.db.all(
+  ctx.db.many(
     Partition,
     sql`select c.relname::text as name, (pg_relation_size(c.oid) / current_setting('block_size')::bigint) as pages
         from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
   )
 
 /** Reads pages of a partition from `from` up to before `to`; the times of a person there are one row. */
-export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: Place & { to: number }) =>
+export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: ScanPosition & { to: number }) =>
   ctx.db.run(
-    oneOff(
+    unprepared(
       sql`insert into ${found(id)} (tracker_id, user_id, times)
           select ${trackerId}, e.user_id, ${keptTimesOfEvents(tracker)}
           from only ${raw(pages.partition)} e
@@ -60,10 +60,10 @@ export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tr
   )
 
 /** The times that a tracker keeps of the people with an id above `after` and up to `last`, out of what was found. */
-export const fillFromFound = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
+export const fillFromMatches = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
-    oneOff(
-      sql`insert into event_times as k (project_id, tracker_id, user_id, times)
+    unprepared(
+      sql`insert into tracked_times as k (project_id, tracker_id, user_id, times)
           select ${ctx.projectId}, ${trackerId}, s.survivor, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
           from (select f.user_id as survivor, f.times from ${found(id)} f
                 where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
@@ -81,8 +81,8 @@ const Stale = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Who of them did something while past events were being read. */
 export const findStale = (ctx: InTx, trackerId: TrackerId, after: UserId, last: UserId) =>
-  ctx.db.all(
+  ctx.db.many(
     Stale,
-    sql`select user_id from event_times
+    sql`select user_id from tracked_times
         where project_id = ${ctx.projectId} and tracker_id = ${trackerId} and user_id > ${after} and user_id <= ${last} and is_stale`,
   )

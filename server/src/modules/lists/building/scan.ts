@@ -8,7 +8,7 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
 import { saveTimes } from '../live/queries.ts'
-import { type Place, readTimes } from './queries.ts'
+import { readTimes, type ScanPosition } from './queries.ts'
 import * as queries from './scan.queries.ts'
 
 type Trackers = { id: TrackerId; tracker: Tracker }[]
@@ -18,12 +18,12 @@ type Trackers = { id: TrackerId; tracker: Tracker }[]
  * when it has to be done again, what happens is marked already.
  */
 export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
-  await queries.openFound(ctx, id)
+  await queries.openMatches(ctx, id)
   await queries.saveScan(ctx, id, 'filling', { partition: '', page: 0 })
 }
 
 /** Reads the next pages. The answer is how many; at the end of the last partition people can be looked at. */
-export async function scanNext(ctx: InTx, id: ListVersionId, trackers: Trackers, place: Place, pagesMax: number): Promise<number> {
+export async function scanNext(ctx: InTx, id: ListVersionId, trackers: Trackers, place: ScanPosition, pagesMax: number): Promise<number> {
   if (!(await queries.isWhole(ctx, id))) {
     await beginScan(ctx, id)
     return 1
@@ -33,7 +33,7 @@ export async function scanNext(ctx: InTx, id: ListVersionId, trackers: Trackers,
   const from = (name: string) => (name === place.partition ? place.page : 0)
   const next = left.find(({ name, pages }) => from(name) < pages)
   if (!next) {
-    await queries.indexFound(ctx, id)
+    await queries.indexMatches(ctx, id)
     await queries.saveScan(ctx, id, 'building', place)
     return 1
   }
@@ -55,7 +55,7 @@ function earliestMonth(nowMs: number, trackers: Trackers): string {
 /** The times of the people with an id above `after` and up to `last`. */
 export async function fillScanned(ctx: InTx, id: ListVersionId, trackers: Trackers, after: UserId, last: UserId): Promise<void> {
   for (const { id: trackerId, tracker } of trackers) {
-    await queries.fillFromFound(ctx, id, trackerId, tracker, after, last)
+    await queries.fillFromMatches(ctx, id, trackerId, tracker, after, last)
     const stale = (await queries.findStale(ctx, trackerId, after, last)).map(({ user_id }) => user_id)
     if (stale.length === 0) continue
     const times = new Map((await readTimes(ctx, tracker, stale)).map((row) => [row.user_id, row.times]))
@@ -66,4 +66,4 @@ export async function fillScanned(ctx: InTx, id: ListVersionId, trackers: Tracke
   }
 }
 
-export { dropFound, isWhole } from './scan.queries.ts'
+export { dropMatches, isWhole } from './scan.queries.ts'

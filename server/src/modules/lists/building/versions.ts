@@ -23,11 +23,11 @@ export const retireVersions = (ctx: InTx, listId: ListId): Promise<number> => qu
 /** The version is complete: its members are the list's from now on. Lists that mention it are built anew. */
 export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {
   await queries.makeLive(ctx, versionId, listId)
-  await rebuildListsMentioning(ctx, `list:${listId}`)
+  await rebuildListsDependingOn(ctx, `list:${listId}`)
 }
 
 /** Builds anew the lists that mention something which is different for everybody at once. */
-export async function rebuildListsMentioning(ctx: InTx, what: string): Promise<void> {
+export async function rebuildListsDependingOn(ctx: InTx, what: string): Promise<void> {
   const { mentioning, versions } = await loadRegistry(ctx)
   await rebuild(ctx, versions, new Set(mentioning(what).map(({ listId }) => listId)))
 }
@@ -41,7 +41,7 @@ async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlyS
 }
 
 /** Events from before an instant are gone: lists that count such events are built anew, from those that are left. */
-export async function rebuildListsReaching(ctx: Ctx, before: Date): Promise<void> {
+export async function rebuildListsWithin(ctx: Ctx, before: Date): Promise<void> {
   const reachMs = ctx.clock.now().getTime() - before.getTime()
   for (const { project_id } of await queries.projectsWithRules(ctx)) {
     await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {
@@ -62,7 +62,7 @@ export const CLOCK_GRACE_MS = 10_000
  * A clock that ran ahead made windows close that are open still. When it has been set back, lists that depend on the time
  * are built anew. The answer is in how many projects.
  */
-export async function keepTime(ctx: Ctx): Promise<number> {
+export async function checkClock(ctx: Ctx): Promise<number> {
   const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)
   for (const { project_id } of ahead) {
     await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {

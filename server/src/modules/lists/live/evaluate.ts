@@ -7,21 +7,21 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { matchesTracker } from '../../rules/index.ts'
-import type { PersonChange } from '../../users/index.ts'
-import { factsOf, loadPeople, type Times } from './load-facts.ts'
+import type { UserChange } from '../../users/index.ts'
+import { factsOf, loadUserRows, type Times } from './load-facts.ts'
 import * as queries from './queries.ts'
-import { isKept, type Registry, type Version } from './registry.ts'
-import { type Additions, add, openBook, takeIn, timesFor } from './times.ts'
+import { isMaintained, type Registry, type Version } from './registry.ts'
+import { type Additions, add, loadTimes, openTimes, timesFor } from './times.ts'
 
 /** Somebody entered a list, or left it. */
-export type Move = { userId: UserId; listId: ListId; entered: boolean }
+export type MembershipChange = { userId: UserId; listId: ListId; entered: boolean }
 
 /** An event that was stored, as the rules see it. */
-export type Occurrence = { userId: UserId; name: string; data: Record<string, unknown>; createdAtMs: number }
+export type StoredEvent = { userId: UserId; name: string; data: Record<string, unknown>; createdAtMs: number }
 
-export type Happened = {
-  occurrences?: Occurrence[]
-  changes?: PersonChange[]
+export type Evaluation = {
+  occurrences?: StoredEvent[]
+  changes?: UserChange[]
   /** Whose time has come. */
   due?: { user_id: UserId; version_id: ListVersionId }[]
 }
@@ -30,7 +30,7 @@ export type Happened = {
 type Pending = Map<Version, Set<UserId>>
 type Work = {
   registry: Registry
-  lane: number
+  partition: number
   nowMs: number
   /** Up to this rank everything is decided. */
   rank: number
@@ -38,15 +38,20 @@ type Work = {
   additions: Additions
   /** Who did something that the reading of past events may have missed. */
   marks: Map<TrackerId, Set<UserId>>
-  changes: Map<UserId, PersonChange>
+  changes: Map<UserId, UserChange>
 }
 
 /** Looks again, and writes down where people stand now. The answer is who moved, each once. */
-export async function reevaluate(ctx: InTx, registry: Registry, lane: number, happened: Happened): Promise<Move[]> {
+export async function evaluateMemberships(
+  ctx: InTx,
+  registry: Registry,
+  partition: number,
+  happened: Evaluation,
+): Promise<MembershipChange[]> {
   if (registry.versions.length === 0) return []
   const work: Work = {
     registry,
-    lane,
+    partition,
     nowMs: ctx.clock.now().getTime(),
     rank: -1,
     pending: new Map(),
@@ -60,7 +65,7 @@ export async function reevaluate(ctx: InTx, registry: Registry, lane: number, ha
     const version = registry.byId.get(version_id)
     if (version) lookAgain(work, version, user_id)
   }
-  const moves: Move[] = []
+  const moves: MembershipChange[] = []
   while (work.pending.size + work.additions.size > 0) {
     const moved = await nextRank(ctx, work)
     for (const move of moved) announce(work, move)
@@ -70,10 +75,10 @@ export async function reevaluate(ctx: InTx, registry: Registry, lane: number, ha
   return moves
 }
 
-function occurred(work: Work, { userId, name, data, createdAtMs }: Occurrence): void {
+function occurred(work: Work, { userId, name, data, createdAtMs }: StoredEvent): void {
   const event = { name, data, createdAtMs }
   for (const version of work.registry.mentioning(`event:${name}`)) {
-    const kept = isKept(version, userId)
+    const kept = isMaintained(version, userId)
     if (!kept && !version.isScanned) continue
     for (const { id, tracker } of version.trackers) {
       if (!matchesTracker(tracker, event, work.nowMs)) continue
@@ -86,44 +91,44 @@ function occurred(work: Work, { userId, name, data, createdAtMs }: Occurrence): 
   }
 }
 
-function changed(work: Work, { user_id, what, is_new }: PersonChange): void {
+function changed(work: Work, { user_id, what, is_new }: UserChange): void {
   if (is_new) for (const version of work.registry.versions) lookAgain(work, version, user_id)
   else for (const name of what) for (const version of work.registry.mentioning(name)) lookAgain(work, version, user_id)
 }
 
 function lookAgain({ pending, rank }: Work, version: Version, userId: UserId): void {
-  if (!isKept(version, userId) || version.rank <= rank) return
+  if (!isMaintained(version, userId) || version.rank <= rank) return
   queue(pending, version, userId)
 }
 
 function queue(pending: Pending, version: Version, userId: UserId): void {
-  const people = pending.get(version)
-  if (people) people.add(userId)
+  const users = pending.get(version)
+  if (users) users.add(userId)
   else pending.set(version, new Set([userId]))
 }
 
 /** A move is a fact for the lists that mention the list, or count the moves. */
-function announce(work: Work, { userId, listId, entered }: Move): void {
+function announce(work: Work, { userId, listId, entered }: MembershipChange): void {
   for (const version of work.registry.mentioning(`list:${listId}`)) lookAgain(work, version, userId)
   occurred(work, { userId, name: entered ? 'list_entered' : 'list_left', data: { list_id: listId }, createdAtMs: work.nowMs })
 }
 
-async function nextRank(ctx: InTx, work: Work): Promise<Move[]> {
+async function nextRank(ctx: InTx, work: Work): Promise<MembershipChange[]> {
   const additions = [...work.additions.values()]
   work.rank = Math.min(...[...work.pending.keys(), ...additions.map(({ version }) => version)].map((version) => version.rank))
   const added = additions.filter(({ version }) => version.rank === work.rank)
   for (const { id } of added) work.additions.delete(id)
-  const book = openBook(work.nowMs)
+  const book = openTimes(work.nowMs)
   // Events that change none of the times that matter are no reason to look again.
-  for (const { version, userId } of await takeIn(ctx, book, added)) queue(work.pending, version, userId)
+  for (const { version, userId } of await loadTimes(ctx, book, added)) queue(work.pending, version, userId)
   const now = [...work.pending].filter(([version]) => version.rank === work.rank)
   for (const [version] of now) work.pending.delete(version)
   return now.length === 0 ? [] : settle(ctx, work, now, await timesFor(ctx, book, now))
 }
 
-async function settle(ctx: InTx, work: Work, now: [Version, Set<UserId>][], times: Times): Promise<Move[]> {
-  const everybody = [...new Set(now.flatMap(([, people]) => [...people]))]
-  const people = await loadPeople(
+async function settle(ctx: InTx, work: Work, now: [Version, Set<UserId>][], times: Times): Promise<MembershipChange[]> {
+  const everybody = [...new Set(now.flatMap(([, users]) => [...users]))]
+  const users = await loadUserRows(
     ctx,
     work.registry,
     now.map(([version]) => version),
@@ -132,12 +137,12 @@ async function settle(ctx: InTx, work: Work, now: [Version, Set<UserId>][], time
   )
   const outcome: Outcome = { saved: [], gone: [], counts: new Map(), moves: [] }
   for (const [version, ids] of now) {
-    const facts = factsOf(version, people, times)
-    for (const id of ids) if (facts.is(id)) decide(work, version, id, facts.standing(id), facts.person, outcome)
+    const facts = factsOf(version, users, times)
+    for (const id of ids) if (facts.is(id)) decide(work, version, id, facts.standing(id), facts.user, outcome)
   }
   if (outcome.saved.length > 0) await queries.saveStandings(ctx, outcome.saved)
   if (outcome.gone.length > 0) await queries.deleteStandings(ctx, outcome.gone)
-  await queries.addToCounts(ctx, work.lane, outcome.counts)
+  await queries.addToCounts(ctx, work.partition, outcome.counts)
   return outcome.moves
 }
 
@@ -145,7 +150,7 @@ type Outcome = {
   saved: queries.Standing[]
   gone: { user_id: UserId; version_id: ListVersionId }[]
   counts: Map<ListVersionId, number>
-  moves: Move[]
+  moves: MembershipChange[]
 }
 
 /**
@@ -163,7 +168,7 @@ function decide(
   const wasIn = before?.is_member ?? false
   const isIn = version.rule.holds(facts, nowMs)
   const turn = version.rule.nextTurn(facts, nowMs)
-  const known = before?.check_at?.getTime() ?? null
+  const known = before?.next_check_at?.getTime() ?? null
   const check = known !== null && known > nowMs && (turn === null || known <= turn) ? known : turn
   if (isIn !== wasIn) {
     outcome.counts.set(version.id, (outcome.counts.get(version.id) ?? 0) + (isIn ? 1 : -1))
@@ -177,7 +182,7 @@ function decide(
       version_id: version.id,
       is_member: isIn,
       since: new Date(nowMs),
-      check_at: check === null ? null : new Date(check),
+      next_check_at: check === null ? null : new Date(check),
     })
   }
 }

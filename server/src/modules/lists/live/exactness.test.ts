@@ -6,14 +6,14 @@ import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { type Json, people, rules } from '../../../../test/arbitrary-rules.ts'
+import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { allJobs } from '../../../workers.ts'
 import { compileRule } from '../../rules/compile.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { ruleSql } from '../../rules/sql.ts'
-import { createBuilder } from '../building/build.ts'
+import { createListBuilder } from '../building/build.ts'
 import { loadFacts } from './load-facts.ts'
 
 const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
@@ -29,48 +29,48 @@ type Guise = 'person' | 'visitor' | 'both'
 
 /** One thing that happens. */
 type Step =
-  | { is: 'events'; items: { person: number; name: string; data: Json; agoMs: number; as: Guise }[] }
-  | { is: 'change'; person: number; data: Json; how: 'batch' | 'patch' }
-  | { is: 'merge'; person: number }
-  | { is: 'subscribe'; person: number; state: 0 | 1 | 2 }
-  | { is: 'member'; person: number; add: boolean }
+  | { is: 'events'; items: { user: number; name: string; data: Json; agoMs: number; as: Guise }[] }
+  | { is: 'change'; user: number; data: Json; how: 'batch' | 'patch' }
+  | { is: 'merge'; user: number }
+  | { is: 'subscribe'; user: number; state: 0 | 1 | 2 }
+  | { is: 'member'; user: number; add: boolean }
   | { is: 'wait'; ms: number }
   | { is: 'list' }
-  | { is: 'forget'; person: number }
+  | { is: 'forget'; user: number }
   | { is: 'build' }
   | { is: 'apply' }
 
-const PEOPLE = 4
+const USERS = 4
 
 const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
-  const person = fc.nat(PEOPLE - 1)
+  const user = fc.nat(USERS - 1)
   const event = fc
-    .tuple(person, people(START, mentionable), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
+    .tuple(user, users(START, mentionable), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
     .chain(([who, made, halfHours, as]) =>
-      fc.constant(made.history.map(({ name, data }) => ({ person: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
+      fc.constant(made.history.map(({ name, data }) => ({ user: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
     )
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: event.map((items): Step => ({ is: 'events', items })) },
     {
       weight: 4,
       arbitrary: fc
-        .tuple(person, people(START, mentionable), fc.constantFrom('batch' as const, 'patch' as const))
-        .map(([who, { data }, how]): Step => ({ is: 'change', person: who, data, how })),
+        .tuple(user, users(START, mentionable), fc.constantFrom('batch' as const, 'patch' as const))
+        .map(([who, { data }, how]): Step => ({ is: 'change', user: who, data, how })),
     },
-    { weight: 1, arbitrary: person.map((who): Step => ({ is: 'merge', person: who })) },
+    { weight: 1, arbitrary: user.map((who): Step => ({ is: 'merge', user: who })) },
     {
       weight: 1,
       arbitrary: fc
-        .tuple(person, fc.constantFrom(0 as const, 1 as const, 2 as const))
-        .map(([who, state]): Step => ({ is: 'subscribe', person: who, state })),
+        .tuple(user, fc.constantFrom(0 as const, 1 as const, 2 as const))
+        .map(([who, state]): Step => ({ is: 'subscribe', user: who, state })),
     },
-    { weight: 1, arbitrary: fc.tuple(person, fc.boolean()).map(([who, add]): Step => ({ is: 'member', person: who, add })) },
+    { weight: 1, arbitrary: fc.tuple(user, fc.boolean()).map(([who, add]): Step => ({ is: 'member', user: who, add })) },
     {
       weight: 3,
       arbitrary: fc.integer({ min: 1, max: 20 * 24 }).map((hours): Step => ({ is: 'wait', ms: hours * HOUR_MS - (hours % 2) })),
     },
     { weight: 2, arbitrary: fc.constant<Step>({ is: 'list' }) },
-    { weight: 1, arbitrary: person.map((who): Step => ({ is: 'forget', person: who })) },
+    { weight: 1, arbitrary: user.map((who): Step => ({ is: 'forget', user: who })) },
   )
   return fc.array(step, { minLength: 6, maxLength: 16 }).map((happened) => [{ is: 'list' }, { is: 'list' }, ...happened])
 }
@@ -79,15 +79,15 @@ const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaign
 const slowly = (happened: Step[]): Step[] => happened.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
 
 /** Lists are built a few people at a time while things happen; past events are read page by page, as in a large project, or by person. */
-type Pace = { scanFromPeople: number; chunkPeople: number }
+type Pace = { scanFromUsers: number; chunkUsers: number }
 
 const paces: fc.Arbitrary<Pace> = fc.record({
-  scanFromPeople: fc.constantFrom(0, Number.POSITIVE_INFINITY),
-  chunkPeople: fc.constantFrom(1, 1, 2),
+  scanFromUsers: fc.constantFrom(0, Number.POSITIVE_INFINITY),
+  chunkUsers: fc.constantFrom(1, 1, 2),
 })
 
-const did = (person: number, as: Guise, name: string): Step => ({ is: 'events', items: [{ person, name, data: {}, agoMs: 0, as }] })
-const couples = [0, 1].flatMap((person) => (['person', 'visitor'] as const).map((as) => ({ person, as })))
+const did = (user: number, as: Guise, name: string): Step => ({ is: 'events', items: [{ user, name, data: {}, agoMs: 0, as }] })
+const couples = [0, 1].flatMap((user) => (['person', 'visitor'] as const).map((as) => ({ user, as })))
 const names = fc.constantFrom('purchase', 'login')
 const still = <K extends 'build' | 'apply' | 'list'>(is: K) => fc.constant<Step>({ is })
 
@@ -96,12 +96,12 @@ const meetings: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc
       .shuffledSubarray(couples, { minLength: 3 })
-      .chain((came) => fc.tuple(...came.map(({ person, as }) => names.map((name) => did(person, as, name))))),
+      .chain((came) => fc.tuple(...came.map(({ user, as }) => names.map((name) => did(user, as, name))))),
     fc.array(
       fc.oneof(
-        { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...couples), names).map(([{ person, as }, name]) => did(person, as, name)) },
-        { weight: 2, arbitrary: fc.tuple(fc.nat(1), names).map(([person, name]) => did(person, 'both', name)) },
-        { weight: 2, arbitrary: fc.nat(1).map((person): Step => ({ is: 'merge', person })) },
+        { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...couples), names).map(([{ user, as }, name]) => did(user, as, name)) },
+        { weight: 2, arbitrary: fc.tuple(fc.nat(1), names).map(([user, name]) => did(user, 'both', name)) },
+        { weight: 2, arbitrary: fc.nat(1).map((user): Step => ({ is: 'merge', user })) },
         { weight: 5, arbitrary: still('build') },
         { weight: 4, arbitrary: still('apply') },
         { weight: 1, arbitrary: still('list') },
@@ -198,8 +198,8 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
     if (status !== 201) throw new Error(text)
     lists.push({ id: body.id, rule })
   }
-  const build = createBuilder({ projectOf: async () => ctx.project, isBusy: async () => false, ...pace })
-  const name = (person: number) => `person-${person}`
+  const build = createListBuilder({ projectOf: async () => ctx.project, hasEntries: async () => false, ...pace })
+  const name = (user: number) => `person-${user}`
   for (const [index, step] of happened.entries()) {
     switch (step.is) {
       case 'events':
@@ -207,9 +207,9 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
           await ok(
             w.post(
               '/api/client/events',
-              step.items.map(({ person, name: event, data, agoMs, as }) => ({
-                ...(as !== 'visitor' && { external_id: name(person) }),
-                ...(as !== 'person' && { anonymous_id: `visitor-${person}` }),
+              step.items.map(({ user, name: event, data, agoMs, as }) => ({
+                ...(as !== 'visitor' && { external_id: name(user) }),
+                ...(as !== 'person' && { anonymous_id: `visitor-${user}` }),
                 name: event,
                 data,
                 created_at: new Date(w.clock.now().getTime() - agoMs).toISOString(),
@@ -221,28 +221,23 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
       case 'change':
         await ok(
           step.how === 'batch'
-            ? w.post('/api/client/users/batch', [{ external_id: name(step.person), data: step.data }], { key })
-            : w.patch('/api/client/users', [{ external_id: name(step.person), data: step.data }], { key }),
+            ? w.post('/api/client/users/batch', [{ external_id: name(step.user), data: step.data }], { key })
+            : w.patch('/api/client/users', [{ external_id: name(step.user), data: step.data }], { key }),
         )
         break
       case 'merge':
-        await ok(w.post('/api/client/users/batch', [{ external_id: name(step.person), anonymous_id: `visitor-${step.person}` }], { key }))
+        await ok(w.post('/api/client/users/batch', [{ external_id: name(step.user), anonymous_id: `visitor-${step.user}` }], { key }))
         break
       case 'subscribe':
         await ok(
-          w.patch(`/api/client/users/${name(step.person)}/subscriptions`, [{ subscription_id: own.subscriptions[0], state: step.state }], {
+          w.patch(`/api/client/users/${name(step.user)}/subscriptions`, [{ subscription_id: own.subscriptions[0], state: step.state }], {
             key,
           }),
         )
         break
       case 'member':
         await ok(
-          w.request(
-            step.add ? 'POST' : 'DELETE',
-            `/api/client/lists/${own.lists[0]}/users`,
-            { external_ids: [name(step.person)] },
-            { key },
-          ),
+          w.request(step.add ? 'POST' : 'DELETE', `/api/client/lists/${own.lists[0]}/users`, { external_ids: [name(step.user)] }, { key }),
         )
         break
       case 'wait':
@@ -252,7 +247,7 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
         await makeList()
         break
       case 'forget':
-        await ok(w.delete(`/api/client/users/${name(step.person)}`, { key }))
+        await ok(w.delete(`/api/client/users/${name(step.user)}`, { key }))
         break
       case 'build':
         await build(w.ctx)
@@ -272,8 +267,8 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
 }
 
 async function apply(w: World): Promise<void> {
-  const people = allJobs().find(({ name }) => name === 'people')
-  await people?.run(w.ctx, new AbortController().signal)
+  const users = allJobs().find(({ name }) => name === 'people')
+  await users?.run(w.ctx, new AbortController().signal)
 }
 
 const Member = Type.Object({ id: Type.Integer() })
@@ -281,7 +276,7 @@ const Member = Type.Object({ id: Type.Integer() })
 async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule: Rule }, about: string): Promise<void> {
   const now = ctx.clock.now()
   const compiled = compileRule(rule)
-  const ids = async (statement: Sql) => (await ctx.db.all(Member, statement)).map((row) => row.id)
+  const ids = async (statement: Sql) => (await ctx.db.many(Member, statement)).map((row) => row.id)
   const { columns, holds } = ruleSql(compiled, { projectId: ctx.projectId, now, source: { from: 'events' } })
   const everybody = await ids(
     sql`select id from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null`,
@@ -293,7 +288,7 @@ async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule:
   const facts = await loadFacts(ctx, compiled, 'events', everybody as never[])
   const inMemory = everybody.filter((user) => compiled.holds(facts.get(user as never) as never, now.getTime())).sort((a, b) => a - b)
   const kept = await ids(
-    sql`select p.user_id as id from list_people p join lists l on l.live_version_id = p.version_id
+    sql`select p.user_id as id from list_memberships p join lists l on l.live_version_id = p.version_id
         where l.project_id = ${ctx.projectId} and l.id = ${id} and p.is_member order by 1`,
   )
   const [count] = await ids(

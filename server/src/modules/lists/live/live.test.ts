@@ -16,7 +16,7 @@ async function listOf(w: World, rule: unknown): Promise<number> {
 const members = async (w: World, id: number): Promise<string[]> =>
   (await w.get(`/api/client/lists/${id}/users?limit=100`)).body.results.map((user: { external_id: string }) => user.external_id).sort()
 
-async function did(w: World, ...events: [person: string, name: string, daysAgo?: number, data?: object][]): Promise<void> {
+async function did(w: World, ...events: [user: string, name: string, daysAgo?: number, data?: object][]): Promise<void> {
   const now = w.clock.now().getTime()
   const items = events.map(([external_id, name, daysAgo = 0, data = {}]) => ({
     external_id,
@@ -28,8 +28,8 @@ async function did(w: World, ...events: [person: string, name: string, daysAgo?:
   await w.drain()
 }
 
-const moves = async (w: World, person: string): Promise<string[]> =>
-  (await w.get(`/api/client/users/${person}/events?direction=asc&limit=100`)).body.results
+const moves = async (w: World, user: string): Promise<string[]> =>
+  (await w.get(`/api/client/users/${user}/events?direction=asc&limit=100`)).body.results
     .filter(({ name }: { name: string }) => name.startsWith('list_'))
     .map(({ name, data }: { name: string; data: { list_id: number } }) => `${name} ${data.list_id}`)
 
@@ -305,7 +305,7 @@ describe('disasters', () => {
       await w.db.run(sql`alter table events drop constraint no_poison`)
     }
     expect((await w.get(`/api/client/lists/${id}`)).body.users_count).toBe(99)
-    const parked = await w.db.all(Parked, sql`select item->>'name' as name from parked_items where project_id = ${w.projectId}`)
+    const parked = await w.db.many(Parked, sql`select item->>'name' as name from parked_items where project_id = ${w.projectId}`)
     expect(parked).toEqual([{ name: 'poison' }])
   })
 })

@@ -2,9 +2,9 @@
 
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '../../../lib/ids.ts'
-import type { CompiledRule, PersonFacts } from '../../rules/index.ts'
+import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import { subscriptionStates } from '../../subscriptions/index.ts'
-import { devicesOf, findUsers, type PersonChange } from '../../users/index.ts'
+import { devicesOf, findUsers, type UserChange } from '../../users/index.ts'
 import { readTimes } from '../building/queries.ts'
 import * as queries from './queries.ts'
 import { loadRegistry, type Registry, type Version } from './registry.ts'
@@ -12,10 +12,10 @@ import { loadRegistry, type Registry, type Version } from './registry.ts'
 /** Times of events by tracker and person, in milliseconds. */
 export type Times = Map<TrackerId, Map<UserId, readonly number[]>>
 
-type User = PersonFacts['user']
-type Device = PersonFacts['devices'][number]
+type User = UserFacts['user']
+type Device = UserFacts['devices'][number]
 
-export type People = {
+export type Users = {
   /** Absent: no rule asks for them. Who is not in it is gone. */
   users: Map<UserId, User> | null
   standings: Map<UserId, Map<ListVersionId, queries.StandingRow>>
@@ -29,20 +29,20 @@ const NO_DEVICES: readonly Device[] = []
 const NO_STANDINGS: ReadonlyMap<ListVersionId, queries.StandingRow> = new Map()
 
 /** Reads what the rules of these versions need to know of these people; whom a change brought along is not read again. */
-export async function loadPeople(
+export async function loadUserRows(
   ctx: ProjectCtx,
   { liveVersionOf }: Registry,
   versions: Pick<Version, 'id' | 'rule'>[],
   ids: UserId[],
-  changes: ReadonlyMap<UserId, PersonChange> = new Map(),
-): Promise<People> {
+  changes: ReadonlyMap<UserId, UserChange> = new Map(),
+): Promise<Users> {
   const rules = versions.map(({ rule }) => rule)
   const mentioned = rules.flatMap((rule) => rule.references.lists.flatMap((id) => liveVersionOf.get(id as ListId) ?? []))
   const standings = await queries.findStandings(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...mentioned])])
   return { ...(await loadAsked(ctx, rules, ids, changes)), standings: nested(standings), liveVersionOf }
 }
 
-async function loadAsked(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, PersonChange>) {
+async function loadAsked(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, UserChange>) {
   const asked = (need: keyof CompiledRule['needs']) => rules.some(({ needs }) => needs[need])
   const subscriptionIds = [...new Set(rules.flatMap(({ references }) => references.subscriptions))] as SubscriptionId[]
   const pairs = ids.flatMap((user_id) => subscriptionIds.map((subscription_id) => ({ user_id, subscription_id })))
@@ -60,11 +60,11 @@ async function loadAsked(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], 
   }
 }
 
-async function loadUsers(ctx: ProjectCtx, ids: UserId[], changes: ReadonlyMap<UserId, PersonChange>): Promise<Map<UserId, User>> {
+async function loadUsers(ctx: ProjectCtx, ids: UserId[], changes: ReadonlyMap<UserId, UserChange>): Promise<Map<UserId, User>> {
   const users = new Map<UserId, User>()
   for (const id of ids) {
-    const person = changes.get(id)?.person
-    if (person) users.set(id, person)
+    const user = changes.get(id)?.user
+    if (user) users.set(id, user)
   }
   const unknown = ids.filter((id) => !users.has(id))
   if (unknown.length > 0) for (const row of await findUsers(ctx, unknown)) users.set(row.id, row)
@@ -77,18 +77,18 @@ export async function loadFacts(
   rule: CompiledRule,
   trackerIds: readonly TrackerId[] | 'events',
   ids: UserId[],
-): Promise<Map<UserId, PersonFacts>> {
+): Promise<Map<UserId, UserFacts>> {
   const trackers = rule.trackers.map((tracker, index) => ({
     id: (trackerIds === 'events' ? index : trackerIds[index]) as TrackerId,
     tracker,
   }))
   const version = { id: 0 as ListVersionId, trackers, rule }
-  const people = await loadPeople(ctx, await loadRegistry(ctx), [version], ids)
+  const users = await loadUserRows(ctx, await loadRegistry(ctx), [version], ids)
   const times = trackerIds === 'events' ? await timesOfEvents(ctx, rule, ids) : await keptTimes(ctx, trackerIds, ids)
   return new Map(
-    ids.flatMap((id): [UserId, PersonFacts][] => {
-      const facts = factsOf(version, people, times)
-      return facts.is(id) ? [[id, facts.person]] : []
+    ids.flatMap((id): [UserId, UserFacts][] => {
+      const facts = factsOf(version, users, times)
+      return facts.is(id) ? [[id, facts.user]] : []
     }),
   )
 }
@@ -109,8 +109,8 @@ async function keptTimes(ctx: ProjectCtx, trackerIds: readonly TrackerId[], ids:
   return times
 }
 
-function nested(rows: queries.StandingRow[]): People['standings'] {
-  const standings: People['standings'] = new Map()
+function nested(rows: queries.StandingRow[]): Users['standings'] {
+  const standings: Users['standings'] = new Map()
   for (const row of rows) {
     const known = standings.get(row.user_id)
     if (known) known.set(row.version_id, row)
@@ -123,34 +123,34 @@ function nested(rows: queries.StandingRow[]): People['standings'] {
  * The facts as one version asks for them. There is one object for everybody, which `is` turns to a person; it answers false for
  * somebody who is gone.
  */
-export function factsOf(version: Pick<Version, 'id' | 'trackers'>, people: People, times: Times) {
+export function factsOf(version: Pick<Version, 'id' | 'trackers'>, users: Users, times: Times) {
   const kept = version.trackers.map(({ id }) => times.get(id))
   let current = 0 as UserId
   let standings: ReadonlyMap<ListVersionId, queries.StandingRow> = NO_STANDINGS
-  const person = {
+  const facts = {
     id: 0,
     user: NOBODY,
     devices: NO_DEVICES,
     times: (tracker: number) => kept[tracker]?.get(current) ?? NO_TIMES,
     isIn: (list: number) => {
-      const live = people.liveVersionOf.get(list as ListId)
+      const live = users.liveVersionOf.get(list as ListId)
       return live !== undefined && standings.get(live)?.is_member === true
     },
-    subscription: (id: number) => people.subscriptions.get(current)?.get(id) ?? 0,
+    subscription: (id: number) => users.subscriptions.get(current)?.get(id) ?? 0,
   }
   return {
-    person: person as PersonFacts,
+    user: facts as UserFacts,
     is: (id: UserId): boolean => {
-      const user = people.users === null ? NOBODY : people.users.get(id)
+      const user = users.users === null ? NOBODY : users.users.get(id)
       if (!user) return false
       current = id
-      standings = people.standings.get(id) ?? NO_STANDINGS
-      person.id = id
-      person.user = user
-      person.devices = people.devices.get(id) ?? NO_DEVICES
+      standings = users.standings.get(id) ?? NO_STANDINGS
+      facts.id = id
+      facts.user = user
+      facts.devices = users.devices.get(id) ?? NO_DEVICES
       return true
     },
-    standing: (id: UserId) => people.standings.get(id)?.get(version.id),
+    standing: (id: UserId) => users.standings.get(id)?.get(version.id),
   }
 }
 

@@ -8,9 +8,9 @@ const MovedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVer
 
 /** Puts people into the live version of a static list; who is in already is not in the answer. */
 export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     MovedRow,
-    sql`insert into list_people as p (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since)
         select ${ctx.projectId}, l.live_version_id, i.id, true, ${ctx.clock.now()}
         from (select distinct id from unnest(${ids}::bigint[]) as i(id)) i
         join lists l on l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
@@ -20,9 +20,9 @@ export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   )
 
 export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     MovedRow,
-    sql`delete from list_people p using lists l
+    sql`delete from list_memberships p using lists l
         where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
           and p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${ids}::bigint[])
         returning p.user_id, p.version_id`,
@@ -31,19 +31,19 @@ export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
 const LostRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>(), is_member: Type.Boolean() })
 
 /** Removes where people stand, with every list. */
-export const deletePeople = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.all(
+export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.many(
     LostRow,
-    sql`delete from list_people where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) returning user_id, version_id, is_member`,
+    sql`delete from list_memberships where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) returning user_id, version_id, is_member`,
   )
 
 /** Puts people into versions of static lists; who is in already, or whose list is no more, is not in the answer. */
-export const inheritMembers = (ctx: InTx, heirs: { user_id: UserId; version_id: ListVersionId }[]) =>
-  ctx.db.all(
+export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
+  ctx.db.many(
     MovedRow,
-    sql`insert into list_people as p (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since)
         select distinct ${ctx.projectId}::bigint, h.version_id, h.user_id, true, ${ctx.clock.now()}::timestamptz
-        from unnest(${heirs.map(({ version_id }) => version_id)}::bigint[], ${heirs.map(({ user_id }) => user_id)}::bigint[]) as h(version_id, user_id)
+        from unnest(${mergeTargets.map(({ version_id }) => version_id)}::bigint[], ${mergeTargets.map(({ user_id }) => user_id)}::bigint[]) as h(version_id, user_id)
         join list_versions v on v.project_id = ${ctx.projectId} and v.id = h.version_id and v.status = 'live' and v.rule is null
         order by 3, 2
         on conflict (user_id, version_id) do nothing
@@ -60,20 +60,20 @@ const TrackedRow = Type.Object({
 const FormerRow = Type.Object({ tracker_id: IdOf<TrackerId>(), user_id: IdOf<UserId>() })
 
 /** Takes the times that were kept of people. */
-export const takeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =>
-  ctx.db.all(
+export const removeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =>
+  ctx.db.many(
     TrackedRow,
-    sql`delete from event_times
+    sql`delete from tracked_times
         where project_id = ${ctx.projectId} and tracker_id = any(${trackerIds}::bigint[]) and user_id = any(${ids}::bigint[])
         returning tracker_id, user_id, times, is_stale`,
   )
 
 /** Takes the times that were kept of whoever turned out to be one of these; the answer says whose they were to become. */
-export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], survivors: UserId[]) =>
-  ctx.db.all(
+export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], mergedInto: UserId[]) =>
+  ctx.db.many(
     FormerRow,
-    sql`delete from event_times t using users m
-        where m.project_id = ${ctx.projectId} and m.merged_into = any(${survivors}::bigint[])
+    sql`delete from tracked_times t using users m
+        where m.project_id = ${ctx.projectId} and m.merged_into = any(${mergedInto}::bigint[])
           and t.project_id = ${ctx.projectId} and t.tracker_id = any(${trackerIds}::bigint[]) and t.user_id = m.id
         returning t.tracker_id, m.merged_into as user_id`,
   )
@@ -83,7 +83,7 @@ const FirstRow = Type.Object({ first: Nullable(Instant) })
 /** When the first of these people turned out to be somebody else. */
 export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       FirstRow,
       sql`select min(merged_at) as first from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
     )
@@ -93,4 +93,4 @@ const TrackerRow = Type.Object({ tracker_id: IdOf<TrackerId>() })
 
 /** Every tracker that may hold times, those of retired versions too. */
 export const allTrackers = (ctx: InTx) =>
-  ctx.db.all(TrackerRow, sql`select unnest(tracker_ids) as tracker_id from list_versions where project_id = ${ctx.projectId}`)
+  ctx.db.many(TrackerRow, sql`select unnest(tracker_ids) as tracker_id from list_versions where project_id = ${ctx.projectId}`)

@@ -6,7 +6,7 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { Rule } from '../../rules/index.ts'
 
 /**
- * Held by everybody who writes where people stand: shared by the lanes of processing, alone by whoever must know that nothing
+ * Held by everybody who writes where people stand: shared by the partitions of processing, alone by whoever must know that nothing
  * is under way, such as the building of a version. Ends with the transaction.
  */
 export const lockListsShared = (ctx: InTx) =>
@@ -35,7 +35,7 @@ export type VersionRow = {
 
 /** Every version that is live or being built, static ones too. */
 export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
-  ctx.db.all(
+  ctx.db.many(
     VersionRow,
     sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to, live_at
         from list_versions where project_id = ${ctx.projectId} and status <> 'retired' order by id`,
@@ -44,7 +44,7 @@ export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
 const RuleRow = Type.Object({ id: IdOf<ListVersionId>(), rule: Type.Unsafe<Rule>({}), tracker_ids: Type.Array(IdOf<TrackerId>()) })
 
 export const rulesOf = (ctx: ProjectCtx, ids: ListVersionId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     RuleRow,
     sql`select id, rule, tracker_ids from list_versions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and rule is not null`,
   )
@@ -64,11 +64,11 @@ const flattened = <K, V, T>(map: ReadonlyMap<K, Iterable<V>>, each: (key: K, val
 
 /** The times kept of people by trackers. */
 export const findTimes = (ctx: ProjectCtx, wanted: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
-  ctx.db.all(
+  ctx.db.many(
     TimesRow,
     sql`select t.tracker_id, t.user_id, t.times, t.is_stale
         from unnest(${flattened(wanted, (id) => id)}::bigint[], ${flattened(wanted, (_, userId) => userId)}::bigint[]) as w(tracker_id, user_id)
-        join event_times t on t.tracker_id = w.tracker_id and t.user_id = w.user_id
+        join tracked_times t on t.tracker_id = w.tracker_id and t.user_id = w.user_id
         where t.project_id = ${ctx.projectId}`,
   )
 
@@ -76,7 +76,7 @@ export type SavedTimes = { tracker_id: TrackerId; user_id: UserId; times: readon
 
 export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
   ctx.db.run(
-    sql`insert into event_times (project_id, tracker_id, user_id, times, is_stale)
+    sql`insert into tracked_times (project_id, tracker_id, user_id, times, is_stale)
         select ${ctx.projectId}, s.tracker_id, s.user_id, s.times::bigint[], s.is_stale
         from unnest(${saved.map(({ tracker_id }) => tracker_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
                     ${saved.map(({ times }) => `{${times.join()}}`)}::text[], ${saved.map(({ is_stale }) => is_stale)}::boolean[])
@@ -87,7 +87,7 @@ export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
 /** Notes that these people did something which is to be read from the events. */
 export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
   ctx.db.run(
-    sql`insert into event_times (project_id, tracker_id, user_id, times, is_stale)
+    sql`insert into tracked_times (project_id, tracker_id, user_id, times, is_stale)
         select ${ctx.projectId}, m.tracker_id, m.user_id, '{}', true
         from unnest(${flattened(marks, (id) => id)}::bigint[], ${flattened(marks, (_, userId) => userId)}::bigint[]) as m(tracker_id, user_id)
         order by 2, 3
@@ -98,15 +98,15 @@ const StandingRow = Type.Object({
   user_id: IdOf<UserId>(),
   version_id: IdOf<ListVersionId>(),
   is_member: Type.Boolean(),
-  check_at: Nullable(Instant),
+  next_check_at: Nullable(Instant),
 })
-export type StandingRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; check_at: Date | null }
+export type StandingRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; next_check_at: Date | null }
 
 /** Where these people stand with these versions; who is not in and has nothing to wait for has no row. */
 export const findStandings = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<StandingRow[]> =>
-  ctx.db.all(
+  ctx.db.many(
     StandingRow,
-    sql`select user_id, version_id, is_member, check_at from list_people
+    sql`select user_id, version_id, is_member, next_check_at from list_memberships
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and version_id = any(${versionIds}::bigint[])`,
   )
 
@@ -114,32 +114,32 @@ export type Standing = StandingRow & { since: Date }
 
 export const saveStandings = (ctx: InTx, saved: Standing[]) =>
   ctx.db.run(
-    sql`insert into list_people as p (project_id, version_id, user_id, is_member, since, check_at)
-        select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.since, s.check_at
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since, next_check_at)
+        select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.since, s.next_check_at
         from unnest(${saved.map(({ version_id }) => version_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
                     ${saved.map(({ is_member }) => is_member)}::boolean[], ${saved.map(({ since }) => since)}::timestamptz[],
-                    ${saved.map(({ check_at }) => check_at)}::timestamptz[]) as s(version_id, user_id, is_member, since, check_at)
+                    ${saved.map(({ next_check_at }) => next_check_at)}::timestamptz[]) as s(version_id, user_id, is_member, since, next_check_at)
         on conflict (user_id, version_id) do update
-        set is_member = excluded.is_member, check_at = excluded.check_at,
+        set is_member = excluded.is_member, next_check_at = excluded.next_check_at,
             since = case when p.is_member = excluded.is_member then p.since else excluded.since end`,
   )
 
 export const deleteStandings = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
-    sql`delete from list_people p
+    sql`delete from list_memberships p
         using unnest(${gone.map(({ version_id }) => version_id)}::bigint[], ${gone.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
         where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
   )
 
-/** Adds to the number of members, each lane to a row of its own. */
-export async function addToCounts(ctx: InTx, lane: number, counts: ReadonlyMap<ListVersionId, number>): Promise<void> {
+/** Adds to the number of members, each partition to a row of its own. */
+export async function addToCounts(ctx: InTx, partition: number, counts: ReadonlyMap<ListVersionId, number>): Promise<void> {
   const changed = [...counts].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
   if (changed.length === 0) return
   await ctx.db.run(
-    sql`insert into list_counts as c (project_id, version_id, lane, members)
-        select ${ctx.projectId}, n.version_id, ${lane}, n.by
+    sql`insert into list_counts as c (project_id, version_id, partition, members)
+        select ${ctx.projectId}, n.version_id, ${partition}, n.by
         from unnest(${changed.map(([id]) => id)}::bigint[], ${changed.map(([, by]) => by)}::bigint[]) as n(version_id, by)
-        on conflict (version_id, lane) do update set members = c.members + excluded.members`,
+        on conflict (version_id, partition) do update set members = c.members + excluded.members`,
   )
 }
 
@@ -147,16 +147,16 @@ const DueRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersi
 
 /** Who is to be looked at because time has passed, longest due first. */
 export const findDue = (ctx: ProjectCtx, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     DueRow,
-    sql`select user_id, version_id from list_people
-        where project_id = ${ctx.projectId} and check_at <= ${ctx.clock.now()} order by check_at limit ${limit}`,
+    sql`select user_id, version_id from list_memberships
+        where project_id = ${ctx.projectId} and next_check_at <= ${ctx.clock.now()} order by next_check_at limit ${limit}`,
   )
 
 /** Of versions that nobody keeps any more nothing is due. */
 export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
-    sql`update list_people p set check_at = null
+    sql`update list_memberships p set next_check_at = null
         from unnest(${due.map(({ version_id }) => version_id)}::bigint[], ${due.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
         where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
   )
@@ -164,37 +164,37 @@ export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVer
 const DueProject = Type.Object({ project_id: IdOf<ProjectId>() })
 
 /** Projects in which somebody's time has come, found by hopping over the index from one project to the next. */
-export const projectsDue = (ctx: Ctx) =>
-  ctx.db.all(
+export const projectsWithDueMemberships = (ctx: Ctx) =>
+  ctx.db.many(
     DueProject,
     sql`with recursive waiting as (
-          (select project_id from list_people where check_at is not null order by project_id limit 1)
+          (select project_id from list_memberships where next_check_at is not null order by project_id limit 1)
           union all
-          select (select p.project_id from list_people p where p.check_at is not null and p.project_id > w.project_id order by p.project_id limit 1)
+          select (select p.project_id from list_memberships p where p.next_check_at is not null and p.project_id > w.project_id order by p.project_id limit 1)
           from waiting w where w.project_id is not null
         )
         select w.project_id from waiting w
         where w.project_id is not null
-          and exists (select 1 from list_people d where d.project_id = w.project_id and d.check_at <= ${ctx.clock.now()})`,
+          and exists (select 1 from list_memberships d where d.project_id = w.project_id and d.next_check_at <= ${ctx.clock.now()})`,
   )
 
 /** Notes for every project with rules that lists are kept up to now; not more often than every so many milliseconds. */
 export const noteTime = (ctx: Ctx, everyMs: number) => {
   const now = ctx.clock.now()
   return ctx.db.run(
-    sql`insert into list_clocks as c (project_id, kept_to)
+    sql`insert into list_clocks as c (project_id, checked_to)
         select distinct project_id, ${now}::timestamptz from list_versions where status <> 'retired' and rule is not null
-        on conflict (project_id) do update set kept_to = excluded.kept_to
-        where c.kept_to <= ${new Date(now.getTime() - everyMs)}`,
+        on conflict (project_id) do update set checked_to = excluded.checked_to
+        where c.checked_to <= ${new Date(now.getTime() - everyMs)}`,
   )
 }
 
 /** Projects whose lists were kept up to an instant that has not come yet. */
 export const projectsAhead = (ctx: Ctx, graceMs: number) =>
-  ctx.db.all(
+  ctx.db.many(
     DueProject,
-    sql`select project_id from list_clocks where kept_to > ${new Date(ctx.clock.now().getTime() + graceMs)} order by 1`,
+    sql`select project_id from list_clocks where checked_to > ${new Date(ctx.clock.now().getTime() + graceMs)} order by 1`,
   )
 
 export const setTime = (ctx: InTx) =>
-  ctx.db.run(sql`update list_clocks set kept_to = ${ctx.clock.now()} where project_id = ${ctx.projectId}`)
+  ctx.db.run(sql`update list_clocks set checked_to = ${ctx.clock.now()} where project_id = ${ctx.projectId}`)

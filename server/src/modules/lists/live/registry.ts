@@ -35,7 +35,8 @@ export type Registry = {
 }
 
 /** Whom the building of a version has not come to yet is not kept: it will see all there is. */
-export const isKept = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean => isLive || userId <= builtTo
+export const isMaintained = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean =>
+  isLive || userId <= builtTo
 
 const COMPILED_KEPT = 5000
 const REGISTRIES_KEPT = 200

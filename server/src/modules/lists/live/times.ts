@@ -32,16 +32,16 @@ type Wanted = Map<TrackerId, Set<UserId>>
  * What is known so far; null stands for nobody's row. While there are as many times as can matter, later ones are not written: that
  * there were some is noted, once, and they are read from the events when the first ones have left the window.
  */
-export type Book = { nowMs: number; known: Map<TrackerId, Map<UserId, Kept | null>> }
+export type TimesByUser = { nowMs: number; known: Map<TrackerId, Map<UserId, Kept | null>> }
 
-export const openBook = (nowMs: number): Book => ({ nowMs, known: new Map() })
+export const openTimes = (nowMs: number): TimesByUser => ({ nowMs, known: new Map() })
 
-async function read(ctx: InTx, { known }: Book, wanted: Wanted): Promise<void> {
+async function read(ctx: InTx, { known }: TimesByUser, wanted: Wanted): Promise<void> {
   const unknown: Wanted = new Map()
-  for (const [id, people] of wanted) {
+  for (const [id, users] of wanted) {
     const kept = known.get(id) ?? new Map<UserId, Kept | null>()
     known.set(id, kept)
-    const missing = [...people].filter((userId) => !kept.has(userId))
+    const missing = [...users].filter((userId) => !kept.has(userId))
     for (const userId of missing) kept.set(userId, null)
     if (missing.length > 0) unknown.set(id, new Set(missing))
   }
@@ -51,7 +51,7 @@ async function read(ctx: InTx, { known }: Book, wanted: Wanted): Promise<void> {
 }
 
 /** Times that are not enough any more are read anew, when there were others. The answer is whose have been. */
-async function refresh(ctx: InTx, book: Book, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
+async function refresh(ctx: InTx, book: TimesByUser, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
   const kept = book.known.get(id) as Map<UserId, Kept | null>
   const stale = [...ids].filter((userId) => {
     const entry = kept.get(userId)
@@ -70,7 +70,7 @@ async function refresh(ctx: InTx, book: Book, id: TrackerId, tracker: Tracker, i
 
 type Place = { id: TrackerId; userId: UserId }
 
-async function save(ctx: InTx, { known }: Book, places: Place[]): Promise<void> {
+async function save(ctx: InTx, { known }: TimesByUser, places: Place[]): Promise<void> {
   const saved = places.flatMap(({ id, userId }) => {
     const kept = known.get(id)?.get(userId)
     return kept ? [{ tracker_id: id, user_id: userId, times: kept.times, is_stale: kept.isStale }] : []
@@ -79,15 +79,15 @@ async function save(ctx: InTx, { known }: Book, places: Place[]): Promise<void> 
 }
 
 /** Takes new events in. The answer is whose times that matter have changed. */
-export async function takeIn(ctx: InTx, book: Book, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
-  await read(ctx, book, new Map(added.map(({ id, people }) => [id, new Set(people.keys())])))
+export async function loadTimes(ctx: InTx, book: TimesByUser, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
+  await read(ctx, book, new Map(added.map(({ id, people: users }) => [id, new Set(users.keys())])))
   const changed: { version: Version; userId: UserId }[] = []
   const written: Place[] = []
-  for (const { version, id, tracker, people } of added) {
+  for (const { version, id, tracker, people: users } of added) {
     // What is read anew has the new events in it already.
-    const refreshed = new Set(await refresh(ctx, book, id, tracker, people.keys()))
+    const refreshed = new Set(await refresh(ctx, book, id, tracker, users.keys()))
     const kept = book.known.get(id) as Map<UserId, Kept | null>
-    for (const [userId, more] of people) {
+    for (const [userId, more] of users) {
       const before = kept.get(userId) ?? null
       const after = refreshed.has(userId) ? before : taken(tracker, before, more, book.nowMs)
       if (after !== before) written.push({ id, userId })
@@ -100,14 +100,14 @@ export async function takeIn(ctx: InTx, book: Book, added: Addition[]): Promise<
 }
 
 /** The times that these versions need of these people. */
-export async function timesFor(ctx: InTx, book: Book, now: [Version, Set<UserId>][]): Promise<Times> {
-  const trackers = now.flatMap(([{ trackers }, people]) => trackers.map((one) => ({ ...one, people })))
-  await read(ctx, book, new Map(trackers.map(({ id, people }) => [id, people])))
-  for (const { id, tracker, people } of trackers) await refresh(ctx, book, id, tracker, people)
+export async function timesFor(ctx: InTx, book: TimesByUser, now: [Version, Set<UserId>][]): Promise<Times> {
+  const trackers = now.flatMap(([{ trackers }, users]) => trackers.map((one) => ({ ...one, people: users })))
+  await read(ctx, book, new Map(trackers.map(({ id, people: users }) => [id, users])))
+  for (const { id, tracker, people: users } of trackers) await refresh(ctx, book, id, tracker, users)
   return new Map(
-    trackers.map(({ id, people }) => {
+    trackers.map(({ id, people: users }) => {
       const kept = book.known.get(id) as Map<UserId, Kept | null>
-      return [id, new Map([...people].flatMap((userId) => timesOf(userId, kept.get(userId))))]
+      return [id, new Map([...users].flatMap((userId) => timesOf(userId, kept.get(userId))))]
     }),
   )
 }

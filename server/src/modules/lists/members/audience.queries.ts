@@ -15,12 +15,12 @@ const idsOf = (rows: { user_id: UserId }[]) => rows.map(({ user_id }) => user_id
  */
 export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: UserId, limit: number): Promise<UserId[]> =>
   idsOf(
-    await ctx.db.all(
+    await ctx.db.many(
       MemberRow,
       sql`select distinct m.user_id
           from lists l
           cross join lateral (
-            select p.user_id from list_people p
+            select p.user_id from list_memberships p
             where p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
             order by p.user_id
             limit ${limit}
@@ -34,11 +34,11 @@ export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: U
 /** Which of these people are members of any of these lists. */
 export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<UserId[]> =>
   idsOf(
-    await ctx.db.all(
+    await ctx.db.many(
       MemberRow,
       sql`select distinct p.user_id
           from lists l
-          join list_people p on p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+          join list_memberships p on p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
           where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
     ),
   )
@@ -46,12 +46,12 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
 const StandingRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
 
 /** Where somebody stands with these lists, as far as they are there. */
-export const standingsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) =>
-  ctx.db.all(
+export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) =>
+  ctx.db.many(
     StandingRow,
     sql`select l.id, l.name, coalesce(p.is_member, false) as is_member
         from lists l
-        left join list_people p on p.version_id = l.live_version_id and p.user_id = ${userId}
+        left join list_memberships p on p.version_id = l.live_version_id and p.user_id = ${userId}
         where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null
         order by l.id`,
   )
@@ -59,9 +59,9 @@ export const standingsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) 
 const Count = Type.Object({ people: Type.Integer() })
 
 /** How many people these lists have together, those in several counted several times: for a progress, and at once. */
-export const sizeOf = async (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
+export const audienceSize = async (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select coalesce(sum(c.members), 0)::bigint as people
           from lists l

@@ -3,7 +3,7 @@ import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing } from '../../../lib/errors.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { findSurvivors } from '../../users/index.ts'
+import { findMergedInto } from '../../users/index.ts'
 import { addMembers, removeMembers } from '../live/members.ts'
 import { holdList } from '../queries.ts'
 import type { Selection } from '../schema.ts'
@@ -12,13 +12,13 @@ import * as queries from './queries.ts'
 type Changed = { moved: number; unchanged: number; missing: (number | string)[] }
 
 /** Puts people into a static list. Throws 404, and 422 for a dynamic one. */
-export async function putIn(ctx: ProjectCtx, listId: ListId, selection: Selection) {
+export async function addByHand(ctx: ProjectCtx, listId: ListId, selection: Selection) {
   const { moved: added, ...rest } = await change(ctx, listId, selection, addMembers)
   return { added, ...rest }
 }
 
 /** Takes people out of a static list. Throws 404, and 422 for a dynamic one. */
-export async function takeOut(ctx: ProjectCtx, listId: ListId, selection: Selection) {
+export async function removeByHand(ctx: ProjectCtx, listId: ListId, selection: Selection) {
   const { moved: removed, ...rest } = await change(ctx, listId, selection, removeMembers)
   return { removed, ...rest }
 }
@@ -30,7 +30,7 @@ function change(ctx: ProjectCtx, listId: ListId, selection: Selection, move: typ
     if (!list) throw missing('list')
     if (list.type === 'dynamic') throw faultsError([{ code: 'validation_failed', message: DYNAMIC }])
     const meant = await given.resolve(ctx)
-    const there = new Set((await queries.holdPeople(ctx, distinct([...meant.values()]))).map(({ id }) => id))
+    const there = new Set((await queries.lockUsers(ctx, distinct([...meant.values()]))).map(({ id }) => id))
     const moved = await move(ctx, listId, [...there])
     const isThere = (name: number | string) => there.has(meant.get(name) as UserId)
     return { moved: moved.length, unchanged: there.size - moved.length, missing: given.names.filter((name) => !isThere(name)) }
@@ -51,7 +51,7 @@ function givenIn({ user_ids, external_ids }: Selection): Given {
 
 /** The id of somebody who was merged means the survivor. */
 async function byId(ctx: InTx, ids: UserId[]): Promise<Map<number | string, UserId>> {
-  return new Map((await findSurvivors(ctx, ctx.projectId, ids)).map(({ id, survivor_id }) => [id, survivor_id]))
+  return new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
 }
 
 async function byName(ctx: InTx, names: string[]): Promise<Map<number | string, UserId>> {

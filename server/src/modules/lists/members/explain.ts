@@ -3,14 +3,14 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import { type CompiledRule, compileRule, type Explanation, explainRule, type Rule } from '../../rules/index.ts'
-import { presentUsers, requireUser, type UserRow } from '../../users/index.ts'
+import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
 import { loadFacts } from '../live/load-facts.ts'
 import { findRule } from '../queries.ts'
-import type { ListRow, PersonExplanation } from '../schema.ts'
+import type { ListRow, UserExplanation } from '../schema.ts'
 import { findStanding } from './queries.ts'
 
 /** Explains by the rule whose users the list has; by the newest one when there is none yet. `name` is an external id. Throws 404. */
-export async function explainPerson(ctx: ProjectCtx, list: ListRow, name: string): Promise<PersonExplanation> {
+export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string): Promise<UserExplanation> {
   const user = await requireUser(ctx, name)
   const standing = list.live_version_id === null ? undefined : await findStanding(ctx, list.live_version_id, user.id)
   const evaluated_at = ctx.clock.now()
@@ -46,7 +46,7 @@ async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: numb
 
 /** The paths of conditions about attributes that this caller may not see (D-ATTR-1). */
 async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule, user: UserRow): Promise<Set<string>> {
-  const [seen] = await presentUsers(ctx, [user])
+  const [seen] = await usersForCaller(ctx, [user])
   const hidden = new Set(Object.keys(user.data).filter((key) => !Object.hasOwn(seen?.data ?? {}, key)))
   const isHidden = (mention: string) => mention.startsWith(DATA) && hidden.has(mention.slice(DATA.length))
   return new Set(conditions.filter(({ compiled }) => compiled.mentions.some(isHidden)).map(({ path }) => path))

@@ -1,7 +1,7 @@
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
-import { findUsers, presentUsers } from '../../users/index.ts'
+import { findUsers, usersForCaller } from '../../users/index.ts'
 import * as queries from './queries.ts'
 
 /** A page of the members of a version, as this caller sees them; nobody is in a list that has no version yet. */
@@ -15,7 +15,7 @@ export async function listMembers(ctx: ProjectCtx, versionId: ListVersionId | nu
 export async function usersInOrder(ctx: ProjectCtx, ids: UserId[]) {
   if (ids.length === 0) return []
   const rows = new Map((await findUsers(ctx, ids)).map((row) => [row.id, row]))
-  return presentUsers(
+  return usersForCaller(
     ctx,
     ids.flatMap((id) => rows.get(id) ?? []),
   )

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant } from '../../../lib/shapes.ts'
-import * as people from '../../users/index.ts'
+import * as users from '../../users/index.ts'
 
 export const memberListing = listing({
   resource: 'list-users',
@@ -41,7 +41,7 @@ export const listMembers = (
     MemberRow,
     memberListing,
     page,
-    { select: sql`p.user_id as id`, from: sql`list_people p`, where: sql`${isMember(ctx, versionId)} and ${found}` },
+    { select: sql`p.user_id as id`, from: sql`list_memberships p`, where: sql`${isMember(ctx, versionId)} and ${found}` },
     ctx.config.LIST_ALL_MAX,
   )
 
@@ -55,10 +55,10 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
   const from = page.cursor?.position.id
   const range = from === undefined ? sql`true` : ascending ? sql`p.user_id >= ${from}` : sql`p.user_id <= ${from}`
-  return ctx.db.first(
+  return ctx.db.one(
     Near,
     sql`with near as materialized (
-          select p.user_id from list_people p
+          select p.user_id from list_memberships p
           where p.version_id = ${versionId} and p.is_member and ${range}
           order by p.user_id ${ascending ? sql`asc` : sql`desc`}
           limit ${NEAR_ROWS}
@@ -69,16 +69,16 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
 }
 
 /** Does what is known of a member hold `q`? For a term that is common: the page is walked and each row asked. */
-export const searchedInPassing = (ctx: ProjectCtx, q: string) => people.searchedInPassing(ctx, sql`p.user_id`, q)
+export const searchedInPassing = (ctx: ProjectCtx, q: string) => users.matchesRecentQuery(ctx, sql`p.user_id`, q)
 
 /** The same for a rare term: whoever matches is found by the trigram index first. */
-export const searchedBy = (ctx: ProjectCtx, q: string) => people.searchedBy(ctx, sql`p.user_id`, q)
+export const searchedBy = (ctx: ProjectCtx, q: string) => users.matchesQuery(ctx, sql`p.user_id`, q)
 
 const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
 
 /** Whom these names mean: by external id, or the anonymous id of somebody unidentified (D-USER-2). */
 export const findByName = (ctx: ProjectCtx, names: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     NamedRow,
     sql`select u.external_id as name, u.id, true as is_external from users u
         where u.project_id = ${ctx.projectId} and u.external_id = any(${names}::text[]) and u.erase_requested_at is null
@@ -89,8 +89,8 @@ export const findByName = (ctx: ProjectCtx, names: string[]) =>
   )
 
 /** Which of these people are there; held against being merged or erased before the transaction ends. */
-export const holdPeople = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.all(
+export const lockUsers = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.many(
     MemberRow,
     sql`select u.id from users u
         where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and u.merged_into is null and u.erase_requested_at is null
@@ -102,31 +102,31 @@ const StandingRow = Type.Object({ is_member: Type.Boolean(), since: Instant })
 
 /** Where somebody stands with a version; no row for who never came near it. */
 export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
-  ctx.db.first(
+  ctx.db.one(
     StandingRow,
-    sql`select is_member, since from list_people
+    sql`select is_member, since from list_memberships
         where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,
   )
 
-const LaneRow = Type.Object({ lane: Type.Integer() })
+const PartitionRow = Type.Object({ partition: Type.Integer() })
 
 /** The counters of a version, held: whoever moves somebody in or out is done before this, or comes after it. */
 export const lockCounts = (ctx: InTx, versionId: ListVersionId) =>
-  ctx.db.all(
-    LaneRow,
-    sql`select lane from list_counts where project_id = ${ctx.projectId} and version_id = ${versionId} order by lane for update`,
+  ctx.db.many(
+    PartitionRow,
+    sql`select partition from list_counts where project_id = ${ctx.projectId} and version_id = ${versionId} order by partition for update`,
   )
 
 /**
  * Makes the counters that are held say how many members there are. One that is only now being made belongs to a move that is not
  * counted here yet, and adds it.
  */
-export const recount = (ctx: InTx, versionId: ListVersionId, lanes: number[]) =>
+export const recount = (ctx: InTx, versionId: ListVersionId, partitions: number[]) =>
   ctx.db.run(
     sql`update list_counts c
-        set members = case when c.lane = ${lanes[0] ?? null}::smallint
-                           then (select count(*) from list_people p
+        set members = case when c.partition = ${partitions[0] ?? null}::smallint
+                           then (select count(*) from list_memberships p
                                  where p.project_id = ${ctx.projectId} and p.version_id = ${versionId} and p.is_member)
                            else 0 end
-        where c.project_id = ${ctx.projectId} and c.version_id = ${versionId} and c.lane = any(${lanes}::smallint[])`,
+        where c.project_id = ${ctx.projectId} and c.version_id = ${versionId} and c.partition = any(${partitions}::smallint[])`,
   )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { join, oneOff, raw, sql } from '../../../infra/postgres/db.ts'
+import { join, raw, sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
@@ -23,9 +23,9 @@ const SHOWN = 10
 /** For how many people a rule holds, which of them are the newest, and for how many each of its conditions holds by itself. */
 export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>, conditions: number) => {
   const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
-  return ctx.db.first(
+  return ctx.db.one(
     Counts,
-    oneOff(sql`with people as materialized (
+    unprepared(sql`with people as materialized (
           select p.id, ${holds} as holds, ${join(
             names.map((name) => sql`p.${name}`),
             ', ',

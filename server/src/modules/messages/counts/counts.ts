@@ -4,7 +4,7 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import { PENDING_STATES, SENT_STATES } from '../schema.ts'
 import { findTallies, foldTallies, type TallyRow } from './queries.ts'
 
-export type Tally = {
+export type Counts = {
   /** All of them: whoever was meant, whatever became of it. */
   total: number
   /** Those that something will still follow. */
@@ -22,7 +22,7 @@ const sumOf = (rows: TallyRow[], member: 'messages' | 'opens' | 'clicks', states
   rows.reduce((sum, row) => (states === undefined || states.includes(row.state) ? sum + row[member] : sum), 0)
 
 /** The tallies of campaigns; one without messages has none. */
-export async function talliesOf(ctx: ProjectCtx | InTx, ids: CampaignId[]): Promise<Map<CampaignId, Tally>> {
+export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[]): Promise<Map<CampaignId, Counts>> {
   const byCampaign = Map.groupBy(await findTallies(ctx, ids), ({ campaign_id }) => campaign_id)
   return new Map(
     [...byCampaign].map(([id, rows]) => [
@@ -44,4 +44,4 @@ const ROWS_MAX = 100
 const CAMPAIGNS_AT_ONCE = 20
 
 /** Keeps the rows to be added up few. Answers how many it spared. */
-export const foldAway = (ctx: Ctx): Promise<number> => foldTallies(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)
+export const foldCounts = (ctx: Ctx): Promise<number> => foldTallies(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)

@@ -18,10 +18,10 @@ export type TallyRow = Static<typeof TallyRow>
 
 /** How many messages of these campaigns are in which state, and how many of them were opened and clicked. */
 export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     TallyRow,
     sql`select campaign_id, state, reason, variant, sum(messages)::bigint as messages, sum(opens)::bigint as opens, sum(clicks)::bigint as clicks
-        from message_tallies
+        from message_counts
         where project_id = ${ctx.projectId} and campaign_id = any(${ids}::bigint[])
         group by campaign_id, state, reason, variant
         having sum(messages) <> 0
@@ -33,19 +33,19 @@ export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
  * before and after. Answers how many rows that spared.
  */
 export const foldTallies = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
-  const row = await ctx.db.first(
+  const row = await ctx.db.one(
     Type.Object({ spared: Type.Integer() }),
     sql`with long as (
-          select project_id, campaign_id from message_tallies
+          select project_id, campaign_id from message_counts
           group by project_id, campaign_id
           having count(*) > ${rowsMax}
           limit ${campaignsMax}
         ), taken as (
-          delete from message_tallies t
-          where t.ctid = any(array(select t.ctid from long join message_tallies t using (project_id, campaign_id) for update of t skip locked))
+          delete from message_counts t
+          where t.ctid = any(array(select t.ctid from long join message_counts t using (project_id, campaign_id) for update of t skip locked))
           returning project_id, campaign_id, variant, state, reason, messages, opens, clicks
         ), folded as (
-          insert into message_tallies (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
+          insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
           select project_id, campaign_id, variant, state, reason, sum(messages), sum(opens), sum(clicks)
           from taken
           group by project_id, campaign_id, variant, state, reason

@@ -8,7 +8,7 @@ import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
 const PolicyRow = Type.Object({ caps: Type.Array(Cap), quiet_hours: Nullable(QuietHours) })
 
 export const findPolicy = (ctx: ProjectCtx) =>
-  ctx.db.first(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
+  ctx.db.one(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
 
 export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy) =>
   ctx.db.run(
@@ -24,7 +24,7 @@ const ReceivedRow = Type.Object({ user_id: IdOf<UserId>(), channel: OneOf(CHANNE
  * cannot each send what is one too many.
  */
 export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, leaseTokens: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ReceivedRow,
     sql`select user_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at
         from messages

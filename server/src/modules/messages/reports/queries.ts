@@ -24,7 +24,7 @@ const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipien
 
 /** The messages that a vendor speaks of, held until the transaction ends; by our id, or by the one that this provider gave them. */
 export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ReportedMessage,
     sql`select ${columns} from messages
         where project_id = ${ctx.projectId}
@@ -39,7 +39,7 @@ export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[]
 
 /** Messages that people looked at, held until the transaction ends. */
 export const holdSeen = (ctx: InTx, ids: MessageId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     ReportedMessage,
     sql`select ${columns} from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
   )

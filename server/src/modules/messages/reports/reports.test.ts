@@ -5,9 +5,9 @@ import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
-import { sendingCampaigns } from '../../campaigns/index.ts'
+import { findSendingCampaigns } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
-import { whenSeen } from './engagement.ts'
+import { recordEngagement } from './engagement.ts'
 import { createReporting } from './reports.ts'
 
 const Row = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), state: Type.String(), reason: Type.Unsafe<string | null>({}) })
@@ -26,7 +26,7 @@ async function sentToAna(w: World): Promise<{ id: MessageId; campaign: number; p
 }
 
 async function messageOf(w: World) {
-  const row = await w.db.first(Row, sql`select id, state, reason from messages where project_id = ${w.projectId}`)
+  const row = await w.db.one(Row, sql`select id, state, reason from messages where project_id = ${w.projectId}`)
   if (!row) throw new Error('There is no message.')
   return row
 }
@@ -35,7 +35,8 @@ const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Rep
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const tell = (w: World, provider: ProviderId, ...reports: Report[]) => createReporting(sendingCampaigns)(w.ctx, provider, reports, false)
+const tell = (w: World, provider: ProviderId, ...reports: Report[]) =>
+  createReporting(findSendingCampaigns)(w.ctx, provider, reports, false)
 
 test('a bounce settles the message, suppresses the address, is an event of the person and counted', async () => {
   await using w = await world()
@@ -93,8 +94,8 @@ test('a message of which nobody knew whether it had left has arrived when it is 
   const { id, campaign } = await sentToAna(w)
   await w.db.run(sql`update messages set state = 'unknown', reason = 'sender_lost' where project_id = ${w.projectId}`)
   const look = { messageId: id, what: 'opened' as const, at: w.clock.now() }
-  await inTx(w.ctx, (ctx) => whenSeen(ctx, [look, look, { ...look, what: 'clicked', url: 'https://example.com/' }]))
-  await inTx(w.ctx, (ctx) => whenSeen(ctx, [look]))
+  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [look, look, { ...look, what: 'clicked', url: 'https://example.com/' }]))
+  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [look]))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'delivered', reason: null })
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ opens: 1, clicks: 1, sent: 1 })
@@ -134,10 +135,10 @@ test('STOP is obeyed, and answered with words that the vendor takes along or els
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
   const { id } = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const hear = (takesWords: boolean) => createReporting(sendingCampaigns)(w.ctx, id, [stop], takesWords)
+  const hear = (takesWords: boolean) => createReporting(findSendingCampaigns)(w.ctx, id, [stop], takesWords)
   expect(await hear(true)).toEqual(expect.any(String))
   expect(await hear(false)).toBeUndefined()
-  expect(await createReporting(sendingCampaigns)(w.ctx, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  expect(await createReporting(findSendingCampaigns)(w.ctx, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
     expect.objectContaining({ subscription_id, state: 0 }),

@@ -9,6 +9,6 @@ import type { SandboxMessageWhole } from './schema.ts'
 export async function getCapture(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
   const row = await findCapture(ctx, id)
   if (!row) throw missing('message')
-  const [person] = await findUsers(ctx, [row.user_id])
-  return { ...row, external_id: person?.external_id ?? null }
+  const [user] = await findUsers(ctx, [row.user_id])
+  return { ...row, external_id: user?.external_id ?? null }
 }

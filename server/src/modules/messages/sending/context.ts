@@ -4,76 +4,80 @@ import type { CampaignId, UserId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import type { PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
-import { chooseTemplate, type SendingTemplate, sendingTemplatesOf } from '../../templates/index.ts'
-import { findPresent, pushTargetsOf, type UserRow } from '../../users/index.ts'
-import type { Circumstances, HeldBack, SendingCampaign } from '../eligibility.ts'
+import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
+import { findLiveUsers, pushDevicesOf, type UserRow } from '../../users/index.ts'
+import type { SendContext, SendingCampaign, Throttled } from '../eligibility.ts'
 import { havingCause } from '../messages.queries.ts'
 import { cappedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, receivedSince } from '../policy/queries.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 
-export type Learnt = {
-  circumstances(message: ClaimedMessage): Circumstances<SendingTemplate>
+export type SendContexts = {
+  circumstances(message: ClaimedMessage): SendContext<SendableTemplate>
   devices(userId: UserId): PushTarget[]
 }
 
 /** Learns about messages of one project and channel. */
-export async function learn(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, messages: ClaimedMessage[]): Promise<Learnt> {
+export async function loadSendContexts(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  messages: ClaimedMessage[],
+): Promise<SendContexts> {
   const channel = messages[0]?.channel as Channel
   const campaignIds = [...new Set(messages.map(({ campaign_id }) => campaign_id))]
   const campaigns = new Map((await findSendingCampaigns(ctx, campaignIds)).map((campaign) => [campaign.id, campaign]))
-  const templates = Map.groupBy(await sendingTemplatesOf(ctx, campaignIds), ({ campaign_id }) => campaign_id)
-  const people = await findPresent(
+  const templates = Map.groupBy(await sendableTemplatesOf(ctx, campaignIds), ({ campaign_id }) => campaign_id)
+  const users = await findLiveUsers(
     ctx,
     messages.map(({ user_id }) => user_id),
   )
-  const consents = await consentsOf(ctx, messages, campaigns, people)
-  const suppressions = await suppressionsOf(ctx, channel, people)
-  const devices = channel === 'push' ? await devicesOf(ctx, people) : new Map<UserId, PushTarget[]>()
-  const hasOwn = await causesOfSurvivors(ctx, messages, people)
-  const holdBack = await patience(ctx, channel, messages, people)
+  const consents = await consentsOf(ctx, messages, campaigns, users)
+  const suppressions = await suppressionsOf(ctx, channel, users)
+  const devices = channel === 'push' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
+  const hasOwn = await causesOfMergedUsers(ctx, messages, users)
+  const holdBack = await loadThrottles(ctx, channel, messages, users)
   return {
     devices: (userId) => devices.get(userId) ?? [],
     circumstances(message) {
       const { attempts, campaign_id, user_id, expires_at, variant } = message
       const campaign = campaigns.get(campaign_id)
-      const person = people.get(user_id)
-      const consent = consents.get(`${person?.id}:${campaign?.subscription_id}`)
+      const user = users.get(user_id)
+      const consent = consents.get(`${user?.id}:${campaign?.subscription_id}`)
       const chosen = variant ?? campaign?.winner_variant ?? null
-      const address = person && addressOf(channel, person)
+      const address = user && addressOf(channel, user)
       return {
         channel,
         attempts,
         expiresAt: expires_at,
         now: ctx.clock.now(),
         campaign,
-        person,
+        user,
         consent,
         suppression: address == null ? undefined : suppressions.get(address),
-        template: chooseTemplate(templates.get(campaign_id) ?? [], person?.locale ?? null, ctx.project.locale, chosen ?? 0),
+        template: chooseTemplate(templates.get(campaign_id) ?? [], user?.locale ?? null, ctx.project.locale, chosen ?? 0),
         variant: chosen,
-        isDuplicate: person !== undefined && person.id !== user_id && hasOwn(person.id, message.cause),
+        isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
-        notBefore: () => (person && consent && !consent.is_transactional ? holdBack(person) : null),
+        notBefore: () => (user && consent && !consent.is_transactional ? holdBack(user) : null),
       }
     },
   }
 }
 
 /** What a message over this channel goes to, where addresses can be suppressed. */
-const addressOf = (channel: Channel, person: Pick<UserRow, 'email' | 'phone'>): string | null =>
-  channel === 'email' ? person.email : channel === 'text' ? person.phone : null
+const addressOf = (channel: Channel, user: Pick<UserRow, 'email' | 'phone'>): string | null =>
+  channel === 'email' ? user.email : channel === 'text' ? user.phone : null
 
 async function consentsOf(
   ctx: ProjectCtx,
   messages: ClaimedMessage[],
   campaigns: Map<CampaignId, SendingCampaign>,
-  people: Map<UserId, UserRow>,
+  users: Map<UserId, UserRow>,
 ): Promise<Map<string, Consent>> {
   const pairs = messages.flatMap(({ campaign_id, user_id }) => {
-    const [campaign, person] = [campaigns.get(campaign_id), people.get(user_id)]
-    return campaign && person ? [{ user_id: person.id, subscription_id: campaign.subscription_id }] : []
+    const [campaign, user] = [campaigns.get(campaign_id), users.get(user_id)]
+    return campaign && user ? [{ user_id: user.id, subscription_id: campaign.subscription_id }] : []
   })
   const rows = pairs.length > 0 ? await subscriptionStates(ctx, pairs) : []
   return new Map(rows.map((row) => [`${row.user_id}:${row.subscription_id}`, row]))
@@ -82,48 +86,53 @@ async function consentsOf(
 /**
  * Who was merged after an audience was read, and before it was written down, left a message that the survivor may have as well.
  */
-async function causesOfSurvivors(
+async function causesOfMergedUsers(
   ctx: ProjectCtx,
   messages: ClaimedMessage[],
-  people: Map<UserId, UserRow>,
+  users: Map<UserId, UserRow>,
 ): Promise<(id: UserId, cause: string) => boolean> {
   const pairs = messages.flatMap(({ user_id, cause }) => {
-    const person = people.get(user_id)
-    return person && person.id !== user_id ? [{ user_id: person.id, cause }] : []
+    const user = users.get(user_id)
+    return user && user.id !== user_id ? [{ user_id: user.id, cause }] : []
   })
   const rows = pairs.length === 0 ? [] : await havingCause(ctx, pairs)
   const known = new Set(rows.map(({ user_id, cause }) => `${user_id} ${cause}`))
   return (id, cause) => known.has(`${id} ${cause}`)
 }
 
-async function suppressionsOf(ctx: ProjectCtx, channel: Channel, people: Map<UserId, UserRow>): Promise<Map<string, SuppressionReason>> {
-  const addresses = [...people.values()].map((person) => addressOf(channel, person)).filter((address) => address !== null)
+async function suppressionsOf(ctx: ProjectCtx, channel: Channel, users: Map<UserId, UserRow>): Promise<Map<string, SuppressionReason>> {
+  const addresses = [...users.values()].map((user) => addressOf(channel, user)).filter((address) => address !== null)
   return addresses.length === 0 ? new Map() : suppressedAmong(ctx, channel, addresses)
 }
 
-async function devicesOf(ctx: ProjectCtx, people: Map<UserId, UserRow>): Promise<Map<UserId, PushTarget[]>> {
-  const ids = [...people.values()].map(({ id }) => id)
-  return Map.groupBy(await pushTargetsOf(ctx, ids), ({ user_id }) => user_id)
+async function devicesOf(ctx: ProjectCtx, users: Map<UserId, UserRow>): Promise<Map<UserId, PushTarget[]>> {
+  const ids = [...users.values()].map(({ id }) => id)
+  return Map.groupBy(await pushDevicesOf(ctx, ids), ({ user_id }) => user_id)
 }
 
-type Patience = (person: UserRow) => HeldBack | null
+type Patience = (user: UserRow) => Throttled | null
 
 /**
  * Until when the project's policy holds messages back. Messages of one batch count for each other: whoever is asked about twice gets
  * one that fits and one that waits.
  */
-async function patience(ctx: ProjectCtx, channel: Channel, messages: ClaimedMessage[], people: Map<UserId, UserRow>): Promise<Patience> {
+async function loadThrottles(
+  ctx: ProjectCtx,
+  channel: Channel,
+  messages: ClaimedMessage[],
+  users: Map<UserId, UserRow>,
+): Promise<Patience> {
   const policy = (await findPolicy(ctx)) ?? NO_POLICY
   if (policy === NO_POLICY) return () => null
   const now = ctx.clock.now()
-  const received = await receivedOf(ctx, policy, messages, people)
-  return (person) => {
-    const quiet = quietUntil(policy, channel, now, person.timezone ?? ctx.project.timezone)
+  const received = await receivedOf(ctx, policy, messages, users)
+  return (user) => {
+    const quiet = quietUntil(policy, channel, now, user.timezone ?? ctx.project.timezone)
     if (quiet) return { reason: 'quiet_hours', at: quiet }
-    const had = received.get(person.id) ?? []
+    const had = received.get(user.id) ?? []
     const capped = cappedUntil(policy, channel, now, had)
     if (capped) return { reason: 'frequency_cap', at: capped }
-    received.set(person.id, [...had, { channel, at: now }])
+    received.set(user.id, [...had, { channel, at: now }])
     return null
   }
 }
@@ -132,12 +141,12 @@ async function receivedOf(
   ctx: ProjectCtx,
   policy: SendingPolicy,
   messages: ClaimedMessage[],
-  people: Map<UserId, UserRow>,
+  users: Map<UserId, UserRow>,
 ): Promise<Map<UserId, Received[]>> {
   const window = longestWindowMs(policy)
   if (window === 0) return new Map()
   const since = new Date(ctx.clock.now().getTime() - window)
   const leases = [...new Set(messages.map(({ lease_token }) => lease_token))]
-  const rows = await receivedSince(ctx, [...new Set([...people.values()].map(({ id }) => id))], since, leases)
+  const rows = await receivedSince(ctx, [...new Set([...users.values()].map(({ id }) => id))], since, leases)
   return Map.groupBy(rows, ({ user_id }) => user_id)
 }

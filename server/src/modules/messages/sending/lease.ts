@@ -19,7 +19,7 @@ const RENEWED_AT = 1 / 3
 const DOUBTED_AT = 2 / 3
 
 /** Does the work under the lease that the messages were claimed with at `claimedAt`, renewing it meanwhile. */
-export async function underLease(
+export async function withLease(
   ctx: ProjectCtx,
   messages: readonly ClaimedMessage[],
   claimedAt: Date,

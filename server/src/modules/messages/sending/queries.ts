@@ -3,7 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { ClaimedMessage, type Lane, type SettledMessage } from '../schema.ts'
+import { ClaimedMessage, type Priority, type SettledMessage } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not held`
 
@@ -12,13 +12,13 @@ const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHA
 /** Messages of one project over one channel wait for each other, and for nobody else. */
 export type Queue = Static<typeof QueueRow>
 
-/** The queues of a lane with due messages, those that wait longest first; found by hopping over the index from one queue to the next. */
-export const queuesDue = (ctx: Ctx, lane: Lane, limit: number) =>
-  ctx.db.all(
+/** The queues of a priority with due messages, those that wait longest first; found by hopping over the index from one queue to the next. */
+export const queuesDue = (ctx: Ctx, priority: Priority, limit: number) =>
+  ctx.db.many(
     QueueRow,
     sql`with recursive waiting as (
           (select project_id, channel, due_at from messages
-           where ${isDue} and lane = ${lane}
+           where ${isDue} and priority = ${priority}
            order by project_id, channel, due_at
            limit 1)
           union all
@@ -26,7 +26,7 @@ export const queuesDue = (ctx: Ctx, lane: Lane, limit: number) =>
           from waiting w
           cross join lateral (
             select m.project_id, m.channel, m.due_at from messages m
-            where ${isDue} and m.lane = ${lane} and (m.project_id, m.channel) > (w.project_id, w.channel)
+            where ${isDue} and m.priority = ${priority} and (m.project_id, m.channel) > (w.project_id, w.channel)
             order by m.project_id, m.channel, m.due_at
             limit 1
           ) further
@@ -38,8 +38,8 @@ export const queuesDue = (ctx: Ctx, lane: Lane, limit: number) =>
 export type Share = Queue & { limit: number }
 
 /** Takes due messages out of queues; nobody else may send them before the lease ends. Each queue has a lease of its own. */
-export const claimMessages = (ctx: Ctx, lane: Lane, shares: Share[], leaseUntil: Date) =>
-  ctx.db.all(
+export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], leaseUntil: Date) =>
+  ctx.db.many(
     ClaimedMessage,
     sql`with queues as materialized (
           select project_id, channel, share, gen_random_uuid() as token
@@ -50,7 +50,7 @@ export const claimMessages = (ctx: Ctx, lane: Lane, shares: Share[], leaseUntil:
           from queues q
           cross join lateral (
             select id, project_id from messages
-            where ${isDue} and lane = ${lane} and project_id = q.project_id and channel = q.channel and due_at <= ${ctx.clock.now()}
+            where ${isDue} and priority = ${priority} and project_id = q.project_id and channel = q.channel and due_at <= ${ctx.clock.now()}
             order by due_at, id
             limit q.share
             for update skip locked
@@ -68,7 +68,7 @@ const Renewed = Type.Object({ id: IdOf<MessageId>() })
 
 /** Holds claimed messages for longer; answers those that are still held. */
 export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[], leaseUntil: Date) =>
-  ctx.db.all(
+  ctx.db.many(
     Renewed,
     sql`update messages m
         set lease_until = ${leaseUntil}
@@ -78,14 +78,14 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
   )
 
 /** What is about to be handed over, in one row: if its sender dies now, nobody knows whether it left. */
-export type Handover = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
+export type SendAttempts = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
 
 const IdRow = Type.Object({ id: Type.Integer() })
 
-export const insertHandover = async (ctx: InTx, { lease_token, message_ids, provider, provider_id }: Handover): Promise<number> => {
-  const row = await ctx.db.first(
+export const insertSendAttempts = async (ctx: InTx, { lease_token, message_ids, provider, provider_id }: SendAttempts): Promise<number> => {
+  const row = await ctx.db.one(
     IdRow,
-    sql`insert into message_handovers (project_id, lease_token, message_ids, provider, provider_id, created_at)
+    sql`insert into send_attempts (project_id, lease_token, message_ids, provider, provider_id, created_at)
         values (${ctx.projectId}, ${lease_token}, ${message_ids}::bigint[], ${provider}, ${provider_id}, ${ctx.clock.now()})
         returning id`,
   )
@@ -94,7 +94,7 @@ export const insertHandover = async (ctx: InTx, { lease_token, message_ids, prov
 }
 
 export const deleteHandovers = (ctx: InTx, ids: number[]) =>
-  ctx.db.run(sql`delete from message_handovers where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+  ctx.db.run(sql`delete from send_attempts where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
 const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
@@ -102,8 +102,8 @@ const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is
  * Settles messages that are still this sender's; the answer are those, with whose they are by now. One that somebody else settled is left alone.
  * What triggered a mail stays with it: whoever reads it in the browser gets the same.
  */
-export const settleMessages = (ctx: InTx, messages: SettledMessage[]) =>
-  ctx.db.all(
+export const saveResults = (ctx: InTx, messages: SettledMessage[]) =>
+  ctx.db.many(
     Settled,
     sql`update messages m
         set state = s.state, reason = s.reason, detail = case when not m.is_erased then s.detail end,
@@ -136,7 +136,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           for update skip locked
         ), handed as (
           select handed.id, h.project_id, h.provider, h.provider_id
-          from message_handovers h
+          from send_attempts h
           cross join lateral unnest(h.message_ids) as handed(id)
           where h.lease_token = any(array(select lease_token from expired))
         )
@@ -154,9 +154,9 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
 const HANDOVER_KEPT_MS = 86_400_000
 
 /** Removes what senders that went away left behind, once none of it is under a lease. */
-export const purgeHandovers = (ctx: Ctx) =>
+export const purgeSendAttempts = (ctx: Ctx) =>
   ctx.db.run(
-    sql`delete from message_handovers h
+    sql`delete from send_attempts h
         where h.created_at < ${new Date(ctx.clock.now().getTime() - HANDOVER_KEPT_MS)}
           and not exists (select 1 from messages m where m.id = any(h.message_ids) and m.project_id = h.project_id and m.lease_token = h.lease_token)`,
   )
@@ -165,4 +165,4 @@ const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) }
 
 /** How many messages are due, over all projects, and since when the first of them is. */
 export const queueDepth = (ctx: Ctx) =>
-  ctx.db.first(Depth, sql`select count(*) as waiting, min(due_at) as oldest from messages where ${isDue} and due_at <= ${ctx.clock.now()}`)
+  ctx.db.one(Depth, sql`select count(*) as waiting, min(due_at) as oldest from messages where ${isDue} and due_at <= ${ctx.clock.now()}`)

@@ -10,7 +10,7 @@ export type Refused<T> = { item: T; at: Date }
 export type Paced<T> = { granted: T[]; refused: Refused<T>[] }
 
 /** Lets through as many of the items as the rate of their group allows now, the first ones first. */
-export async function paced<T>(
+export async function applyRates<T>(
   ctx: ProjectCtx,
   items: readonly T[],
   rateOf: (item: T) => { name: string; rate: SharedRate } | null,
@@ -33,7 +33,7 @@ export async function paced<T>(
 }
 
 /** What a process remembers of queues that a rate holds back: only a hint, each process learns it by itself. */
-export type Pace = {
+export type RateHints = {
   /** How much to claim of each queue now; queues that rest are left out. */
   sharesOf(ctx: Ctx, queues: Queue[], batch: number): Share[]
   /** What became of the last claim of a queue. */
@@ -43,7 +43,7 @@ export type Pace = {
 const SHARE_MIN = 10
 const QUEUES_REMEMBERED = 10_000
 
-export function createPace(): Pace {
+export function createRateHints(): RateHints {
   const hints = new Map<string, { restUntil: Date; share: number }>()
   const nameOf = ({ project_id, channel }: Queue) => `${project_id}:${channel}`
   return {

@@ -1,48 +1,48 @@
 /** What became of a batch, and everything that follows from it, in one transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
-import type { Carrier, Outcome, Outgoing } from '../../channels/index.ts'
+import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { type Consent, hasAddresses, suppress } from '../../subscriptions/index.ts'
-import { forgetTokens, type LoggedChange, logChanges, type UserRow } from '../../users/index.ts'
+import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
-import type { Ending } from '../eligibility.ts'
+import type { SendResult } from '../eligibility.ts'
 import { insertCaptures } from '../sandbox/queries.ts'
 import { type ClaimedMessage, SENT_STATES, type SettledMessage } from '../schema.ts'
-import { newsOf } from '../webhook-events.ts'
-import { deleteHandovers, settleMessages } from './queries.ts'
+import { webhookEventsOf } from '../webhook-events.ts'
+import { deleteHandovers, saveResults } from './queries.ts'
 
 /** One try to hand a message over. */
-export type Attempt = { outgoing: Outgoing; outcome: Outcome; carrier: Carrier; startedAt: Date; elapsedMs: number }
+export type Attempt = { outgoing: Outgoing; outcome: ProviderResponse; connection: ProviderConnection; startedAt: Date; elapsedMs: number }
 
 /** A message that was decided about, and perhaps handed over, but not settled. */
-export type Sent = {
+export type Attempted = {
   message: ClaimedMessage
-  person: UserRow | undefined
+  user: UserRow | undefined
   consent: Consent | undefined
-  ending: Ending
+  ending: SendResult
   attempt: Attempt | null
 }
 
 /** Writes down what became of messages, and tells: all in one transaction, and only for those that are still ours. */
-export async function settle(ctx: ProjectCtx, sent: Sent[], handover: number | null = null): Promise<void> {
+export async function recordResults(ctx: ProjectCtx, sent: Attempted[], handover: number | null = null): Promise<void> {
   await inTx(ctx, async (ctx) => {
     if (handover !== null) await deleteHandovers(ctx, [handover])
-    const settled = await settleMessages(ctx, sent.map(toSettled))
+    const settled = await saveResults(ctx, sent.map(toSettled))
     const ours = new Map(settled.map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => ours.has(message.id))
     // Of somebody who was erased meanwhile nothing is kept; what was for somebody who was merged, before or meanwhile, is the survivor's.
-    const kept = done.flatMap((one): Sent[] => {
+    const kept = done.flatMap((one): Attempted[] => {
       const row = ours.get(one.message.id)
       if (!row || row.is_erased) return []
-      const user_id = row.user_id === one.message.user_id ? (one.person?.id ?? row.user_id) : row.user_id
+      const user_id = row.user_id === one.message.user_id ? (one.user?.id ?? row.user_id) : row.user_id
       return [{ ...one, message: { ...one.message, user_id } }]
     })
     await keepCopies(ctx, kept)
     await learnFrom(ctx, kept)
     const now = ctx.clock.now()
-    await emit(ctx, () => done.flatMap(({ message, person, ending, attempt }) => newsOf(message, person, ending, attempt, now)))
-    await logChanges(
+    await emit(ctx, () => done.flatMap(({ message, user, ending, attempt }) => webhookEventsOf(message, user, ending, attempt, now)))
+    await appendUserChanges(
       ctx,
       kept.flatMap((one) => eventsOf(one, now)),
     )
@@ -51,7 +51,7 @@ export async function settle(ctx: ProjectCtx, sent: Sent[], handover: number | n
 }
 
 /** Copies that people, or developers, read here. */
-async function keepCopies(ctx: InTx, sent: Sent[]): Promise<void> {
+async function keepCopies(ctx: InTx, sent: Attempted[]): Promise<void> {
   const accepted = sent.flatMap(({ message, attempt }) =>
     attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome }] : [],
   )
@@ -66,7 +66,7 @@ async function keepCopies(ctx: InTx, sent: Sent[]): Promise<void> {
 }
 
 /** An address that is at fault gets nothing more, and a device that is gone is not tried again. */
-async function learnFrom(ctx: InTx, sent: Sent[]): Promise<void> {
+async function learnFrom(ctx: InTx, sent: Attempted[]): Promise<void> {
   const bounced = sent.flatMap(({ message: { id, channel }, ending, attempt }) =>
     ending.state === 'bounced' && attempt && hasAddresses(channel)
       ? [{ channel, address: attempt.outgoing.recipient, reason: 'hard_bounce' as const, source: { message_id: id } }]
@@ -74,10 +74,10 @@ async function learnFrom(ctx: InTx, sent: Sent[]): Promise<void> {
   )
   if (bounced.length > 0) await suppress(ctx, bounced)
   const dead = sent.flatMap(({ attempt }) => (attempt && 'deadTokens' in attempt.outcome ? (attempt.outcome.deadTokens ?? []) : []))
-  if (dead.length > 0) await forgetTokens(ctx, dead)
+  if (dead.length > 0) await clearDeviceTokens(ctx, dead)
 }
 
-const DEEDS: Partial<Record<Ending['state'], string[]>> = {
+const DEEDS: Partial<Record<SendResult['state'], string[]>> = {
   sent: ['sent'],
   delivered: ['sent', 'delivered'],
   failed: ['failed'],
@@ -85,10 +85,10 @@ const DEEDS: Partial<Record<Ending['state'], string[]>> = {
 }
 
 /** What became of a message is an event of its person. It triggers nothing: else a message might cause itself. */
-const eventsOf = ({ message: { id, campaign_id, channel }, person, ending }: Sent, now: Date): LoggedChange[] =>
-  person
+const eventsOf = ({ message: { id, campaign_id, channel }, user, ending }: Attempted, now: Date): QueuedUserChange[] =>
+  user
     ? (DEEDS[ending.state] ?? []).map((deed) => ({
-        user_id: person.id,
+        user_id: user.id,
         what: [],
         event: messageEvent(`${channel}_${deed}`, campaign_id, id, now),
       }))
@@ -102,7 +102,7 @@ export const messageEvent = (name: string, campaign_id: number, message_id: Mess
   silent: true as const,
 })
 
-function toSettled({ message: { id, lease_token, variant }, ending, consent, attempt }: Sent): SettledMessage {
+function toSettled({ message: { id, lease_token, variant }, ending, consent, attempt }: Attempted): SettledMessage {
   const { state, reason, detail, dueAt, untried = false } = ending
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
@@ -114,8 +114,8 @@ function toSettled({ message: { id, lease_token, variant }, ending, consent, att
     due_at: dueAt,
     variant,
     recipient: attempt?.outgoing.recipient ?? null,
-    provider: attempt?.carrier.provider ?? null,
-    provider_id: attempt?.carrier.providerId ?? null,
+    provider: attempt?.connection.provider ?? null,
+    provider_id: attempt?.connection.providerId ?? null,
     provider_message_id: accepted?.reference ?? null,
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
     counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional && counts(state),
@@ -123,4 +123,4 @@ function toSettled({ message: { id, lease_token, variant }, ending, consent, att
   }
 }
 
-const counts = (state: Ending['state']): boolean => SENT_STATES.includes(state) || state === 'unknown'
+const counts = (state: SendResult['state']): boolean => SENT_STATES.includes(state) || state === 'unknown'

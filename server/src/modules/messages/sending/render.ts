@@ -6,9 +6,9 @@ import { LiquidError } from '../../../lib/liquid.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import { compose, type Rendered } from '../../channels/index.ts'
 import { linksOf } from '../../subscriptions/index.ts'
-import { renderContent, type SendingTemplate, scopeOf } from '../../templates/index.ts'
-import { addPixel, markLinks, rememberLinks, type Tracker, trackerOf, wrapLinks } from '../../tracking/index.ts'
-import type { Cleared } from '../eligibility.ts'
+import { renderContent, type SendableTemplate, scopeOf } from '../../templates/index.ts'
+import { addPixel, numberLinks, saveLinks, type Tracker, trackerOf, wrapLinks } from '../../tracking/index.ts'
+import type { Eligible } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import { viewUrlOf } from './view-link.ts'
 
@@ -25,20 +25,20 @@ export type SendingProject = {
 
 /** A template made ready for a million people: what can be done once was done. */
 export type Prepared = {
-  template: SendingTemplate
+  template: SendableTemplate
   content: Record<string, unknown>
   /** The links in it, by number; null when they are left as they are. */
   links: LinkId[] | null
 }
 
-export type Preparing = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendingTemplate) => Promise<Prepared>
+export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendableTemplate) => Promise<Prepared>
 
 const PREPARED_MAX = 500
 /** The number of the only link of a push. */
 const PUSH_LINK = 0
 
 /** Remembers templates as they are sent, by what they said and how their links were treated. */
-export function createPreparing(): Preparing {
+export function createTemplateCache(): TemplateCache {
   const known = new LRUCache<string, Prepared>({ max: PREPARED_MAX })
   return async (ctx, project, channel, template) => {
     const wraps = wrapsLinks(project, channel)
@@ -54,37 +54,37 @@ export function createPreparing(): Preparing {
 const wrapsLinks = ({ link_wrap_email, link_wrap_push }: SendingProject, channel: Channel): boolean =>
   (channel === 'email' && link_wrap_email) || (channel === 'push' && link_wrap_push)
 
-async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendingTemplate): Promise<Prepared> {
+async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendableTemplate): Promise<Prepared> {
   const { content, campaign_id } = template
   if (channel === 'push') {
     const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
-    return { template, content, links: await rememberLinks(ctx, campaign_id, links) }
+    return { template, content, links: await saveLinks(ctx, campaign_id, links) }
   }
-  const marked = markLinks(content.html as string)
-  return { template, content: { ...content, html: marked.html }, links: await rememberLinks(ctx, campaign_id, marked.links) }
+  const marked = numberLinks(content.html as string)
+  return { template, content: { ...content, html: marked.html }, links: await saveLinks(ctx, campaign_id, marked.links) }
 }
 
 /** Where the links of one message lead: through us, and on which of our names. */
-export type Surroundings = { project: SendingProject; base: string }
+export type LinkSettings = { project: SendingProject; base: string }
 
-type Material = Pick<Cleared<SendingTemplate>, 'campaign' | 'person'>
+type Material = Pick<Eligible<SendableTemplate>, 'campaign' | 'user'>
 
 /** The finished message with the headers it takes along, or why the template came to nothing. */
 export function render(
   ctx: ProjectCtx,
-  { project, base }: Surroundings,
+  { project, base }: LinkSettings,
   message: Pick<ClaimedMessage, 'id' | 'channel' | 'event'>,
   { template, content, links }: Prepared,
-  { campaign, person }: Material,
+  { campaign, user }: Material,
 ): { rendered: Rendered; headers: Record<string, string> } | { problem: string } {
-  const about = { projectId: project.id, userId: person.id, subscriptionId: campaign.subscription_id, messageId: message.id }
+  const about = { projectId: project.id, userId: user.id, subscriptionId: campaign.subscription_id, messageId: message.id }
   const ways = linksOf(ctx, about)
   const own = {
     unsubscribe_url: ways.unsubscribe_url,
     preferences_url: ways.preferences_url,
     view_url: viewUrlOf(ctx, project.id, message.id),
   }
-  const scope = { ...scopeOf(project, message, campaign, person), ...own }
+  const scope = { ...scopeOf(project, message, campaign, user), ...own }
   try {
     const filled = renderContent(message.channel, content, scope, template.required)
     const tracker = trackerOf(ctx, { ...about, campaignId: campaign.id, base })
@@ -94,7 +94,7 @@ export function render(
     }
     const wrapped = links === null ? filled : withLinksWrapped(message.channel, filled, urlOf)
     const tracked = project.track_opens_email && message.channel === 'email' ? withPixel(wrapped, tracker) : wrapped
-    const composed = compose(message.channel, tracked, person)
+    const composed = compose(message.channel, tracked, user)
     return 'problem' in composed ? composed : { rendered: composed, headers: message.channel === 'email' ? ways.headers : {} }
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error

@@ -1,10 +1,10 @@
 /** A mail in the browser, for those whose mail program mangles it. */
 
-import { type Page, type PageReply, page } from '../../../infra/http/public-page.ts'
+import { type PublicPage, type PublicReply, publicPage } from '../../../infra/http/public-page.ts'
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
 import { findProject } from '../../projects/index.ts'
-import { chooseTemplate, sendingTemplatesOf } from '../../templates/index.ts'
-import { findPresent } from '../../users/index.ts'
+import { chooseTemplate, sendableTemplatesOf } from '../../templates/index.ts'
+import { findLiveUsers } from '../../users/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { render } from '../sending/render.ts'
 import { readViewToken } from '../sending/view-link.ts'
@@ -14,7 +14,7 @@ import { findViewed } from './queries.ts'
 const POLICY =
   "default-src 'none'; img-src https: http: data:; style-src 'unsafe-inline'; font-src https:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 
-const NOT_HERE: PageReply = {
+const NOT_HERE: PublicReply = {
   status: 404,
   type: 'text/html; charset=utf-8',
   body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not found</title><h1>This message is no longer here.</h1>',
@@ -22,8 +22,8 @@ const NOT_HERE: PageReply = {
 }
 
 /** The pages of messages. */
-export const viewPages = (findSendingCampaigns: FindSendingCampaigns): Page[] => [
-  page({
+export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPage[] => [
+  publicPage({
     method: 'GET',
     path: '/v/{token}',
     summary: 'A mail in the browser.',
@@ -45,13 +45,13 @@ async function viewed(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   const ctx = asSystem(outer, named.projectId, project)
   const message = await findViewed(ctx, named.messageId)
   if (message?.channel !== 'email') return null
-  const person = (await findPresent(ctx, [message.user_id])).get(message.user_id)
+  const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
   const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
-  const templates = await sendingTemplatesOf(ctx, [message.campaign_id])
-  const template = chooseTemplate(templates, person?.locale ?? null, ctx.project.locale, message.variant ?? 0)
-  if (!person || !campaign || !template) return null
+  const templates = await sendableTemplatesOf(ctx, [message.campaign_id])
+  const template = chooseTemplate(templates, user?.locale ?? null, ctx.project.locale, message.variant ?? 0)
+  if (!user || !campaign || !template) return null
   const untracked = { ...project, track_opens_email: false, link_wrap_email: false }
   const prepared = { template, content: template.content, links: null }
-  const made = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, person })
+  const made = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, user })
   return 'problem' in made ? null : String(made.rendered.content.html)
 }

@@ -1,6 +1,6 @@
 import type { CampaignId } from '../../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, OneOf } from '../../../lib/shapes.ts'
-import { CAMPAIGN_DEEDS, type CampaignCondition } from '../rule.ts'
+import { CAMPAIGN_ACTIONS, type CampaignCondition } from '../rule.ts'
 import { condition, type Tracker } from './condition.ts'
 import { compileCount } from './counted.ts'
 import { compilePeriod, periodFaults, periodMembers, sayPeriod } from './period.ts'
@@ -20,7 +20,7 @@ const SAYS: Record<CampaignCondition['did'], string> = {
 /** It counts the events that the system writes about messages. */
 export const campaign = condition<CampaignCondition>({
   label: 'Campaign',
-  shape: Exact({ campaign: IdOf<CampaignId>(), did: OneOf(CAMPAIGN_DEEDS), ...periodMembers }),
+  shape: Exact({ campaign: IdOf<CampaignId>(), did: OneOf(CAMPAIGN_ACTIONS), ...periodMembers }),
   faults: periodFaults,
   references: (given) => [{ kind: 'campaign', id: given.campaign, param: 'campaign' }],
   compile: (given, index) => {

@@ -5,7 +5,7 @@ import type { Fault } from '../../../lib/errors.ts'
 import type { EventTest } from '../rule.ts'
 
 /** What a rule depends on: `attribute:email`, `attribute:data.plan` (the top-level key, unescaped), `event:purchase`, `list:12` … */
-export type Mention = `attribute:${string}` | `event:${string}` | `list:${number}` | `subscription:${number}` | 'devices'
+export type Dependency = `attribute:${string}` | `event:${string}` | `list:${number}` | `subscription:${number}` | 'devices'
 
 /** The events that a condition counts. The `count` latest (or earliest) of their times are all that it needs to know. */
 export type Tracker = {
@@ -32,7 +32,7 @@ export type DeviceFacts = {
 }
 
 /** What there is to know about one person. */
-export type PersonFacts = {
+export type UserFacts = {
   id: number
   user: {
     external_id: string | null
@@ -53,24 +53,24 @@ export type PersonFacts = {
 }
 
 /** Where SQL finds what people did: the events themselves, or the times kept of them, under one id for each tracker of the rule. */
-export type Source = { from: 'events' } | { from: 'times'; trackerIds: readonly number[] }
+export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: readonly number[] }
 
-export type SqlScope = { projectId: number; now: Date; source: Source }
+export type SqlScope = { projectId: number; now: Date; source: EventSource }
 
 /** Which facts about a person are asked for. */
 export type Need = 'user' | 'subscriptions' | 'devices' | 'lists'
 
 /** A condition made ready to be asked about many people. */
 export type CompiledCondition = {
-  mentions: readonly Mention[]
+  mentions: readonly Dependency[]
   /** What it needs besides the times of its tracker. */
   needs?: Need
   tracker?: Tracker
-  holds(facts: PersonFacts, nowMs: number): boolean
+  holds(facts: UserFacts, nowMs: number): boolean
   /** The earliest instant after now at which it may change by time alone; infinity when none. Absent: it never does. */
-  nextTurn?(facts: PersonFacts, nowMs: number): number
+  nextTurn?(facts: UserFacts, nowMs: number): number
   /** What it was decided on, for JSON. */
-  seen(facts: PersonFacts, nowMs: number): unknown
+  seen(facts: UserFacts, nowMs: number): unknown
   /** For `users u`: a boolean that is never null and, of a condition with turns, the next one after now or null. */
   sql(scope: SqlScope): { holds: Sql; turn?: Sql }
 }

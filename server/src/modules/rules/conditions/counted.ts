@@ -1,7 +1,7 @@
 /** Conditions on how many events there were: in memory from the times that are kept, in SQL from these or from the events. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { whenLater } from '../operators/span.ts'
-import type { CompiledCondition, PersonFacts, SqlScope, Tracker } from './condition.ts'
+import type { CompiledCondition, SqlScope, Tracker, UserFacts } from './condition.ts'
 import { matchesEventSql } from './event-data.ts'
 
 /** From `least` to `most`, both included; null is any number. */
@@ -22,7 +22,7 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
       const times = facts.times(index)
       return reached(times, least, nowMs) && (most === null || !reached(times, most + 1, nowMs))
     },
-    ...(withinMs !== null && { nextTurn: nextTurn(withinMs, least, most, index) }),
+    ...(withinMs !== null && { nextTurn: nextChangeAt(withinMs, least, most, index) }),
     seen: (facts, nowMs) => {
       const times = facts.times(index).filter((time) => time > nowMs - windowMs)
       return { count: times.length, times: times.map((time) => new Date(time).toISOString()) }
@@ -35,10 +35,10 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
 }
 
 /** A window closes behind an event: the one that made it enough, or the one that made it too many. */
-function nextTurn(withinMs: number, least: number, most: number | null, index: number) {
+function nextChangeAt(withinMs: number, least: number, most: number | null, index: number) {
   const first = least - 1
   const second = most ?? -1
-  return (facts: PersonFacts, nowMs: number): number => {
+  return (facts: UserFacts, nowMs: number): number => {
     const times = facts.times(index)
     let next = Number.POSITIVE_INFINITY
     const one = first >= 0 ? times[first] : undefined
@@ -51,13 +51,13 @@ function nextTurn(withinMs: number, least: number, most: number | null, index: n
 
 function fromEvents(tracker: Tracker, { least, most }: Count, scope: SqlScope): Sql {
   const window = tracker.withinMs === null ? sql`true` : sql`e.created_at > ${new Date(scope.now.getTime() - tracker.withinMs)}`
-  if (least === 0) return sql`not ${amongPeople(tracker, scope, window, sql`count(*) > ${most}`)}`
+  if (least === 0) return sql`not ${matchingUsers(tracker, scope, window, sql`count(*) > ${most}`)}`
   const enough = most === null ? sql`count(*) >= ${least}` : sql`count(*) between ${least} and ${most}`
-  return amongPeople(tracker, scope, window, enough)
+  return matchingUsers(tracker, scope, window, enough)
 }
 
 /** Is the person one of those whose events are so? What was stored under an id that was merged away counts for the survivor. */
-export const amongPeople = (tracker: Tracker, { projectId }: SqlScope, also: Sql, having: Sql): Sql =>
+export const matchingUsers = (tracker: Tracker, { projectId }: SqlScope, also: Sql, having: Sql): Sql =>
   sql`(u.id in (select coalesce(m.merged_into, e.user_id)
                 from events e
                 left join users m on m.project_id = ${projectId} and m.id = e.user_id and m.merged_into is not null
@@ -83,7 +83,7 @@ function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, in
 export function ofTimes({ projectId, source }: SqlScope, index: number, expression: Sql): Sql {
   const trackerId = source.from === 'times' ? source.trackerIds[index] : undefined
   if (trackerId === undefined) throw new Error('A tracker of the rule has no id.')
-  return sql`(select ${expression} from event_times t
+  return sql`(select ${expression} from tracked_times t
               where t.project_id = ${projectId} and t.tracker_id = ${trackerId} and t.user_id = u.id)`
 }
 

@@ -3,9 +3,9 @@ import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
 import type { EventCondition, EventTest } from '../rule.ts'
 import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
-import { condition, type Mention, type Reference, type Tracker } from './condition.ts'
+import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
-import { compileEdge } from './edge.ts'
+import { compileFirstOrLast } from './edge.ts'
 import { sayWhere } from './event-data.ts'
 import { PATH_LENGTH_MAX, pathOf, sayName } from './path.ts'
 import { compilePeriod, periodFaults, periodMembers, sayPeriod } from './period.ts'
@@ -35,11 +35,14 @@ export const event = condition<EventCondition>({
   faults: (given) => [...periodFaults(given), ...questionFaults(given), ...whereFaults(given), ...loopFaults(given)],
   references: listsWhoseMovesCount,
   compile: (given, index) => {
-    const mentions: Mention[] = [`event:${given.event}`, ...listsWhoseMovesCount(given).map(({ id }) => `list:${id}` as const)]
+    const mentions: Dependency[] = [`event:${given.event}`, ...listsWhoseMovesCount(given).map(({ id }) => `list:${id}` as const)]
     const base = { names: [given.event], where: given.where ?? [], ...compilePeriod(given) }
     const edge = given.first ?? given.last
     if (edge)
-      return { mentions, ...compileEdge({ ...base, keep: given.first ? 'earliest' : 'latest', count: 1, asksWhen: true }, edge, index) }
+      return {
+        mentions,
+        ...compileFirstOrLast({ ...base, keep: given.first ? 'earliest' : 'latest', count: 1, asksWhen: true }, edge, index),
+      }
     const count = countOf(given)
     const tracker: Tracker = { ...base, keep: 'latest', count: timesNeeded(count), asksWhen: false }
     return { mentions, ...compileCount(tracker, count, index) }

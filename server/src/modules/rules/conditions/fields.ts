@@ -3,12 +3,12 @@ import { getAllTimezones } from 'countries-and-timezones'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { json } from '../operators/operator.ts'
 import type { ComparedKind } from './comparison.ts'
-import type { Mention, PersonFacts } from './condition.ts'
+import type { Dependency, UserFacts } from './condition.ts'
 import { pathOf, pathSql, sayName, valueAt } from './path.ts'
 
-type User = PersonFacts['user']
+type User = UserFacts['user']
 
-type Named = { mention: Mention; says: string }
+type Named = { mention: Dependency; says: string }
 
 /** A value as JSON has it; in SQL, of `users u`, a `jsonb` or null. */
 export type ValueField = Named & { kind: Exclude<ComparedKind, 'date'>; value(user: User): unknown; sql: Sql }

@@ -14,7 +14,7 @@ export const list = condition<ListCondition>({
     holds: (facts) => facts.isIn(id),
     seen: (facts) => facts.isIn(id),
     sql: ({ projectId }) => ({
-      holds: sql`exists (select from list_people m
+      holds: sql`exists (select from list_memberships m
                          where m.project_id = ${projectId} and m.user_id = u.id and m.is_member
                            and m.version_id = (select l.live_version_id from lists l where l.project_id = ${projectId} and l.id = ${id}))`,
     }),

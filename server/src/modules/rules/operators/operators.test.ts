@@ -33,7 +33,7 @@ describe('an operator', () => {
       const held = operator.sql(sql`v.value`, args, EXAMPLE_NOW)
       return sql`select ${index}::int as index, ${held} as holds from (select ${value === undefined ? sql`null::jsonb` : json(value)} as value offset 0) v`
     })
-    const found = await w.db.all(Row, join(rows, ' union all '))
+    const found = await w.db.many(Row, join(rows, ' union all '))
     const answers = new Map(found.map(({ index, holds }) => [index, holds]))
     const wrong = examples.filter(({ expected }, index) => answers.get(index) !== expected)
     expect(wrong.map(({ name, value, args }) => ({ name, value, args }))).toEqual([])
@@ -74,7 +74,7 @@ describe('in SQL, a time', () => {
   const Instants = Type.Object({ at: Type.Unsafe<Date | null>({}) })
   const readBySql = async (texts: string[]) =>
     (
-      await w.db.all(
+      await w.db.many(
         Instants,
         sql`select instant_of(i.text) as at from unnest(${texts}::text[]) with ordinality i(text, place) order by i.place`,
       )

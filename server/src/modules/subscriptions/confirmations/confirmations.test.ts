@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
-import { linksOf, subscribeWithoutState, subscriptionStates } from '../index.ts'
+import { linksOf, subscribeNew, subscriptionStates } from '../index.ts'
 
 const TYPES = '/api/client/subscriptions'
 const of = (user: string) => `/api/client/users/${user}/subscriptions`
@@ -107,7 +107,7 @@ describe('double opt-in', () => {
     await using w = await world()
     await w.users('imported', 'session', 'page')
     const id = await newsletter(w)
-    await inTx(w.ctx, async (ctx) => subscribeWithoutState(ctx, [await idOf(w, 'imported')], [id], 'Trade fair'))
+    await inTx(w.ctx, async (ctx) => subscribeNew(ctx, [await idOf(w, 'imported')], [id], 'Trade fair'))
     const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('session') } }
     await w.patch('/api/client/users/me/subscriptions', [{ subscription_id: id, state: 1 }], options)
     const about = { projectId: w.projectId, userId: await idOf(w, 'page'), subscriptionId: id, messageId: null }

@@ -14,7 +14,7 @@ const Confirmation = Type.Object({
 
 /** Asks those of these people to confirm who stand at 1 with a type that wants it, unless they were asked since `since`. */
 export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since: Date) =>
-  ctx.db.all(
+  ctx.db.many(
     Confirmation,
     sql`insert into confirmations (project_id, user_id, subscription_id, requested_at)
         select ${ctx.projectId}, u.user_id, u.subscription_id, ${ctx.clock.now()}
@@ -32,7 +32,7 @@ export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since:
 
 /** What somebody was asked. */
 export const findConfirmation = (ctx: ProjectCtx, id: number) =>
-  ctx.db.first(
+  ctx.db.one(
     Confirmation,
     sql`select id, user_id, subscription_id, requested_at from confirmations where project_id = ${ctx.projectId} and id = ${id}`,
   )

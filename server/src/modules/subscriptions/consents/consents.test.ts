@@ -4,7 +4,7 @@ import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
-import { eraseSubscriptions, subscribeWithoutState, subscriptionStates, unsubscribeBy } from '../index.ts'
+import { eraseSubscriptions, subscribeNew, subscriptionStates, unsubscribeBy } from '../index.ts'
 
 const TYPES = '/api/client/subscriptions'
 const of = (user: string) => `/api/client/users/${user}/subscriptions`
@@ -20,7 +20,7 @@ const brief = ({ subscription_id, state, previous_state, source }: Record<string
 
 /** States that do not rest on the last entry about them. */
 const strays = (w: World) =>
-  w.db.all(
+  w.db.many(
     Type.Object({ user_id: Type.Integer() }),
     sql`select u.user_id from user_subscriptions u
         left join lateral (
@@ -72,8 +72,8 @@ describe('the ledger', () => {
     await w.users('kim', 'lee')
     const { id } = (await w.post(TYPES, { name: 'News', channel: 'email', default_state: 0 })).body
     await w.patch(of('lee'), [{ subscription_id: id, state: 0 }])
-    const people = await Promise.all(['kim', 'lee'].map((user) => idOf(w, user)))
-    for (let n = 0; n < 2; n++) await inTx(w.ctx, (ctx) => subscribeWithoutState(ctx, people, [id], 'Trade fair'))
+    const users = await Promise.all(['kim', 'lee'].map((user) => idOf(w, user)))
+    for (let n = 0; n < 2; n++) await inTx(w.ctx, (ctx) => subscribeNew(ctx, users, [id], 'Trade fair'))
     expect((await consentsOf(w, 'kim')).results).toMatchObject([
       { source: 'import', wording: 'Trade fair', state: 1, previous_state: null },
     ])
@@ -148,7 +148,7 @@ describe('the ledger', () => {
     expect(replies.filter(({ status }) => status !== 200 && status !== 404)).toEqual([])
     expect(await strays(w)).toEqual([])
     const orphans = sql`select u.user_id from user_subscriptions u join users p on p.id = u.user_id where p.merged_into is not null`
-    expect(await w.db.all(Type.Object({ user_id: Type.Integer() }), orphans)).toEqual([])
+    expect(await w.db.many(Type.Object({ user_id: Type.Integer() }), orphans)).toEqual([])
     const states = await subscriptionStates(w.ctx, [{ user_id: await idOf(w, 'kim'), subscription_id: types[0] as SubscriptionId }])
     expect((await consentsOf(w, 'kim')).results.find((e: any) => e.subscription_id === types[0])).toMatchObject({
       id: states[0]?.consent_id,

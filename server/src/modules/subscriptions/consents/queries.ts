@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
-import { ConsentEntryRow, type Evidence, type StateChange, WrittenChange } from './schema.ts'
+import { ConsentEntryRow, type Evidence, SavedStateChange, type StateChange } from './schema.ts'
 
 /** Adds an entry for each row of `written`, whose ids were taken while the states were held: their order is that of the changes. */
 const entriesOf = (ctx: InTx, written: Sql, { source, wording, proof = {} }: Evidence) => sql`
@@ -25,8 +25,8 @@ const nextEntry = sql`nextval('consent_entries_id_seq')`
  * With `keepsConfirmed` a yes leaves a confirmed yes alone.
  */
 export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean) =>
-  ctx.db.all(
-    WrittenChange,
+  ctx.db.many(
+    SavedStateChange,
     sql`with written as (
           insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, consent_id)
           select ${ctx.projectId}, i.user_id, i.subscription_id, i.state, ${ctx.clock.now()}, ${nextEntry}
@@ -42,8 +42,8 @@ export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence
 
 /** Subscribes those people for whom no state is stored; the answer is who they are. */
 export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], evidence: Evidence) =>
-  ctx.db.all(
-    WrittenChange,
+  ctx.db.many(
+    SavedStateChange,
     sql`with written as (
           insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at, consent_id)
           select ${ctx.projectId}, u.id, s.id, 1, ${ctx.clock.now()}, ${nextEntry}
@@ -102,7 +102,7 @@ const IdRow = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Removes every state of these people, what led there, and what they were asked to confirm. Answers how many entries there were. */
 export const eraseSubscriptions = async (ctx: InTx, userIds: UserId[]): Promise<number> => {
-  const entries = await ctx.db.all(
+  const entries = await ctx.db.many(
     IdRow,
     sql`with states as (
           delete from user_subscriptions where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
@@ -141,15 +141,15 @@ export const listConsents = (ctx: ProjectCtx, userId: UserId, page: PageRequest)
 const Restorable = Type.Object({
   user_id: IdOf<UserId>(),
   subscription_id: IdOf<SubscriptionId>(),
-  state: WrittenChange.properties.state,
+  state: SavedStateChange.properties.state,
 })
 
 /**
  * Texts that somebody gave up with everything else, by STOP or on a page, and that nothing has touched since, with what was before.
  * A merge has touched them: who of the two gave them up, and what else, is not told apart any more.
  */
-export const textsGivenUp = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.all(
+export const unsubscribedTextTypes = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.many(
     Restorable,
     sql`select u.user_id, u.subscription_id, coalesce(e.previous_state, s.default_state) as state
         from user_subscriptions u

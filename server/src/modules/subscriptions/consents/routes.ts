@@ -5,7 +5,7 @@ import { requireUser } from '../../users/index.ts'
 import { consentListing, listConsents } from './queries.ts'
 import { ConsentEntry } from './schema.ts'
 
-export const ledgerRoutes = [
+export const consentRoutes = [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/consents',

@@ -55,7 +55,7 @@ export type ConsentEntryRow = Static<typeof ConsentEntryRow>
 export type StateChange = { user_id: UserId; subscription_id: SubscriptionId; state: SubscriptionState }
 
 /** A state that was written, and what it was before; null when nothing was stored. */
-export const WrittenChange = Type.Object({
+export const SavedStateChange = Type.Object({
   user_id: IdOf<UserId>(),
   subscription_id: IdOf<SubscriptionId>(),
   state: State,
@@ -63,4 +63,4 @@ export const WrittenChange = Type.Object({
   default_state: State,
   requires_confirmation: Type.Boolean(),
 })
-export type WrittenChange = Static<typeof WrittenChange>
+export type SavedStateChange = Static<typeof SavedStateChange>

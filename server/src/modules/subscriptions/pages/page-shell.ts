@@ -1,6 +1,6 @@
 /** The frame of every page: whose it is, in which language, and what a browser may do with it. */
 import { createHash } from 'node:crypto'
-import type { PageCall, PageReply } from '../../../infra/http/public-page.ts'
+import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { Html, html } from '../../../lib/html.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { acceptedLocales, languageFor } from '../locale.ts'
@@ -12,7 +12,7 @@ import type { Words } from './words/words.ts'
 const languages = { ...registry }
 
 /** What a page is written with. */
-export type Site = { language: keyof typeof languages; words: Words; brand: string; theme: PageTheme }
+export type PageShell = { language: keyof typeof languages; words: Words; brand: string; theme: PageTheme }
 
 const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null, footer_text: null }
 
@@ -20,20 +20,20 @@ const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null,
 export type Owner = { name: string; locale: string; theme: PageTheme }
 
 /** Speaks as the person does, else as the project, else as the browser asks. */
-export function siteOf(call: PageCall, owner: Owner | null, personLocale: string | null): Site {
-  const language = languageFor([personLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], languages)
+export function siteOf(call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell {
+  const language = languageFor([userLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], languages)
   const theme = owner?.theme ?? PLAIN
   return { language, words: languages[language], brand: theme.brand_name ?? owner?.name ?? '', theme }
 }
 
 /** Fills in the names that a text speaks of. */
-export const filled = ({ brand }: Site, text: string, type = ''): string =>
+export const filled = ({ brand }: PageShell, text: string, type = ''): string =>
   text.replace(/\{(brand|type)\}/g, (_, name: string) => (name === 'brand' ? brand : type))
 
 export type Shown = { title: string; heading: string; body: Html; notice?: string }
 
 /** A page as it is answered. */
-export function shown(site: Site, status: number, { title, heading, body, notice }: Shown): PageReply {
+export function shown(site: PageShell, status: number, { title, heading, body, notice }: Shown): PublicReply {
   const { language, brand, theme } = site
   const style = styleWith(theme.accent_color)
   const page = html`<!doctype html>
@@ -74,16 +74,16 @@ const headersWith = (styleHash: string) => ({
 })
 
 /** A page of one heading and one sentence. */
-export const said = (site: Site, status: number, { heading, text }: { heading: string; text: string }): PageReply =>
+export const said = (site: PageShell, status: number, { heading, text }: { heading: string; text: string }): PublicReply =>
   shown(site, status, { title: heading, heading, body: html`<p>${text}</p>` })
 
 /** What a link leads to that nobody signed. */
-export function invalid(call: PageCall): PageReply {
+export function invalid(call: PublicRequest): PublicReply {
   const site = siteOf(call, null, null)
   return said(site, 404, site.words.invalid)
 }
 
-export const gone = (site: Site): PageReply => said(site, 200, site.words.gone)
+export const gone = (site: PageShell): PublicReply => said(site, 200, site.words.gone)
 
 const versions = new Map(
   Object.entries(languages).map(([language, words]) => [
@@ -96,9 +96,9 @@ const USER_AGENT_LENGTH_MAX = 500
 
 /** What shows that somebody did it: where the request came from, and, if there was a page, which words were on it. */
 export function evidenceOf(
-  { headers, address, requestId }: PageCall,
+  { headers, address, requestId }: PublicRequest,
   source: Evidence['source'],
-  { site, messageId = null }: { site?: Site; messageId?: number | null },
+  { site, messageId = null }: { site?: PageShell; messageId?: number | null },
 ): Evidence {
   const userAgent = headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX).toWellFormed()
   return {

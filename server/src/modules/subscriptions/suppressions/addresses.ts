@@ -1,6 +1,6 @@
 /** One form for each address, and the hash by which it is found. Pure. */
 import { createHmac, type KeyObject } from 'node:crypto'
-import { normalisePhone, phoneRegions, type Whereabouts } from '../../../lib/phone.ts'
+import { normalisePhone, type PhoneDefaults, phoneRegions } from '../../../lib/phone.ts'
 import { trimWhiteSpace } from '../../../lib/text.ts'
 import type { Addressed } from './schema.ts'
 
@@ -8,7 +8,7 @@ import type { Addressed } from './schema.ts'
  * The form in which addresses are compared. Of mail addresses the whole is taken in lower case: the rare server that tells
  * `Kim@` from `kim@` is not worth writing to somebody who said stop. A number that cannot be read is compared as it is.
  */
-export function normalised(channel: Addressed, address: string, project: Whereabouts): string {
+export function normalised(channel: Addressed, address: string, project: PhoneDefaults): string {
   const trimmed = trimWhiteSpace(address)
   return channel === 'email' ? trimmed.toLowerCase() : (normalisePhone(trimmed, phoneRegions({}, project)) ?? trimmed)
 }

@@ -9,7 +9,7 @@ const KeyRow = Type.Object({ sealed_key: Type.String() })
 
 /** The key that the project's addresses are hashed with; undefined while it never suppressed any. */
 export const findKey = (ctx: ProjectCtx) =>
-  ctx.db.first(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
+  ctx.db.one(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
 
 /** Stores a key, unless there is one. */
 export const insertKey = (ctx: ProjectCtx, sealed: string) =>
@@ -56,11 +56,14 @@ const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESS
 
 /** Why hashes are suppressed. */
 export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) =>
-  ctx.db.all(Reason, sql`select s.address_hash, s.reason from ${found(ctx, wanted)}`)
+  ctx.db.many(Reason, sql`select s.address_hash, s.reason from ${found(ctx, wanted)}`)
 
 /** Suppressions by channel and hash. */
 export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
-  ctx.db.all(HashedRow, sql`select s.id, s.channel, s.address, s.reason, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`)
+  ctx.db.many(
+    HashedRow,
+    sql`select s.id, s.channel, s.address, s.reason, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
+  )
 
 /** Lifts what people brought about themselves, and nothing else. */
 export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>

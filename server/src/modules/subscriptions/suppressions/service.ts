@@ -108,14 +108,14 @@ const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
 
 /** Who was erased is never written to again: a hash of their addresses stays, and nothing else. */
-export const suppressErased = (ctx: InTx, people: Contact[]): Promise<void> =>
+export const suppressErased = (ctx: InTx, users: Contact[]): Promise<void> =>
   suppress(
     ctx,
-    people.flatMap(addressesOf).map((address) => ({ ...address, reason: 'erased', source: {} })),
+    users.flatMap(addressesOf).map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
 
 /** On which channels did whoever has these addresses unsubscribe from everything? */
-export async function channelsGivenUp(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {
+export async function channelsUnsubscribedFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {
   const key = await keyOf(ctx)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
   return new Set(rows.filter(({ reason }) => reason === 'unsubscribed_all').map(({ channel }) => channel))

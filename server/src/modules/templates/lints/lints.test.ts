@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findingsIn } from './find.ts'
 import * as registry from './index.ts'
-import type { About, Lint } from './lint.ts'
+import type { Lint, LintContext } from './lint.ts'
 
 const lints = Object.entries(registry) as [string, Lint][]
 
-const about: About = {
+const about: LintContext = {
   isTransactional: false,
   isTrigger: false,
   isAttribute: (key) => key === 'name',

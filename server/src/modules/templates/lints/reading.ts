@@ -1,7 +1,7 @@
 /** How lints read templates. */
 import { hasLiquid } from '../../../lib/liquid.ts'
-import { attributeOf, decode, type Tag, tokensOf } from '../markup/html-tokens.ts'
-import { type Shielded, shield } from '../markup/liquid-mask.ts'
+import { attributeOf, decode, htmlTokens, type Tag } from '../markup/html-tokens.ts'
+import { maskLiquid, type Shielded } from '../markup/liquid-mask.ts'
 
 /** Every string of a template, with where it stands. */
 export function textsOf(value: unknown, param = ''): { param: string; text: string }[] {
@@ -23,11 +23,11 @@ export function elementsOf(content: Record<string, unknown>): Element[] {
 }
 
 function elementsIn(param: string, text: string): Element[] {
-  const shielded = shield(text)
+  const shielded = maskLiquid(text)
   const elements: Element[] = []
   let line = 1
   let counted = 0
-  for (const token of tokensOf(shielded.text)) {
+  for (const token of htmlTokens(shielded.text)) {
     if (token.kind !== 'tag' || token.isEnd) continue
     line += shielded.text.slice(counted, token.begin).split('\n').length - 1
     counted = token.begin

@@ -1,4 +1,4 @@
-import { shield } from '../markup/liquid-mask.ts'
+import { maskLiquid } from '../markup/liquid-mask.ts'
 import { segmentsOf } from '../sms.ts'
 import { lint } from './lint.ts'
 
@@ -8,7 +8,7 @@ export const smsUnicode = lint({
   severity: 'info',
   channels: ['text'],
   find({ written: { body } }) {
-    const { text, mark } = shield(String(body))
+    const { text, mark } = maskLiquid(String(body))
     const { non_gsm } = segmentsOf(text.replace(mark, ''))
     if (non_gsm.length === 0) return []
     const shown = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)

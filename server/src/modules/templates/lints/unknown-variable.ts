@@ -1,6 +1,6 @@
 import { namesOfPath, type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
 import { CHANNELS } from '../../../lib/shapes.ts'
-import { type About, type Found, lint } from './lint.ts'
+import { type Found, type LintContext, lint } from './lint.ts'
 import { textsOf } from './reading.ts'
 
 const USER = ['id', 'external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale', 'data', 'has_push_device', 'created_at']
@@ -33,7 +33,7 @@ export const unknownVariable = lint({
   ],
 })
 
-function inText(param: string, text: string, about: About): Found[] {
+function inText(param: string, text: string, about: LintContext): Found[] {
   const found = new Map<string, Found>()
   for (const variable of variablesOf(text)) {
     const message = problemOf(variable, about)
@@ -42,13 +42,13 @@ function inText(param: string, text: string, about: About): Found[] {
   return [...found.values()]
 }
 
-const inRequired = ({ required = [] }: Record<string, unknown>, about: About): Found[] =>
+const inRequired = ({ required = [] }: Record<string, unknown>, about: LintContext): Found[] =>
   (required as string[]).flatMap((path, at) => {
     const message = problemOf({ path, names: namesOfPath(path) ?? [] }, about)
     return message === null ? [] : [{ param: `required[${at}]`, message }]
   })
 
-function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'path' | 'names'>, about: About): string | null {
+function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'path' | 'names'>, about: LintContext): string | null {
   const shown = `\`${path.slice(0, 100)}\``
   if (root === 'event') return about.isTrigger ? null : `There is no event in this campaign, so ${shown} is always empty.`
   const members = root === 'user' ? USER : Object.hasOwn(MEMBERS, root) ? MEMBERS[root] : undefined

@@ -8,7 +8,7 @@ type Comment = { kind: 'comment'; text: string; begin: number; end: number }
 export type Token = Tag | Words | Comment
 
 /** Texts, comments and tags in order. An unfinished comment or tag hides the rest, as it does in a mail program. */
-export function* tokensOf(markup: string): Generator<Token> {
+export function* htmlTokens(markup: string): Generator<Token> {
   let at = 0
   while (at < markup.length) {
     const open = nextTag(markup, at)

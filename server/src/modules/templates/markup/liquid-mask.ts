@@ -2,7 +2,7 @@
  * Liquid inside markup. Readers of markup know nothing of Liquid, and Liquid contains what means something to them: quotes, `<`.
  * So every tag is replaced by a word that means nothing to anybody, and put back when the markup was read or rewritten.
  */
-import { type LiquidTag, tagsOf } from '../../../lib/liquid.ts'
+import { type LiquidTag, liquidTags } from '../../../lib/liquid.ts'
 
 export type Shielded = {
   /** The text with a mark in place of each Liquid tag. */
@@ -17,8 +17,8 @@ export type Shielded = {
 }
 
 /** Replaces the tags of a text that is Liquid. */
-export function shield(text: string): Shielded {
-  const tags = tagsOf(text)
+export function maskLiquid(text: string): Shielded {
+  const tags = liquidTags(text)
   const prefix = unusedPrefix(text)
   let shielded = ''
   let at = 0

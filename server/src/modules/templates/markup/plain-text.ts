@@ -4,8 +4,8 @@
  * they stood, and every `{% … %}` is kept, also out of comments and attributes, because what it decides goes for the text too.
  */
 import { hasLiquid, LiquidError, parseTemplate } from '../../../lib/liquid.ts'
-import { attributeOf, decode, type Tag, tokensOf } from './html-tokens.ts'
-import { type Shielded, shield } from './liquid-mask.ts'
+import { attributeOf, decode, htmlTokens, type Tag } from './html-tokens.ts'
+import { maskLiquid, type Shielded } from './liquid-mask.ts'
 
 const HIDDEN = new Set(['head', 'style', 'script', 'title', 'template', 'noscript'])
 const PARAGRAPHS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'blockquote', 'table', 'pre'])
@@ -22,7 +22,7 @@ export function plainTextOf(html: string): string {
   const text = written(html)
   if (!hasLiquid(html) || isLiquid(text)) return text
   // Half of a condition stood in the address of a link that was left out: better all of the text than none.
-  const { text: shielded, mark, tags, restore } = shield(html)
+  const { text: shielded, mark, tags, restore } = maskLiquid(html)
   return written(restore(shielded.replace(mark, (word, number: string) => (tags[Number(number)]?.name === null ? word : ''))))
 }
 
@@ -37,11 +37,11 @@ function isLiquid(text: string): boolean {
 }
 
 function written(html: string): string {
-  const shielded = shield(html)
+  const shielded = maskLiquid(html)
   const text = new Text(shielded)
   let hidden: string | null = null
   let link: { href: string; from: number } | null = null
-  for (const token of tokensOf(shielded.text)) {
+  for (const token of htmlTokens(shielded.text)) {
     if (hidden !== null) {
       if (token.kind === 'tag' && token.isEnd && token.name === hidden) hidden = null
       else text.keepTags(shielded.text.slice(token.begin, token.end))

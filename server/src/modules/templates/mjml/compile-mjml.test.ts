@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseTemplate, tagsOf } from '../../../lib/liquid.ts'
+import { liquidTags, parseTemplate } from '../../../lib/liquid.ts'
 import { compileMjml } from './compile-mjml.ts'
 
 const body = (content: string, head = '') => `<mjml>\n<mj-head>${head}</mj-head>\n<mj-body>${content}</mj-body>\n</mjml>`
@@ -32,7 +32,7 @@ describe('what is compiled', () => {
       '<mj-title>{{ project.name }}</mj-title><mj-preview>{{ event.data.what }}</mj-preview><mj-style>.a { color: {{ user.data.colour }} }</mj-style>',
     )
     const html = await htmlOf(mjml)
-    for (const { text } of tagsOf(mjml)) expect(html).toContain(text)
+    for (const { text } of liquidTags(mjml)) expect(html).toContain(text)
     const scope = {
       user: { data: { age: 20, name: 'Kim', colour: 'red', a: 'k' } },
       event: { data: { url: 'https://example.com', what: 'Go', image: 'https://example.com/a.png', items: ['tea', 'bun'] } },
@@ -246,7 +246,7 @@ test('of any document every tag survives, or the document is refused', async () 
   let compiled = 0
   await fc.assert(
     fc.asyncProperty(document, async (mjml) => {
-      const before = tagsOf(mjml)
+      const before = liquidTags(mjml)
       const made = await compileMjml(mjml)
       if ('faults' in made) {
         expect(made.faults.length).toBeGreaterThan(0)
@@ -255,7 +255,7 @@ test('of any document every tag survives, or the document is refused', async () 
         return
       }
       compiled++
-      const after = counted(tagsOf(made.html).map(({ text }) => text))
+      const after = counted(liquidTags(made.html).map(({ text }) => text))
       for (const [text, times] of counted(before.map(({ text }) => text))) expect(after.get(text) ?? 0, text).toBeGreaterThanOrEqual(times)
       expect(made.html).not.toMatch(/<mj-|lqtagx|NaN/)
       parseTemplate(made.html, { escape: true })

@@ -1,8 +1,8 @@
 /** MJML to HTML, with Liquid in it. Whatever comes out has all the Liquid that went in, or it does not come out. */
 import type { Fault } from '../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
-import { marksIn, type Shielded, shield } from '../markup/liquid-mask.ts'
-import { type Mistake, wrapTags } from './wrap.ts'
+import { marksIn, maskLiquid, type Shielded } from '../markup/liquid-mask.ts'
+import { type MjmlProblem, wrapTags } from './wrap.ts'
 
 const MISTAKES_SHOWN = 20
 const MESSAGE_LENGTH_MAX = 300
@@ -10,13 +10,13 @@ const HTML_LENGTH_MAX = 500_000
 
 /** The HTML of MJML that is Liquid, or what is wrong with it, line by line. */
 export async function compileMjml(mjml: string): Promise<{ html: string } | { faults: Fault[] }> {
-  const shielded = shield(mjml)
+  const shielded = maskLiquid(mjml)
   const { text, structural, mistakes } = wrapTags(shielded)
   if (mistakes.length > 0) return refused(shielded, mistakes)
   const result = await orMistake(text)
   if ('line' in result) return refused(shielded, [result])
   // A value that is filled in later cannot be judged now, unless something was to be computed with it.
-  const isLater = ({ message }: Mistake) => message.includes('has invalid value') && marksIn(shielded, message).length > 0
+  const isLater = ({ message }: MjmlProblem) => message.includes('has invalid value') && marksIn(shielded, message).length > 0
   const invalid = /\bNaN/.test(result.html) && !mjml.includes('NaN') ? result.errors : result.errors.filter((error) => !isLater(error))
   if (invalid.length > 0) return refused(shielded, invalid)
   const lost = lostTags(shielded, structural, result.html)
@@ -24,9 +24,9 @@ export async function compileMjml(mjml: string): Promise<{ html: string } | { fa
   return whole(shielded.restore(compacted(result.html)))
 }
 
-type Compiled = { html: string; errors: Mistake[] }
+type Compiled = { html: string; errors: MjmlProblem[] }
 
-async function orMistake(text: string): Promise<Compiled | Mistake> {
+async function orMistake(text: string): Promise<Compiled | MjmlProblem> {
   // Loaded when it is first needed: it is larger than the rest of the server, and most processes compile no MJML.
   const { default: mjml2html } = await import('mjml')
   try {
@@ -37,7 +37,7 @@ async function orMistake(text: string): Promise<Compiled | Mistake> {
   }
 }
 
-function refused({ restore, lineOf }: Shielded, mistakes: Mistake[]): { faults: Fault[] } {
+function refused({ restore, lineOf }: Shielded, mistakes: MjmlProblem[]): { faults: Fault[] } {
   return {
     faults: mistakes.slice(0, MISTAKES_SHOWN).map(({ line, message }) => ({
       code: 'validation_failed',

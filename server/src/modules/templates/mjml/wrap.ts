@@ -3,7 +3,7 @@
  * which stays where it is; everything else that would be lost is found and named.
  */
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
-import { type Tag, tokensOf, type Words } from '../markup/html-tokens.ts'
+import { htmlTokens, type Tag, type Words } from '../markup/html-tokens.ts'
 import { marksIn, type Shielded } from '../markup/liquid-mask.ts'
 
 /** Elements whose content MJML does not read. */
@@ -40,13 +40,13 @@ const WITH_RAW = new Set([
 const DEPTH_MAX = 30
 
 /** Something that is wrong, on a line of the shielded text. */
-export type Mistake = { line: number; message: string }
+export type MjmlProblem = { line: number; message: string }
 
 type Wrapped = {
   text: string
   /** The numbers of the tags that decide about whole elements: they have to come out in this order, each once. */
   structural: number[]
-  mistakes: Mistake[]
+  mistakes: MjmlProblem[]
 }
 
 /** Wraps the marks that stand between elements. Line breaks stay where they are. */
@@ -55,7 +55,7 @@ export function wrapTags(shielded: Shielded): Wrapped {
   const lines = lineCounter(shielded.text)
   const open: string[] = []
   let opaque = 0
-  for (const token of tokensOf(shielded.text)) {
+  for (const token of htmlTokens(shielded.text)) {
     let written = shielded.text.slice(token.begin, token.end)
     if (token.kind === 'tag' && (opaque > 0 || OPAQUE.has(token.name))) {
       opaque += opacityOf(token)

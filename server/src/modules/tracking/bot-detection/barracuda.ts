@@ -1,7 +1,7 @@
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 /** Barracuda's gateways follow every link of a mail. */
-export const barracuda = machine({
+export const barracuda = detector({
   is: 'machine',
   sees: ({ userAgent }) => /barracuda/i.test(userAgent),
   examples: [{ userAgent: 'Barracuda Sentinel (EE)' }],

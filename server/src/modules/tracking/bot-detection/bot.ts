@@ -1,8 +1,8 @@
 import { isbot } from 'isbot'
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 /** Whatever calls itself by the name of a robot or of a library. */
-export const bot = machine({
+export const bot = detector({
   is: 'machine',
   isLastResort: true,
   sees: ({ userAgent }) => isbot(userAgent),

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { recognise } from './detect-bot.ts'
-import type { Machine, Visit } from './detector.ts'
+import { detectBot } from './detect-bot.ts'
+import type { Detector, Visit } from './detector.ts'
 import * as machines from './index.ts'
 
 const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
 const visit = (given: Partial<Visit>): Visit => ({ kind: 'click', userAgent: BROWSER, headers: {}, sinceSentMs: 60_000, ...given })
 
-const examples = Object.entries(machines as Record<string, Machine>).flatMap(([name, { is, examples }]) =>
+const examples = Object.entries(machines as Record<string, Detector>).flatMap(([name, { is, examples }]) =>
   examples.map((example) => ({ name, is, example })),
 )
 
 test.each(examples)('$name is recognised: $example', ({ name, is, example }) => {
-  expect(recognise(visit(example))).toEqual({
+  expect(detectBot(visit(example))).toEqual({
     isMachine: is === 'machine',
     isProxied: is === 'proxy',
     reason: is === 'person' ? null : name,
@@ -27,7 +27,7 @@ describe('a person is', () => {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0',
   ])('%s', (userAgent) => {
     for (const kind of ['open', 'click'] as const) {
-      expect(recognise(visit({ kind, userAgent }))).toEqual({ isMachine: false, isProxied: false, reason: null })
+      expect(detectBot(visit({ kind, userAgent }))).toEqual({ isMachine: false, isProxied: false, reason: null })
     }
   })
 })
@@ -42,4 +42,4 @@ test.each([
   [{ kind: 'open', userAgent: 'Mozilla/5.0' }, true],
   [{ kind: 'open', userAgent: 'Mozilla/4.0 (compatible; ms-office; MSOffice 16)' }, false],
   [{ kind: 'open', userAgent: BROWSER, headers: { purpose: 'prefetch' } }, true],
-] as [Partial<Visit>, boolean][])('%o is a machine: %s', (given, isMachine) => expect(recognise(visit(given)).isMachine).toBe(isMachine))
+] as [Partial<Visit>, boolean][])('%o is a machine: %s', (given, isMachine) => expect(detectBot(visit(given)).isMachine).toBe(isMachine))

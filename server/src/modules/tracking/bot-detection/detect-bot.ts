@@ -1,9 +1,9 @@
-import type { Machine, Visit } from './detector.ts'
+import type { Detector, Visit } from './detector.ts'
 import * as machines from './index.ts'
 
-export type Recognised = { isMachine: boolean; isProxied: boolean; reason: string | null }
+export type Detected = { isMachine: boolean; isProxied: boolean; reason: string | null }
 
-const all = Object.entries(machines) as [string, Machine][]
+const all = Object.entries(machines) as [string, Detector][]
 const kinds = [
   ...all.filter(([, { is, isLastResort }]) => is === 'machine' && !isLastResort),
   ...all.filter(([, { is }]) => is !== 'machine'),
@@ -11,7 +11,7 @@ const kinds = [
 ]
 
 /** Who it was, judged by the visit alone: what is known to be a machine, then what is known to be of a person, then what looks odd. */
-export function recognise(visit: Visit): Recognised {
+export function detectBot(visit: Visit): Detected {
   const [reason, found] = kinds.find(([, { sees }]) => sees(visit)) ?? []
   return { isMachine: found?.is === 'machine', isProxied: found?.is === 'proxy', reason: found?.is === 'person' ? null : (reason ?? null) }
 }

@@ -11,7 +11,7 @@ export type Visit = {
 }
 
 /** A way in which visits are recognised. */
-export type Machine = {
+export type Detector = {
   /** `proxy`: a person looks, and somebody else fetches for them. `person` protects programs of people from being taken for machines. */
   is: 'machine' | 'proxy' | 'person'
   /** Asked only when no other fits. */
@@ -22,4 +22,4 @@ export type Machine = {
 }
 
 /** Declares a way to recognise visits. */
-export const machine = (definition: Machine): Machine => definition
+export const detector = (definition: Detector): Detector => definition

@@ -1,9 +1,9 @@
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 const PROGRAMS = /outlook|ms-office|msoffice|thunderbird|airmail|postbox|em client|yahoomobilemail|samsung email/i
 
 /** Programs for reading mail, some of whose names look like those of robots. */
-export const mailProgram = machine({
+export const mailProgram = detector({
   is: 'person',
   sees: ({ userAgent }) => PROGRAMS.test(userAgent),
   examples: [

@@ -1,7 +1,7 @@
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 /** Every program that people use gives its name. */
-export const noAgent = machine({
+export const noAgent = detector({
   is: 'machine',
   sees: ({ userAgent }) => userAgent.trim() === '',
   examples: [

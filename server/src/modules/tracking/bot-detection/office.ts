@@ -1,7 +1,7 @@
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 /** Office asks for a link that was clicked to see whether it is a document; after that the browser follows it, and is counted. */
-export const office = machine({
+export const office = detector({
   is: 'machine',
   sees: ({ kind, userAgent }) => kind === 'click' && /ms-office|msoffice|^microsoft office/i.test(userAgent),
   examples: [

@@ -1,9 +1,9 @@
-import { machine } from './detector.ts'
+import { detector } from './detector.ts'
 
 const NAMES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
 /** Browsers that load ahead what may be clicked next say so. */
-export const prefetch = machine({
+export const prefetch = detector({
   is: 'machine',
   sees: ({ headers }) => NAMES.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? ''))),
   examples: [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openVendor } from '../../../../test/fake-provider.ts'
+import { openFakeProvider } from '../../../../test/fake-provider.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { DomainId } from '../../../lib/ids.ts'
 import { verifyDomain } from '../domains/service.ts'
@@ -17,7 +17,7 @@ async function projectWith(w: World, host: string, mirror: string) {
   await w.patch(`/api/client/projects/${w.projectId}`, { deeplink_mirror_url: mirror }, { key: w.keys.organisation })
 }
 
-async function ask(w: World, vendor: Pick<World['ctx'], 'fetch'>, host: string, file = 'apple-app-site-association') {
+async function ask(w: World, fakeProvider: Pick<World['ctx'], 'fetch'>, host: string, file = 'apple-app-site-association') {
   const page = deeplinkPages.find(({ path }) => path === `/.well-known/${file}`)
   const call = {
     params: {},
@@ -29,23 +29,23 @@ async function ask(w: World, vendor: Pick<World['ctx'], 'fetch'>, host: string, 
     address: '',
     requestId: '',
   }
-  return page?.run({ ...w.ctx, fetch: vendor.fetch }, call)
+  return page?.run({ ...w.ctx, fetch: fakeProvider.fetch }, call)
 }
 
 describe('the files that say which app opens links', () => {
   test('are those of the origin that the project names', async () => {
     await using w = await world()
-    await using vendor = await openVendor()
+    await using fakeProvider = await openFakeProvider()
     await projectWith(w, 'one.shop.test', 'https://www.shop.test/start?x=1')
-    vendor.answer({ status: 200, body: FILE }, { status: 200, body: [FILE] })
-    expect(await ask(w, vendor, 'ONE.shop.test:443')).toEqual({
+    fakeProvider.answer({ status: 200, body: FILE }, { status: 200, body: [FILE] })
+    expect(await ask(w, fakeProvider, 'ONE.shop.test:443')).toEqual({
       status: 200,
       type: 'application/json',
       body: JSON.stringify(FILE),
       headers: { 'cache-control': 'public, max-age=300' },
     })
-    expect(await ask(w, vendor, 'one.shop.test', 'assetlinks.json')).toMatchObject({ body: JSON.stringify([FILE]) })
-    expect(vendor.requests.map(({ method, url }) => [method, url])).toEqual([
+    expect(await ask(w, fakeProvider, 'one.shop.test', 'assetlinks.json')).toMatchObject({ body: JSON.stringify([FILE]) })
+    expect(fakeProvider.requests.map(({ method, url }) => [method, url])).toEqual([
       ['GET', 'https://www.shop.test/.well-known/apple-app-site-association'],
       ['GET', 'https://www.shop.test/.well-known/assetlinks.json'],
     ])
@@ -53,15 +53,15 @@ describe('the files that say which app opens links', () => {
 
   test('are not there on hosts of nobody, of projects without an app, and of those who mirror themselves', async () => {
     await using w = await world()
-    await using vendor = await openVendor()
+    await using fakeProvider = await openFakeProvider()
     await projectWith(w, 'two.shop.test', '')
-    expect(await ask(w, vendor, 'two.shop.test')).toMatchObject({ status: 404 })
-    expect(await ask(w, vendor, 'nobody.test')).toMatchObject({ status: 404 })
-    expect(await ask(w, vendor, '')).toMatchObject({ status: 404 })
+    expect(await ask(w, fakeProvider, 'two.shop.test')).toMatchObject({ status: 404 })
+    expect(await ask(w, fakeProvider, 'nobody.test')).toMatchObject({ status: 404 })
+    expect(await ask(w, fakeProvider, '')).toMatchObject({ status: 404 })
     await projectWith(w, 'three.shop.test', 'https://three.shop.test')
     w.advance('6 seconds')
-    expect(await ask(w, vendor, 'three.shop.test')).toMatchObject({ status: 404 })
-    expect(vendor.requests).toEqual([])
+    expect(await ask(w, fakeProvider, 'three.shop.test')).toMatchObject({ status: 404 })
+    expect(fakeProvider.requests).toEqual([])
     expect((await w.get('/.well-known/assetlinks.json', { key: null })).status).toBe(404)
   })
 })
@@ -71,16 +71,16 @@ describe('a mirror', () => {
 
   test('asks once in five minutes, however many ask it', async () => {
     await using w = await world()
-    await using vendor = await openVendor()
+    await using fakeProvider = await openFakeProvider()
     const mirror = createMirror()
-    const ctx = { ...w.ctx, fetch: vendor.fetch }
-    vendor.answer({ status: 200, body: '{"a":1}' }, { status: 200, body: '{"a":2}' })
+    const ctx = { ...w.ctx, fetch: fakeProvider.fetch }
+    fakeProvider.answer({ status: 200, body: '{"a":1}' }, { status: 200, body: '{"a":2}' })
     expect(await Promise.all([mirror.read(ctx, url), mirror.read(ctx, url)])).toEqual(['{"a":1}', '{"a":1}'])
     w.advance('4 minutes')
     expect(await mirror.read(ctx, url)).toBe('{"a":1}')
     w.advance('1 minute')
     expect(await mirror.read(ctx, url)).toBe('{"a":2}')
-    expect(vendor.requests).toHaveLength(2)
+    expect(fakeProvider.requests).toHaveLength(2)
   })
 
   test.each([
@@ -93,10 +93,10 @@ describe('a mirror', () => {
     ['a line that is cut', 'cut' as const],
   ])('keeps the last good copy when it gets %s', async (_, reply) => {
     await using w = await world()
-    await using vendor = await openVendor()
+    await using fakeProvider = await openFakeProvider()
     const mirror = createMirror()
-    const ctx = { ...w.ctx, fetch: vendor.fetch }
-    vendor.answer(reply, { status: 200, body: '{"a":1}' }, reply)
+    const ctx = { ...w.ctx, fetch: fakeProvider.fetch }
+    fakeProvider.answer(reply, { status: 200, body: '{"a":1}' }, reply)
     expect(await mirror.read(ctx, url)).toBeNull()
     w.advance('5 minutes')
     expect(await mirror.read(ctx, url)).toBe('{"a":1}')

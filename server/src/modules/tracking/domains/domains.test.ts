@@ -3,7 +3,7 @@ import { type World, world } from '../../../../test/world.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DomainId } from '../../../lib/ids.ts'
 import type { DomainResolver } from './dns-check.ts'
-import { baseOf, verifyDomain } from './service.ts'
+import { trackingBaseUrl, verifyDomain } from './service.ts'
 
 /** What the DNS has, by name; what is not there is not found, and `null` is silence. */
 type Zone = Record<string, { cname?: string[]; a?: string[]; aaaa?: string[]; txt?: string[] } | null>
@@ -61,7 +61,7 @@ describe('a domain', () => {
     ])
     expect((await w.get(`/api/client/domains/${reply.body.id}`)).body).toEqual(reply.body)
     expect((await w.get('/api/client/domains?q=shop')).body.results).toEqual([reply.body])
-    expect(await baseOf(w.ctx, reply.body.id)).toBe('http://carillon.test')
+    expect(await trackingBaseUrl(w.ctx, reply.body.id)).toBe('http://carillon.test')
   })
 
   test.each([
@@ -112,10 +112,10 @@ describe('a domain', () => {
     await using w = await world()
     const domain = await add(w)
     await verify(w.ctx, domain, cname())
-    expect(await baseOf(w.ctx, domain.id)).toBe(`https://${host}`)
+    expect(await trackingBaseUrl(w.ctx, domain.id)).toBe(`https://${host}`)
     expect((await w.delete(`/api/client/domains/${domain.id}`)).status).toBe(204)
     expect((await w.delete(`/api/client/domains/${domain.id}`)).status).toBe(404)
-    expect(await baseOf(w.ctx, domain.id)).toBe('http://carillon.test')
+    expect(await trackingBaseUrl(w.ctx, domain.id)).toBe('http://carillon.test')
   })
 })
 
@@ -138,7 +138,7 @@ describe('a check of the DNS', () => {
     const checked = await verify(w.ctx, domain, zone(txtOf(domain)))
     expect(checked).toMatchObject({ is_verified: isVerified, checked_at: w.clock.now(), verified_at: isVerified ? w.clock.now() : null })
     expect(checked.problem === null).toBe(isVerified)
-    expect(await baseOf(w.ctx, domain.id)).toBe(isVerified ? `https://${host}` : 'http://carillon.test')
+    expect(await trackingBaseUrl(w.ctx, domain.id)).toBe(isVerified ? `https://${host}` : 'http://carillon.test')
   })
 
   test('takes a domain out of use that no longer leads here, but not when nobody answers', async () => {
@@ -150,7 +150,7 @@ describe('a check of the DNS', () => {
       problem: expect.stringContaining('could not be asked'),
     })
     expect(await verify(w.ctx, domain, {})).toMatchObject({ is_verified: false, verified_at: null })
-    expect(await baseOf(w.ctx, domain.id)).toBe('http://carillon.test')
+    expect(await trackingBaseUrl(w.ctx, domain.id)).toBe('http://carillon.test')
   })
 
   test('gives a host to the project that can publish the text, where several name it', async () => {
@@ -164,7 +164,7 @@ describe('a check of the DNS', () => {
     expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: true })
     expect(await verify(w.ctx, owner, { [host]: { txt: [txtOf(owner)] } })).toMatchObject({ is_verified: true, problem: null })
     expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: false })
-    expect(await baseOf(w.ctx, owner.id)).toBe(`https://${host}`)
+    expect(await trackingBaseUrl(w.ctx, owner.id)).toBe(`https://${host}`)
   })
 })
 
@@ -174,11 +174,11 @@ describe('the default domain', () => {
     const usual = await add(w, host, w.keys.secret, { is_default: true })
     const special = await add(w, 'special.shop.test')
     await verify(w.ctx, usual, cname())
-    expect(await baseOf(w.ctx, null)).toBe(`https://${host}`)
-    expect(await baseOf(w.ctx, special.id)).toBe(`https://${host}`)
+    expect(await trackingBaseUrl(w.ctx, null)).toBe(`https://${host}`)
+    expect(await trackingBaseUrl(w.ctx, special.id)).toBe(`https://${host}`)
     await verify(w.ctx, special, { 'special.shop.test': { cname: [OURS] } })
-    expect(await baseOf(w.ctx, special.id)).toBe('https://special.shop.test')
-    expect(await baseOf(w.ctx, null)).toBe(`https://${host}`)
+    expect(await trackingBaseUrl(w.ctx, special.id)).toBe('https://special.shop.test')
+    expect(await trackingBaseUrl(w.ctx, null)).toBe(`https://${host}`)
   })
 
   test('is one', async () => {

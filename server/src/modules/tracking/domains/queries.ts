@@ -33,16 +33,16 @@ export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<
 
 /** A domain of this project, verified or not; undefined when there is none with this id. */
 export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
-  ctx.db.first(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.one(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
 
 const Count = Type.Object({ count: Type.Integer() })
 
 export const countDomains = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.first(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`))?.count ?? 0
+  (await ctx.db.one(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`))?.count ?? 0
 
 /** Undefined when the project has a domain of this host already. */
 export const insertDomain = (ctx: InTx, host: string, token: string) =>
-  ctx.db.first(
+  ctx.db.one(
     DomainRow,
     sql`insert into domains (project_id, host, verification_token, created_at, updated_at)
         values (${ctx.projectId}, ${host}, ${token}, ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -58,7 +58,7 @@ export const clearDefault = (ctx: InTx, id: DomainId) =>
   )
 
 export const setDefault = (ctx: InTx, id: DomainId, isDefault: boolean) =>
-  ctx.db.first(
+  ctx.db.one(
     DomainRow,
     sql`update domains
         set is_default = ${isDefault}, updated_at = case when is_default = ${isDefault} then updated_at else ${ctx.clock.now()} end
@@ -73,10 +73,10 @@ const Claim = Type.Object({ id: IdOf<DomainId>(), project_id: IdOf<ProjectId>() 
 
 /** Holds everybody's domains of this host, so that one check at a time decides whose it is. */
 export const holdClaims = (ctx: InTx, host: string) =>
-  ctx.db.all(Claim, sql`select id, project_id from domains where host = ${host} order by id for update`)
+  ctx.db.many(Claim, sql`select id, project_id from domains where host = ${host} order by id for update`)
 
 /** The host was shown to be another's. */
-export const withdraw = (ctx: InTx, ids: DomainId[], problem: string) =>
+export const unverifyOthers = (ctx: InTx, ids: DomainId[], problem: string) =>
   ctx.db.run(
     sql`update domains set is_verified = false, verified_at = null, problem = ${problem}, updated_at = ${ctx.clock.now()}
         where id = any(${ids}::bigint[]) and is_verified`,
@@ -84,7 +84,7 @@ export const withdraw = (ctx: InTx, ids: DomainId[], problem: string) =>
 
 /** Writes down what a check found. */
 export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem: string | null) =>
-  ctx.db.first(
+  ctx.db.one(
     DomainRow,
     sql`update domains
         set is_verified = ${isVerified}, problem = ${problem}, checked_at = ${ctx.clock.now()},
@@ -99,8 +99,8 @@ const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_defau
 
 /** The domains that links may lead to. */
 export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
-  ctx.db.all(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
+  ctx.db.many(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
 
 /** Which project a host leads to. */
 export const findVerifiedHost = (ctx: Ctx, host: string) =>
-  ctx.db.first(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)
+  ctx.db.one(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)

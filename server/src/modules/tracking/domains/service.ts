@@ -1,5 +1,5 @@
 import { mapPage, type PageRequest } from '../../../infra/http/paging.ts'
-import { remembered } from '../../../infra/runtime/cache.ts'
+import { cached } from '../../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../../lib/errors.ts'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
@@ -70,7 +70,7 @@ export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: Doma
     const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
     const verdict = judge(domain, findings, others.length > 0, ourHost(ctx))
     if (verdict.isVerified && !domain.is_verified)
-      await queries.withdraw(
+      await queries.unverifyOthers(
         ctx,
         others.map(({ id }) => id),
         TAKEN,
@@ -100,13 +100,13 @@ function judge({ host, is_verified }: DomainRow, { leadsHere, isOwned }: DnsFind
   return { isVerified: false, problem }
 }
 
-const usable = remembered(REMEMBERED_MAX, REMEMBERED_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
+const usable = cached(REMEMBERED_MAX, REMEMBERED_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
 
 /**
  * Where links lead, without a slash at the end: the domain of this id when it is verified, else the default domain of the project,
  * else this server under its own name.
  */
-export async function baseOf(ctx: ProjectCtx, id: DomainId | null): Promise<string> {
+export async function trackingBaseUrl(ctx: ProjectCtx, id: DomainId | null): Promise<string> {
   const domains = await usable.get(ctx, ctx.projectId)
   const domain = domains.find((domain) => domain.id === id) ?? domains.find(({ is_default }) => is_default)
   return domain ? `https://${domain.host}` : ctx.baseUrl()

@@ -6,7 +6,7 @@ import { asSystem, type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.
 import type { ProjectId, UserId } from '../../../lib/ids.ts'
 import { findProject } from '../../projects/index.ts'
 import { count } from '../links/queries.ts'
-import type { Seen } from '../schema.ts'
+import type { Engagement } from '../schema.ts'
 import { BURST_MS, createBursts } from './bursts.ts'
 
 const FLUSH_EVERY_MS = 1000
@@ -15,24 +15,24 @@ const WAITING_MAX = 50_000
 /** A batch that fails this often, a second apart, is given up. */
 const ATTEMPTS_MAX = 60
 
-export type Recorder = AsyncDisposable & {
+export type EngagementBuffer = AsyncDisposable & {
   /** Puts a visit aside. Neither waits nor throws; past the most that are kept, it is lost. */
-  put(projectId: ProjectId, seen: Seen): void
+  put(projectId: ProjectId, seen: Engagement): void
   /** Writes what is due: opens at once, clicks when no later one can make a burst of them. */
   flush(): Promise<void>
 }
 
 export type RecorderParts = {
   /** Told of every batch, in the transaction that counts it. */
-  whenSeen(ctx: InTx, seen: Seen[]): Promise<void>
+  whenSeen(ctx: InTx, seen: Engagement[]): Promise<void>
   /** Where people went who were merged; who is gone is not in the answer, and is not counted. */
-  survivorsOf(ctx: Ctx, projectId: ProjectId, ids: UserId[]): Promise<{ id: UserId; survivor_id: UserId }[]>
+  mergedIntoOf(ctx: Ctx, projectId: ProjectId, ids: UserId[]): Promise<{ id: UserId; merged_into: UserId }[]>
 }
 
-type Waiting = { projectId: ProjectId; seen: Seen; attempts: number }
+type Waiting = { projectId: ProjectId; seen: Engagement; attempts: number }
 
 /** Opens a recorder, which writes once a second. Disposing of it writes everything that waits. */
-export function createRecorder(ctx: Ctx, parts: RecorderParts): Recorder {
+export function createEngagementBuffer(ctx: Ctx, parts: RecorderParts): EngagementBuffer {
   const stop = new AbortController()
   const bursts = createBursts()
   let waiting: Waiting[] = []
@@ -117,11 +117,11 @@ async function written(ctx: Ctx, parts: RecorderParts, projectId: ProjectId, bat
 }
 
 /** The visits of people who are still there, under the ids that they have now. */
-async function ofThePresent(ctx: InTx, { survivorsOf }: RecorderParts, batch: Waiting[]): Promise<Seen[]> {
+async function ofThePresent(ctx: InTx, { mergedIntoOf }: RecorderParts, batch: Waiting[]): Promise<Engagement[]> {
   const ids = [...new Set(batch.map(({ seen }) => seen.user_id))]
-  const survivors = new Map((await survivorsOf(ctx, ctx.projectId, ids)).map(({ id, survivor_id }) => [id, survivor_id]))
+  const mergedInto = new Map((await mergedIntoOf(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
   return batch.flatMap(({ seen }) => {
-    const user_id = survivors.get(seen.user_id)
+    const user_id = mergedInto.get(seen.user_id)
     return user_id === undefined ? [] : [{ ...seen, user_id }]
   })
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../../lib/ids.ts'
-import type { Seen } from '../schema.ts'
+import type { Engagement } from '../schema.ts'
 import { createBursts } from './bursts.ts'
 
 /** Clicks on `link` of `message`, `at` milliseconds after nine. */
-const clickAt = ([at, link, message = 1]: number[]): Seen => ({
+const clickAt = ([at, link, message = 1]: number[]): Engagement => ({
   kind: 'click',
   user_id: 1 as UserId,
   campaign_id: 1 as CampaignId,
@@ -108,7 +108,7 @@ test('what was recognised before keeps its reason', () => {
     [1, 2],
     [2, 3],
   ].map(clickAt)
-  Object.assign(clicks[0] as Seen, { isMachine: true, reason: 'barracuda' })
+  Object.assign(clicks[0] as Engagement, { isMachine: true, reason: 'barracuda' })
   for (const click of clicks) bursts.add(click)
   expect(clicks.map(({ reason }) => reason)).toEqual(['barracuda', 'burst', 'burst'])
 })
@@ -119,7 +119,7 @@ test('forgotten clicks are no part of a burst', () => {
     [0, 1],
     [1000, 2],
     [3001, 3],
-  ].map(clickAt) as [Seen, Seen, Seen]
+  ].map(clickAt) as [Engagement, Engagement, Engagement]
   bursts.add(first)
   bursts.add(second)
   bursts.forget(third.at)

@@ -1,5 +1,5 @@
 import type { MessageId } from '../../../lib/ids.ts'
-import type { Seen } from '../schema.ts'
+import type { Engagement } from '../schema.ts'
 
 /** Clicks this close together are judged together. */
 export const BURST_MS = 2000
@@ -8,14 +8,14 @@ const BURST_CLICKS = 10
 
 export type Bursts = {
   /** Takes a click in. When with it too many links of one message were followed at once, or one too often, a machine made those clicks. */
-  add(click: Seen): void
+  add(click: Engagement): void
   /** Forgets the clicks that nothing later can make part of a burst. */
   forget(now: Date): void
 }
 
 /** Finds those who follow every link of a message at once, as people do not. Clicks that are recognised are changed in place. */
 export function createBursts(): Bursts {
-  const clicks = new Map<MessageId, Seen[]>()
+  const clicks = new Map<MessageId, Engagement[]>()
   return {
     add(click) {
       const near = (clicks.get(click.message_id) ?? []).filter(({ at }) => click.at.getTime() - at.getTime() <= BURST_MS)

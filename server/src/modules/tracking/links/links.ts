@@ -12,7 +12,7 @@ const remembered = new WeakMap<string[], Map<string, LinkId[]>>()
  * The ids of a template's links, in their order: asked again, they are the same. Ids are remembered by the array, so ask with the
  * one that `markLinks` returned.
  */
-export async function rememberLinks(ctx: ProjectCtx, campaignId: CampaignId, links: string[]): Promise<LinkId[]> {
+export async function saveLinks(ctx: ProjectCtx, campaignId: CampaignId, links: string[]): Promise<LinkId[]> {
   if (links.length === 0) return []
   const known = remembered.get(links) ?? new Map<string, LinkId[]>()
   const key = keyOf(ctx.projectId, campaignId)

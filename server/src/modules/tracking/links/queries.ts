@@ -9,7 +9,7 @@ const LinkRow = Type.Object({ id: IdOf<LinkId>(), position: Type.Integer() })
 
 /** Those of these links that are known: the place in the array is the position of the link. */
 export const findLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     LinkRow,
     sql`select l.id, l.position
         from unnest(${urls}::text[]) with ordinality as i(url, number)
@@ -19,7 +19,7 @@ export const findLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[
 
 /** Writes links down. One that another process wrote in between is in the answer too, hence the update that changes nothing. */
 export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     LinkRow,
     sql`insert into links (project_id, campaign_id, position, url, created_at)
         select ${ctx.projectId}, ${campaignId}, i.number - 1, i.url, ${ctx.clock.now()}
@@ -31,7 +31,7 @@ export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[
 
 /** Which links of a campaign there are and what came of each, in the order of the templates. */
 export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>
-  ctx.db.all(
+  ctx.db.many(
     CountedLinkRow,
     sql`select l.id, l.url, l.position, c.clicks, c.people, c.machine_clicks
         from links l
@@ -46,7 +46,7 @@ export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: numbe
   )
 
 export const findOpens = (ctx: ProjectCtx, campaignId: CampaignId) =>
-  ctx.db.first(
+  ctx.db.one(
     OpensRow,
     sql`select opens as total, proxied_opens as proxied, machine_opens as machine
         from campaign_opens where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,

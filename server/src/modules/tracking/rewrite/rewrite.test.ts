@@ -6,10 +6,10 @@ import { addPixel } from './pixel.ts'
 import { createMarks } from './rewrite.ts'
 
 const NONCE = '314159265358979323846264'
-const { markLinks, wrapLinks } = createMarks(NONCE)
+const { numberLinks, wrapLinks } = createMarks(NONCE)
 
 const wrapUrl = (link: number, url: string) => `https://t.test/c/${link}?u=${encodeURIComponent(url)}`
-const wrapAll = (html: string) => wrapLinks(markLinks(html).html, wrapUrl)
+const wrapAll = (html: string) => wrapLinks(numberLinks(html).html, wrapUrl)
 const wrapTo = (link: number, url: string) => wrapUrl(link, url).replaceAll("'", '&#39;')
 
 describe('a link is found', () => {
@@ -43,7 +43,7 @@ describe('a link is found', () => {
       ['https://a.test', 'https://b.test'],
     ],
   ])('%s', (html, links) => {
-    expect(markLinks(html).links).toEqual(links)
+    expect(numberLinks(html).links).toEqual(links)
     expect(wrapAll(html)).toContain(wrapTo(0, links[0] as string))
   })
 
@@ -58,7 +58,7 @@ describe('a link is found', () => {
     ['{{ "<a href=" }}<a href="https://a.test">', 'https://a.test'],
     ['{{ <a href="https://a.test">', 'https://a.test'],
     ['<a{% if x %} id=b{% endif %} href="https://a.test">', 'https://a.test'],
-  ])('with Liquid: %s', (html, link) => expect(markLinks(html).links).toEqual([link]))
+  ])('with Liquid: %s', (html, link) => expect(numberLinks(html).links).toEqual([link]))
 })
 
 describe('left alone is', () => {
@@ -90,7 +90,7 @@ describe('left alone is', () => {
     '<script>"<a href=https://a.test>"</script>',
     '<textarea><a href="https://a.test"></textarea>',
   ])('%s', (html) => {
-    expect(markLinks(html)).toEqual({ html, links: [] })
+    expect(numberLinks(html)).toEqual({ html, links: [] })
   })
 
   test.each([
@@ -98,14 +98,14 @@ describe('left alone is', () => {
     ['<a href="https://a.test"  DATA-TRACK = FALSE>', '<a href="https://a.test">'],
     ["<a data-track='false'href=https://a.test>", '<a href=https://a.test>'],
   ])('a link that asks for it, and the asking is taken out: %s', (html, expected) =>
-    expect(markLinks(html)).toEqual({ html: expected, links: [] }),
+    expect(numberLinks(html)).toEqual({ html: expected, links: [] }),
   )
 })
 
 describe('after Liquid', () => {
   const liquid = new Liquid({ outputEscape: 'escape' })
   const filled = (template: string, scope: object, urlOf = wrapUrl) =>
-    wrapLinks(liquid.parseAndRenderSync(markLinks(template).html, scope), urlOf)
+    wrapLinks(liquid.parseAndRenderSync(numberLinks(template).html, scope), urlOf)
 
   test.each([
     ['what a variable holds', '<a href="{{ u }}">', { u: 'https://a.test/?a=1&b="2"' }, 'https://a.test/?a=1&b="2"'],
@@ -255,7 +255,7 @@ describe('any soup', () => {
   test('is what it was, byte for byte, when nothing is wrapped', () => {
     fc.assert(
       fc.property(soup(fc.oneof(piece, liquidPiece)), (html) => {
-        expect(wrapLinks(markLinks(html).html, (_, url) => url)).toBe(html)
+        expect(wrapLinks(numberLinks(html).html, (_, url) => url)).toBe(html)
       }),
       { numRuns: 3000 },
     )
@@ -310,7 +310,7 @@ describe('any soup', () => {
     ]) {
       // Of this process: others of the machine do not count.
       const began = process.cpuUsage()
-      markLinks(part.repeat(30_000))
+      numberLinks(part.repeat(30_000))
       expect(process.cpuUsage(began).user).toBeLessThan(2_000_000)
     }
   })

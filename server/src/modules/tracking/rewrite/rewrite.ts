@@ -9,7 +9,7 @@ import { isSurelyOther, webUrlIn } from './web-url.ts'
 
 type Marks = {
   /** The same HTML with every link marked, and how the template writes each; the place in `links` is the number of the link. */
-  markLinks(html: string): { html: string; links: string[] }
+  numberLinks(html: string): { html: string; links: string[] }
   /**
    * Takes the marks out of what became of it, and asks `urlOf` for the address that each link gets instead. Who answers with
    * the same address leaves the document as it was. It must run over everything that was marked, tracked or not.
@@ -33,7 +33,7 @@ export function createMarks(nonce: string): Marks {
   if (!/^\d{20,}$/.test(nonce)) throw new Error('Marks are made of at least 20 digits.')
   const mark = (link: number, says: string) => `${nonce}${String(link).padStart(LINK_DIGITS, '0')}${says}`
   return {
-    markLinks(html) {
+    numberLinks(html) {
       const links: string[] = []
       const edits: Edit[] = []
       const isLiquid = hasLiquid(html)

@@ -6,8 +6,8 @@ import { userJobs } from '../jobs.ts'
 const SCHEMA = '/api/client/schema/attributes'
 const MANY = 5001
 
-const save = async (w: World, people: unknown[]) => {
-  const { body } = await w.post('/api/client/users/batch', people)
+const save = async (w: World, users: unknown[]) => {
+  const { body } = await w.post('/api/client/users/batch', users)
   expect(body.failed).toBe(0)
 }
 
@@ -16,11 +16,11 @@ const attributes = async (w: World, key = w.keys.secret): Promise<Record<string,
   Object.fromEntries((await w.get(SCHEMA, { key })).body.results.map((attribute: Attribute) => [attribute.key, attribute]))
 
 /** People of whom every tenth has a plan. */
-const crowd = (w: World, people: number) =>
+const crowd = (w: World, users: number) =>
   w.db.run(
     sql`insert into users (project_id, external_id, data, created_at, updated_at)
         select ${w.projectId}, 'u' || n, case when n % 10 = 0 then '{"plan": "pro"}'::jsonb else '{}' end, ${w.clock.now()}, ${w.clock.now()}
-        from generate_series(1, ${people}::int) n`,
+        from generate_series(1, ${users}::int) n`,
   )
 
 /** Runs the survey until there is nothing to do; the answer is how often there was. */

@@ -42,9 +42,9 @@ const profileOfChunk = sql`(
 const Count = Type.Object({ count: Type.Integer() })
 
 /** How many people there are, counted no further than `most`. */
-export const countPeople = async (ctx: ProjectCtx, most: number): Promise<number> =>
+export const countUsers = async (ctx: ProjectCtx, most: number): Promise<number> =>
   (
-    await ctx.db.first(
+    await ctx.db.one(
       Count,
       sql`select count(*) as count from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isThere} limit ${most}) counted`,
     )
@@ -59,11 +59,11 @@ const Profile = Type.Object({
 })
 
 /** The attributes of the newest people, without those that are hidden. */
-export const profileNewest = (ctx: ProjectCtx, people: number, hidden: string[], most: number) =>
-  ctx.db.all(
+export const profileNewest = (ctx: ProjectCtx, users: number, hidden: string[], most: number) =>
+  ctx.db.many(
     Profile,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${ctx.projectId} and ${isThere} order by u.id desc limit ${people}
+          select ${looked} from users u where u.project_id = ${ctx.projectId} and ${isThere} order by u.id desc limit ${users}
         )
         select key, types, people, last_seen, sample_users from ${profileOfChunk} p
         where not key = any(${hidden}::text[])
@@ -75,10 +75,10 @@ const Surveyed = Type.Object({ ...Profile.properties, people_looked_at: Type.Int
 
 /** The same of everybody, as the latest survey found it; nothing when there was none. */
 export const surveyedAttributes = (ctx: ProjectCtx, hidden: string[], most: number) =>
-  ctx.db.all(
+  ctx.db.many(
     Surveyed,
     sql`select p.key, p.types, p.people, p.last_seen, p.sample_users, s.people as people_looked_at, s.as_of
-        from attribute_surveys s
+        from attribute_profiling s
         join attribute_profiles p on p.project_id = s.project_id and p.survey = s.survey
         where s.project_id = ${ctx.projectId} and s.as_of is not null and not p.key = any(${hidden}::text[])
         order by p.people desc, p.key
@@ -110,7 +110,7 @@ const Sampled = Type.Object({ key: Type.String(), samples: Samples })
 
 /** What these people have now under these keys; the arrays run side by side. Who is gone has nothing. */
 export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
-  ctx.db.all(
+  ctx.db.many(
     Sampled,
     sql`select k.key, ${samplesOf(sql`v.value`)} as samples
         from unnest(${keys}::text[], ${ids}::bigint[]) as k(key, id)
@@ -127,9 +127,9 @@ export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
   )
 
 /** Somebody wants to know: from now on there is a survey every hour. Asked again soon, it writes nothing. */
-export const askForSurvey = (ctx: ProjectCtx, askedBefore: Date) =>
+export const requestProfiling = (ctx: ProjectCtx, askedBefore: Date) =>
   ctx.db.run(
-    sql`insert into attribute_surveys as s (project_id, asked_at, due_at) values (${ctx.projectId}, ${ctx.clock.now()}, ${ctx.clock.now()})
+    sql`insert into attribute_profiling as s (project_id, asked_at, due_at) values (${ctx.projectId}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (project_id) do update set asked_at = excluded.asked_at, due_at = coalesce(s.due_at, excluded.due_at)
         where s.asked_at <= ${askedBefore}`,
   )
@@ -144,11 +144,11 @@ const Survey = Type.Object({
 })
 
 /** The survey that is due the longest; nobody else has it meanwhile. */
-export const takeDueSurvey = (ctx: InTx<Ctx>) =>
-  ctx.db.first(
+export const claimProfiling = (ctx: InTx<Ctx>) =>
+  ctx.db.one(
     Survey,
     sql`select project_id, asked_at, survey, started_at, looked_to, people_so_far
-        from attribute_surveys
+        from attribute_profiling
         where due_at <= ${ctx.clock.now()}
         order by due_at
         limit 1
@@ -158,11 +158,11 @@ export const takeDueSurvey = (ctx: InTx<Ctx>) =>
 const Looked = Type.Object({ people: Type.Integer(), looked_to: Nullable(Type.Integer()) })
 
 /** Looks at the next people after `lookedTo` and adds what they have to a survey that knows at most `keysMax` attributes. */
-export const lookAtNext = async (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, lookedTo: number, people: number, keysMax: number) =>
-  (await ctx.db.first(
+export const lookAtNext = async (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, lookedTo: number, users: number, keysMax: number) =>
+  (await ctx.db.one(
     Looked,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${projectId} and ${isThere} and u.id > ${lookedTo} order by u.id limit ${people}
+          select ${looked} from users u where u.project_id = ${projectId} and ${isThere} and u.id > ${lookedTo} order by u.id limit ${users}
         ), known as materialized (
           select key from attribute_profiles where project_id = ${projectId} and survey = ${survey}
         ), found as (
@@ -185,18 +185,18 @@ export const lookAtNext = async (ctx: InTx<Ctx>, projectId: ProjectId, survey: n
   )) ?? { people: 0, looked_to: null }
 
 /** How far a survey has come. */
-export const saveProgress = (ctx: InTx<Ctx>, projectId: ProjectId, startedAt: Date, lookedTo: number, people: number) =>
+export const saveProgress = (ctx: InTx<Ctx>, projectId: ProjectId, startedAt: Date, lookedTo: number, users: number) =>
   ctx.db.run(
-    sql`update attribute_surveys set started_at = ${startedAt}, looked_to = ${lookedTo}, people_so_far = ${people} where project_id = ${projectId}`,
+    sql`update attribute_profiling set started_at = ${startedAt}, looked_to = ${lookedTo}, people_so_far = ${users} where project_id = ${projectId}`,
   )
 
 /** The survey is complete and takes the place of the one before. */
-export const finishSurvey = (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, startedAt: Date, people: number, dueAt: Date | null) =>
+export const finishSurvey = (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, startedAt: Date, users: number, dueAt: Date | null) =>
   ctx.db.run(
     sql`with former as (
           delete from attribute_profiles where project_id = ${projectId} and survey < ${survey}
         )
-        update attribute_surveys
-        set survey = ${survey}, people = ${people}, as_of = ${startedAt}, due_at = ${dueAt}, started_at = null, looked_to = 0, people_so_far = 0
+        update attribute_profiling
+        set survey = ${survey}, people = ${users}, as_of = ${startedAt}, due_at = ${dueAt}, started_at = null, looked_to = 0, people_so_far = 0
         where project_id = ${projectId}`,
   )

@@ -1,16 +1,16 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { logChanges } from '../changes.ts'
+import { appendUserChanges } from '../changes.ts'
 import { refreshPushFlag } from '../queries.ts'
 import { clearTokens } from './queries.ts'
 
 /** Tokens that a push service says are dead: they go, their devices stay. */
-export async function forgetTokens(ctx: InTx, tokens: string[]): Promise<void> {
+export async function clearDeviceTokens(ctx: InTx, tokens: string[]): Promise<void> {
   if (tokens.length === 0) return
   const owners = distinct((await clearTokens(ctx, tokens)).map(({ user_id }) => user_id))
   if (owners.length === 0) return
   await refreshPushFlag(ctx, owners)
-  await logChanges(
+  await appendUserChanges(
     ctx,
     owners.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
   )

@@ -3,15 +3,15 @@ import { expect, test } from 'vitest'
 import { world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { forgetTokens } from './clear-tokens.ts'
-import { pushTargetsOf } from './queries.ts'
+import { clearDeviceTokens } from './clear-tokens.ts'
+import { pushDevicesOf } from './queries.ts'
 
 type World = Awaited<ReturnType<typeof world>>
 
 const device = (w: World, external_id: string, device_id: string, token: string | null, os: string | null = 'iOS') =>
   w.post('/api/client/devices', { external_id, device_id, token, os })
 
-const person = async (w: World, name: string): Promise<{ id: UserId; has_push_device: boolean; devices: unknown[] }> =>
+const user = async (w: World, name: string): Promise<{ id: UserId; has_push_device: boolean; devices: unknown[] }> =>
   (await w.get(`/api/client/users/${name}`)).body
 
 test('pushes go to the devices with a token, those seen last first, and to nobody else’s', async () => {
@@ -23,14 +23,14 @@ test('pushes go to the devices with a token, those seen last first, and to nobod
   await device(w, 'kim', 'old', null)
   await device(w, 'lee', 'pixel', 't3', 'Android')
   await device(w, 'max', 'other', 't4')
-  const [kim, lee] = [await person(w, 'kim'), await person(w, 'lee')]
-  expect(await pushTargetsOf(w.ctx, [kim.id, lee.id])).toEqual([
+  const [kim, lee] = [await user(w, 'kim'), await user(w, 'lee')]
+  expect(await pushDevicesOf(w.ctx, [kim.id, lee.id])).toEqual([
     { user_id: kim.id, device_id: 'tablet', os: null, token: 't2' },
     { user_id: kim.id, device_id: 'phone', os: 'iOS', token: 't1' },
     { user_id: lee.id, device_id: 'pixel', os: 'Android', token: 't3' },
   ])
   const other = await w.other()
-  expect(await pushTargetsOf(other.ctx, [kim.id, lee.id])).toEqual([])
+  expect(await pushDevicesOf(other.ctx, [kim.id, lee.id])).toEqual([])
 })
 
 test('of many devices the twenty that were seen last', async () => {
@@ -40,7 +40,7 @@ test('of many devices the twenty that were seen last', async () => {
     w.advance('1 second')
     await device(w, 'kim', `d${n}`, `t${n}`)
   }
-  const targets = await pushTargetsOf(w.ctx, [(await person(w, 'kim')).id])
+  const targets = await pushDevicesOf(w.ctx, [(await user(w, 'kim')).id])
   expect(targets.map(({ token }) => token)).toEqual(Array.from({ length: 20 }, (_, n) => `t${21 - n}`))
 })
 
@@ -57,13 +57,13 @@ test('a dead token goes, its device stays, and lists that ask for a push device 
     (await w.get(`/api/client/lists/${list.id}/users`)).body.results.map(({ external_id }: { external_id: string }) => external_id).sort()
   expect(await members()).toEqual(['kim', 'lee'])
   w.advance('1 hour')
-  await inTx(w.ctx, (ctx) => forgetTokens(ctx, ['t1', 't2', 'unknown']))
+  await inTx(w.ctx, (ctx) => clearDeviceTokens(ctx, ['t1', 't2', 'unknown']))
   await w.drain()
-  expect(await person(w, 'kim')).toMatchObject({
+  expect(await user(w, 'kim')).toMatchObject({
     has_push_device: false,
     devices: [{ device_id: 'phone', has_token: false, updated_at: '2026-11-23T10:00:00.000Z' }],
   })
-  expect(await person(w, 'lee')).toMatchObject({ has_push_device: true, devices: [{ has_token: false }, { has_token: true }] })
+  expect(await user(w, 'lee')).toMatchObject({ has_push_device: true, devices: [{ has_token: false }, { has_token: true }] })
   expect(await members()).toEqual(['lee'])
 })
 
@@ -72,8 +72,8 @@ test('a token of the same name in another project is another token', async () =>
   const other = await w.other()
   await w.users('kim')
   await device(w, 'kim', 'phone', 't1')
-  await inTx(other.ctx, (ctx) => forgetTokens(ctx, ['t1']))
-  expect((await person(w, 'kim')).has_push_device).toBe(true)
+  await inTx(other.ctx, (ctx) => clearDeviceTokens(ctx, ['t1']))
+  expect((await user(w, 'kim')).has_push_device).toBe(true)
 })
 
 test('a token of the longest form is registered, found and forgotten; a longer one is refused', async () => {
@@ -81,9 +81,9 @@ test('a token of the longest form is registered, found and forgotten; a longer o
   await w.users('kim')
   const token = randomBytes(1536).toString('base64url')
   expect((await device(w, 'kim', 'browser', token, 'web')).status).toBe(200)
-  expect(await pushTargetsOf(w.ctx, [(await person(w, 'kim')).id])).toMatchObject([{ token }])
-  await inTx(w.ctx, (ctx) => forgetTokens(ctx, [token]))
-  expect((await person(w, 'kim')).has_push_device).toBe(false)
+  expect(await pushDevicesOf(w.ctx, [(await user(w, 'kim')).id])).toMatchObject([{ token }])
+  await inTx(w.ctx, (ctx) => clearDeviceTokens(ctx, [token]))
+  expect((await user(w, 'kim')).has_push_device).toBe(false)
   for (const other of [`${token}x`, '🔔'.repeat(1000)]) {
     expect((await device(w, 'kim', 'browser', other, 'web')).body.error).toMatchObject({ param: 'token' })
   }

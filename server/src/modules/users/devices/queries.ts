@@ -10,8 +10,8 @@ const TARGETS_MAX = 20
 const Target = Type.Object({ user_id: IdOf<UserId>(), device_id: Type.String(), os: Nullable(Type.String()), token: Type.String() })
 
 /** Where pushes to these people go: of each the devices that have a token, those seen last first. */
-export const pushTargetsOf = (ctx: ProjectCtx, userIds: UserId[]) =>
-  ctx.db.all(
+export const pushDevicesOf = (ctx: ProjectCtx, userIds: UserId[]) =>
+  ctx.db.many(
     Target,
     sql`select d.user_id, d.device_id, d.os, d.token
         from (select user_id, device_id, os, token, row_number() over (partition by user_id order by updated_at desc, id desc) as place
@@ -25,7 +25,7 @@ const Owner = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Takes these tokens from the devices that hold them, and says whose they were. */
 export const clearTokens = (ctx: InTx, tokens: string[]) =>
-  ctx.db.all(
+  ctx.db.many(
     Owner,
     sql`with held as (
           select id from devices

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { Exact, OneOf, Timestamp } from '../../../lib/shapes.ts'
-import { signal } from '../event-kind.ts'
+import { eventKind } from '../event-kind.ts'
 import { AboutMessage, Count, ElapsedMs, EnhancedCode, Host, Ip, Reason, SmtpCode, sampleMessage, Words } from './members.ts'
 
 const { to: _, recipient_domain: __, ...sampleWhole } = sampleMessage
 const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
 
-export const deliveryConcurrencyLimitExceeded = signal({
+export const deliveryConcurrencyLimitExceeded = eventKind({
   type: 'delivery.concurrency-limit-exceeded',
   summary: 'An attempt was postponed because too many connections to the destination are open.',
   data: AboutMessage({
@@ -18,14 +18,14 @@ export const deliveryConcurrencyLimitExceeded = signal({
   sample: { ...sampleHost, next_attempt_at: new Date('2026-11-20T02:57:21.664Z'), limit: 20, waiting: 312 },
 })
 
-export const deliveryAttemptStart = signal({
+export const deliveryAttemptStart = eventKind({
   type: 'delivery.attempt-start',
   summary: 'An attempt to deliver a message begins.',
   data: AboutMessage({ queued_ms: Type.Optional(ElapsedMs) }),
   sample: { ...sampleWhole, to: ['kim@example.org'], queued_ms: 42 },
 })
 
-export const deliveryAttemptEnd = signal({
+export const deliveryAttemptEnd = eventKind({
   type: 'delivery.attempt-end',
   summary: 'An attempt to deliver a message has ended, whatever came of it.',
   data: AboutMessage({
@@ -35,14 +35,14 @@ export const deliveryAttemptEnd = signal({
   sample: { ...sampleWhole, to: ['kim@example.org'], elapsed_ms: 913, result: 'delivered' },
 })
 
-export const deliveryCompleted = signal({
+export const deliveryCompleted = eventKind({
   type: 'delivery.completed',
   summary: 'Every recipient of a message has reached a final state.',
   data: AboutMessage({ elapsed_ms: ElapsedMs, delivered: Count, failed: Count }),
   sample: { ...sampleWhole, to: ['kim@example.org', 'lee@example.net'], elapsed_ms: 1204, delivered: 1, failed: 1 },
 })
 
-export const deliveryDelivered = signal({
+export const deliveryDelivered = eventKind({
   type: 'delivery.delivered',
   summary: 'The destination took the message for this recipient.',
   data: AboutMessage({
@@ -65,7 +65,7 @@ export const deliveryDelivered = signal({
   },
 })
 
-export const deliveryDsnPermFail = signal({
+export const deliveryDsnPermFail = eventKind({
   type: 'delivery.dsn-perm-fail',
   summary: 'The message can never reach this recipient: it bounced.',
   data: AboutMessage({
@@ -88,7 +88,7 @@ export const deliveryDsnPermFail = signal({
   },
 })
 
-export const deliveryDsnTempFail = signal({
+export const deliveryDsnTempFail = eventKind({
   type: 'delivery.dsn-temp-fail',
   summary: 'The message is late for this recipient; attempts go on.',
   data: AboutMessage({
@@ -105,7 +105,7 @@ export const deliveryDsnTempFail = signal({
   },
 })
 
-export const deliveryFailed = signal({
+export const deliveryFailed = eventKind({
   type: 'delivery.failed',
   summary: 'An attempt failed for a reason that has no narrower type, such as an error of a provider, or time ran out.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
@@ -119,14 +119,14 @@ const Refusal = AboutMessage({
   response: Words,
 })
 
-export const deliveryMailFromRejected = signal({
+export const deliveryMailFromRejected = eventKind({
   type: 'delivery.mail-from-rejected',
   summary: 'The destination refused the sender (MAIL FROM).',
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
 })
 
-export const deliveryMessageRejected = signal({
+export const deliveryMessageRejected = eventKind({
   type: 'delivery.message-rejected',
   summary: 'The destination refused the message itself (DATA).',
   data: AboutMessage({
@@ -136,21 +136,21 @@ export const deliveryMessageRejected = signal({
   sample: { ...sampleHost, smtp_code: 554, enhanced_code: '5.6.0', response: '554 5.6.0 Message content rejected' },
 })
 
-export const deliveryRcptToRejected = signal({
+export const deliveryRcptToRejected = eventKind({
   type: 'delivery.rcpt-to-rejected',
   summary: 'The destination refused this recipient (RCPT TO).',
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
 })
 
-export const deliveryRcptToFailed = signal({
+export const deliveryRcptToFailed = eventKind({
   type: 'delivery.rcpt-to-failed',
   summary: 'No usable answer came for this recipient (RCPT TO): the connection broke or timed out.',
   data: AboutMessage({ host: Host, reason: Reason }),
   sample: { ...sampleHost, reason: 'The connection was closed before an answer came.' },
 })
 
-export const deliveryMxLookupFailed = signal({
+export const deliveryMxLookupFailed = eventKind({
   type: 'delivery.mx-lookup-failed',
   summary: 'The mail hosts of the domain (MX) could not be looked up.',
   data: AboutMessage({
@@ -161,21 +161,21 @@ export const deliveryMxLookupFailed = signal({
   sample: { ...sampleMessage, domain: 'example.org', reason: 'There are no MX records.', fallback: 'implicit-mx' },
 })
 
-export const deliveryIpLookupFailed = signal({
+export const deliveryIpLookupFailed = eventKind({
   type: 'delivery.ip-lookup-failed',
   summary: 'The address of a mail host could not be looked up.',
   data: AboutMessage({ host: Host, reason: Reason }),
   sample: { ...sampleHost, reason: 'The host name does not exist.' },
 })
 
-export const deliveryNullMx = signal({
+export const deliveryNullMx = eventKind({
   type: 'delivery.null-mx',
   summary: 'The domain publishes a null MX: it takes no mail (RFC 7505).',
   data: AboutMessage({ domain: Type.String() }),
   sample: { ...sampleMessage, domain: 'example.org' },
 })
 
-export const deliveryConnectError = signal({
+export const deliveryConnectError = eventKind({
   type: 'delivery.connect-error',
   summary: 'No connection to the mail host could be made.',
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
@@ -184,21 +184,21 @@ export const deliveryConnectError = signal({
 
 const Greeting = AboutMessage({ host: Host, ip: Type.Optional(Ip), response: Type.Optional(Words), reason: Type.Optional(Reason) })
 
-export const deliveryGreetingFailed = signal({
+export const deliveryGreetingFailed = eventKind({
   type: 'delivery.greeting-failed',
   summary: 'The mail host did not greet as it should.',
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
 })
 
-export const deliveryEhloRejected = signal({
+export const deliveryEhloRejected = eventKind({
   type: 'delivery.ehlo-rejected',
   summary: 'The mail host refused our introduction (EHLO).',
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '550 5.7.1 Access denied' },
 })
 
-export const deliveryStartTlsError = signal({
+export const deliveryStartTlsError = eventKind({
   type: 'delivery.start-tls-error',
   summary: 'The mail host offered STARTTLS and the handshake failed.',
   data: AboutMessage({
@@ -209,7 +209,7 @@ export const deliveryStartTlsError = signal({
   sample: { ...sampleHost, reason: 'The certificate has expired.', fallback: 'next-host' },
 })
 
-export const deliveryStartTlsUnavailable = signal({
+export const deliveryStartTlsUnavailable = eventKind({
   type: 'delivery.start-tls-unavailable',
   summary: 'The mail host does not offer STARTTLS.',
   data: AboutMessage({
@@ -220,7 +220,7 @@ export const deliveryStartTlsUnavailable = signal({
   sample: { ...sampleHost, reason: 'STARTTLS is not among the extensions.', required: false },
 })
 
-export const deliveryImplicitTlsError = signal({
+export const deliveryImplicitTlsError = eventKind({
   type: 'delivery.implicit-tls-error',
   summary: 'The handshake failed with a host that speaks TLS from the first byte.',
   data: AboutMessage({ host: Host, reason: Reason }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Timestamp } from '../../../lib/shapes.ts'
-import { signal } from '../event-kind.ts'
+import { eventKind } from '../event-kind.ts'
 import { AboutMessage, Ip, sampleMessage } from './members.ts'
 
 /** A feedback-loop report in the Abuse Reporting Format (RFC 5965). Only the type of feedback is certain to be in it. */
@@ -28,21 +28,21 @@ const sampleReport = {
   reported_domain: ['news.example.com'],
 }
 
-export const incomingReportAbuse = signal({
+export const incomingReportAbuse = eventKind({
   type: 'incoming-report.abuse-report',
   summary: 'Somebody reported a message as spam. The recipient is unsubscribed from the subscription type of the message.',
   data: Report,
   sample: { ...sampleReport, unsubscribed: true },
 })
 
-export const incomingReportFraud = signal({
+export const incomingReportFraud = eventKind({
   type: 'incoming-report.fraud-report',
   summary: 'Somebody reported a message as fraud.',
   data: Report,
   sample: { ...sampleReport, reported_uri: ['https://news.example.com/offer'] },
 })
 
-export const incomingReportVirus = signal({
+export const incomingReportVirus = eventKind({
   type: 'incoming-report.virus-report',
   summary: 'Somebody reported that a message holds a virus.',
   data: Report,

@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
 import { OneOf, Timestamp } from '../../../lib/shapes.ts'
-import { signal } from '../event-kind.ts'
+import { eventKind } from '../event-kind.ts'
 import { AboutMessage, Addresses, Count, Reason, sampleMessage } from './members.ts'
 
 const { attempt: _, ...sampleQueued } = sampleMessage
 
-export const queueMessageAuthenticated = signal({
+export const queueMessageAuthenticated = eventKind({
   type: 'queue.queue-message-authenticated',
   summary: 'A message from an authenticated submission, over the API or by SMTP, was accepted into the outbound queue.',
   data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Bytes of the message.' }) }),
   sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
 })
 
-export const queueRescheduled = signal({
+export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
   summary: 'At least one recipient met a temporary failure; the next attempt is planned.',
   data: AboutMessage({
@@ -30,7 +30,7 @@ export const queueRescheduled = signal({
   },
 })
 
-export const queueQuotaExceeded = signal({
+export const queueQuotaExceeded = eventKind({
   type: 'queue.quota-exceeded',
   summary: 'A message was refused because a queue or sending quota is full.',
   data: AboutMessage({

@@ -34,7 +34,7 @@ const finalized = (status: string, errors: object[] = []) =>
     direction: 'outbound',
     id: ID,
     tags: ['message:42'],
-    to: [{ phone_number: '+61400000000', status, carrier: 'TELSTRA', line_type: 'Wireless' }],
+    to: [{ phone_number: '+61400000000', status, connection: 'TELSTRA', line_type: 'Wireless' }],
     from: { phone_number: '+61411111111' },
     text: 'Hello Ana',
     errors,
