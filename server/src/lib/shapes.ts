@@ -61,3 +61,9 @@ export const Page = <S extends TSchema>(item: S) =>
     prevCursor: Nullable(Type.String({ description: 'Cursor of the previous page; null on the first page.' })),
     limit: Type.Integer({ description: 'Page size used.' }),
   })
+
+/** What a statement such as `select count(*)` returns. */
+export const Count = Type.Integer()
+
+/** What a statement such as `select exists (…)` returns. */
+export const Flag = Type.Boolean()

@@ -9,14 +9,14 @@ const MERGES = 'what was kept of people that turned out to be one depends on who
 /** Statements that read a table of another module, and why they may. */
 const MAY: Record<string, string> = {
   'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
-  'rules.amongPeople': RULES,
+  'rules.matchingUsers': RULES,
   'lists.countByRule': RULES,
-  'lists.countPeople': RULES,
+  'lists.countUsers': RULES,
   'rules.device': RULES,
   'rules.list': RULES,
   'rules.ofTimes': RULES,
-  'lists.fillFromFound': RULES,
-  'lists.fillPeople': RULES,
+  'lists.fillFromMatches': RULES,
+  'lists.fillUsers': RULES,
   'lists.fillTimes': RULES,
   'lists.findChunk': RULES,
   'lists.readTimes': RULES,
@@ -24,10 +24,10 @@ const MAY: Record<string, string> = {
   'lists.firstMerged': MERGES,
   'lists.takeFormerTimes': MERGES,
   'lists.findByName': 'a hundred people are named by their ids at once',
-  'lists.holdPeople': 'whoever is put into a list must not be merged away meanwhile',
+  'lists.lockUsers': 'whoever is put into a list must not be merged away meanwhile',
   'lists.isMember': 'a page of members is full although some of them are being erased',
-  'subscriptions.holdByPhone': 'whoever writes STOP means everybody with that number, who must not be merged away meanwhile',
-  'subscriptions.holdPeople': 'whose consent changes must not be merged away meanwhile',
+  'subscriptions.lockByPhone': 'whoever writes STOP means everybody with that number, who must not be merged away meanwhile',
+  'subscriptions.lockUsers': 'whose consent changes must not be merged away meanwhile',
   'lists.subscriptionNames': 'a rule is described by the names of what it mentions, for a page of lists at once',
 }
 

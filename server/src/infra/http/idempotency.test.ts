@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
     await using w = await world()
     const { body } = await w.post('/api/client/keys', { name: 'one' }, key('sealed'))
     const Row = Type.Object({ body: Type.String() })
-    const stored = await w.db.one(Row, sql`select body from idempotency_records where idempotency_key = 'sealed'`)
+    const stored = await w.db.first(Row, sql`select body from idempotency_records where idempotency_key = 'sealed'`)
     expect(stored?.body).not.toContain(body.value)
   })
 
@@ -108,7 +108,7 @@ describe('Idempotency-Key', () => {
     const send = () => w.post('/api/client/events', [{ name: 'x', external_id: 'kim' }], key('event'))
     expect([(await send()).status, (await send()).headers['idempotent-replayed']]).toEqual([204, 'true'])
     const Row = Type.Object({ count: Type.Integer() })
-    expect((await w.db.one(Row, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count).toBe(1)
+    expect((await w.db.first(Row, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count).toBe(1)
   })
 
   test('reads ignore the header', async () => {

@@ -128,7 +128,7 @@ async function settle(ctx: InTx<Ctx>, work: Work): Promise<StoredReply> {
 }
 
 const find = (ctx: InTx<Ctx>, { keyId, key }: IdempotentRequest) =>
-  ctx.db.one(
+  ctx.db.first(
     Stored,
     sql`select fingerprint, status, body, is_sealed, location, request_id
         from idempotency_records

@@ -48,7 +48,7 @@ export function addOperations(app: FastifyInstance, { ctx, queues, connections }
 
 async function databaseAnswers(ctx: Ctx): Promise<'ok' | 'unreachable'> {
   try {
-    await ctx.db.one(One, sql`select 1 as one`)
+    await ctx.db.first(One, sql`select 1 as one`)
     return 'ok'
   } catch {
     return 'unreachable'

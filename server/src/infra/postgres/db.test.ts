@@ -15,20 +15,20 @@ describe('rows', () => {
     '2100-12-31T23:59:59.999Z',
   ])('%s reads back as it was written', async (text) => {
     await using w = await world()
-    const row = await w.db.one(Type.Object({ at: Instant }), sql`select ${new Date(text)}::timestamptz(3) as at`)
+    const row = await w.db.first(Type.Object({ at: Instant }), sql`select ${new Date(text)}::timestamptz(3) as at`)
     expect(row?.at.toISOString()).toBe(text)
   })
 
   test('int8 is a number, alone and in an array, and one that is not safe is refused', async () => {
     await using w = await world()
     const Row = Type.Object({ one: Type.Integer(), many: Type.Array(Type.Integer()) })
-    expect(await w.db.one(Row, sql`select 7::bigint as one, array[1, 2]::bigint[] as many`)).toEqual({ one: 7, many: [1, 2] })
-    await expect(w.db.one(One, sql`select 9007199254740993::bigint as one`)).rejects.toThrow('out of the safe range')
+    expect(await w.db.first(Row, sql`select 7::bigint as one, array[1, 2]::bigint[] as many`)).toEqual({ one: 7, many: [1, 2] })
+    await expect(w.db.first(One, sql`select 9007199254740993::bigint as one`)).rejects.toThrow('out of the safe range')
   })
 
   test('in tests a row that has not its shape fails where it was read', async () => {
     await using w = await world()
-    await expect(w.db.one(One, sql`select null::int as one`)).rejects.toThrow('does not have its shape')
+    await expect(w.db.first(One, sql`select null::int as one`)).rejects.toThrow('does not have its shape')
   })
 })
 
@@ -38,7 +38,7 @@ describe('statements', () => {
     const evil = "'; drop table users; --"
     const Row = Type.Object({ a: Type.String(), b: Type.String() })
     const parts = [sql`${evil}::text as a`, sql`${'b'}::text as b`]
-    expect(await w.db.one(Row, sql`select ${join(parts, ', ')}`)).toEqual({ a: evil, b: 'b' })
+    expect(await w.db.first(Row, sql`select ${join(parts, ', ')}`)).toEqual({ a: evil, b: 'b' })
   })
 })
 
@@ -64,6 +64,6 @@ describe('transactions', () => {
     await using w = await world()
     const died = await w.db.transaction((db) => db.run(sql`select pg_terminate_backend(pg_backend_pid())`)).catch((error) => error)
     expect(isSqlState(died, '57P01')).toBe(true)
-    expect(await w.db.one(One, sql`select 1 as one`)).toEqual({ one: 1 })
+    expect(await w.db.first(One, sql`select 1 as one`)).toEqual({ one: 1 })
   })
 })

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 
@@ -62,8 +62,12 @@ pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text
 export type Db = {
   /** Every row, in the shape given. */
   many<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>[]>
+  /** The row of a statement that always returns one. Throws when it returns none. */
+  one<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>>
+  /** The only column of the only row, such as a count. Throws when there is no row. */
+  value<S extends TSchema>(value: S, statement: Sql): Promise<Static<S>>
   /** The first row, or undefined. */
-  one<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
+  first<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
   /** Rows affected. */
   run(statement: Sql): Promise<number>
   /** Loads rows in COPY text format through the given `copy … from stdin`. */
@@ -192,9 +196,16 @@ function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omi
     if (options.checkRows) for (const found of rows) assertRow(row, found, statement)
     return rows as Static<S>[]
   }
+  const one = async <S extends TSchema>(row: S, statement: Sql) => {
+    const [found] = await many(row, statement)
+    if (found === undefined) throw new Error(`A statement that always returns a row returned none: ${summaryOf(statement)}`)
+    return found
+  }
   return {
     many,
-    one: async (row, statement) => (await many(row, statement))[0],
+    one,
+    value: async (value, statement) => Object.values((await one(rowOf(value), statement)) as object)[0] as never,
+    first: async (row, statement) => (await many(row, statement))[0],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
       const { text } = prepare(statement)
@@ -253,14 +264,25 @@ function render({ strings, values: parts }: Sql, values: unknown[]): string {
   return text
 }
 
+/** The shape of a row with one column, whatever its name; kept, because compiling a shape takes longer than a statement. */
+function rowOf(value: TSchema): TSchema {
+  const row = rows.get(value) ?? Type.Record(Type.String(), value)
+  rows.set(value, row)
+  return row
+}
+
+const rows = new WeakMap<TSchema, TSchema>()
+
 const shapes = new WeakMap<TSchema, (value: unknown) => string | null>()
 
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
   const check = shapes.get(row) ?? matches(row)
   shapes.set(row, check)
   const problem = check(found)
-  if (problem) throw new Error(`A row does not have its shape: ${problem} in ${prepare(statement).text.trim().slice(0, 200)}`)
+  if (problem) throw new Error(`A row does not have its shape: ${problem} in ${summaryOf(statement)}`)
 }
+
+const summaryOf = (statement: Sql): string => prepare(statement).text.trim().slice(0, 200)
 
 /** Was the database the cause, by one of these SQLSTATE codes? */
 export const isSqlState = (error: unknown, ...codes: string[]): boolean =>

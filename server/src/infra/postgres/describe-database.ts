@@ -6,7 +6,7 @@ const Description = Type.Object({ version: Type.String(), durable: Type.Boolean(
 
 /** Which PostgreSQL this is, and whether a commit survives a power cut. */
 export async function describeDatabase(ctx: Ctx): Promise<{ version: string; durable: boolean }> {
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     Description,
     sql`select current_setting('server_version') as version,
                current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on' and current_setting('synchronous_commit') <> 'off' as durable`,

@@ -24,7 +24,7 @@ const empty = (w: World) => w.db.run(sql`delete from queue_entries`)
 
 const Count = Type.Object({ count: Type.Integer() })
 const appended = async (w: World) =>
-  (await w.db.one(Count, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count
+  (await w.db.first(Count, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count
 
 describe('the measure', () => {
   test('of an empty log is nothing', async () => {

@@ -31,7 +31,7 @@ const NOTHING: Backlog = { requests: 0, items: 0, bytes: 0, oldest: null }
  * newest, and of the range before them, which doubles at each step, a few. One old request that is stuck weighs next to nothing.
  */
 export async function measureBacklog(ctx: Ctx): Promise<Backlog> {
-  const measured = await ctx.db.one(
+  const measured = await ctx.db.first(
     Backlog,
     sql`with ends as materialized (
           select (select position from queue_entries order by position limit 1) as first,
@@ -126,7 +126,7 @@ const Oldest = Type.Object({ received_at: Instant })
 
 /** How long the oldest accepted request of a project has waited to be applied: what can wait gives way to it. */
 export async function oldestEntryAgeMs(ctx: Ctx, projectId: ProjectId): Promise<number> {
-  const oldest = await ctx.db.one(
+  const oldest = await ctx.db.first(
     Oldest,
     sql`select received_at from queue_entries where project_id = ${projectId} order by position limit 1`,
   )

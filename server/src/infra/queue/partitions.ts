@@ -56,18 +56,16 @@ export type BatchPlan = Static<typeof WindowRow>
 
 /** What was begun and not finished, because its process died. */
 export const findBatchPlan = (ctx: Ctx, projectId: ProjectId) =>
-  ctx.db.one(WindowRow, sql`select id, positions, partitions from queue_batches where project_id = ${projectId}`)
+  ctx.db.first(WindowRow, sql`select id, positions, partitions from queue_batches where project_id = ${projectId}`)
 
 /** Writes down how a batch is divided, before the first partition begins: not in the transaction that ends it. */
 export const openBatchPlan = async (ctx: Ctx, projectId: ProjectId, positions: number[], partitions: Uint8Array): Promise<BatchPlan> => {
-  const window = await ctx.db.one(
+  return ctx.db.one(
     WindowRow,
     sql`insert into queue_batches (project_id, positions, partitions, created_at)
         values (${projectId}, ${positions}::bigint[], ${Buffer.from(partitions)}, ${ctx.clock.now()})
         returning id, positions, partitions`,
   )
-  if (!window) throw new Error('The window was not stored.')
-  return window
 }
 
 /** The requests of a window, in order. */

@@ -6,7 +6,7 @@
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { type Db, sql } from '../postgres/db.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { measureBacklog } from './backlog.ts'
@@ -137,12 +137,9 @@ export const projectsWithEntries = (ctx: Ctx) =>
         select project_id from waiting where project_id is not null`,
   )
 
-const Locked = Type.Object({ locked: Type.Boolean() })
-
 /** One processor at a time for a project keeps its people's events in order; false when another has it. */
-export const lockProject = async (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
-  (await ctx.db.one(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`))
-    ?.locked ?? false
+export const lockProject = (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
+  ctx.db.value(Flag, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`)
 
 const CLAIMED_REQUESTS_MAX = 2000
 
@@ -171,11 +168,9 @@ export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedIte
         from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as p(kind text, request_id text, received_at timestamptz, item jsonb, reason text)`,
   )
 
-const Found = Type.Object({ found: Type.Boolean() })
-
 /** Does anything wait in this project? */
-export const hasEntries = async (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
-  (await ctx.db.one(Found, sql`select exists (select 1 from queue_entries where project_id = ${projectId}) as found`))?.found ?? false
+export const hasEntries = (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
+  ctx.db.value(Flag, sql`select exists (select 1 from queue_entries where project_id = ${projectId}) as found`)
 
 const Parked = Type.Object({ parked: Type.Integer() })
 /** More than this many are told as this many. */
@@ -185,7 +180,7 @@ const PARKED_COUNTED_MAX = 100_000
 export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date | null; parked: number }> {
   const { requests, items, bytes, oldest } = await measureBacklog(ctx)
   ctx.metrics.backlog(items, bytes)
-  const counted = await ctx.db.one(
+  const counted = await ctx.db.first(
     Parked,
     sql`select count(*) as parked from (select 1 from parked_items order by id limit ${PARKED_COUNTED_MAX}) counted`,
   )

@@ -22,7 +22,7 @@ export async function spendQuota(ctx: Ctx & { projectId?: ProjectId }, name: Quo
   const now = ctx.clock.now()
   const period = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
   const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     Used,
     sql`insert into usage_counters as c (project_id, name, period, used)
         values (${ctx.projectId}, ${name}, ${period}::timestamptz::date, 1)

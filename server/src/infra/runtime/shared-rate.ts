@@ -23,7 +23,7 @@ export async function takeTokens(
     sql`insert into rate_buckets (project_id, name, tokens, refilled_at) values (${ctx.projectId}, ${name}, ${limit}, ${now})
         on conflict (project_id, name) do nothing`,
   )
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     Bucket,
     sql`with held as materialized (
           select least(${limit}::float8, tokens + greatest(0, extract(epoch from ${now}::timestamptz - refilled_at)) * 1000 * ${limit} / ${intervalMs}) as available

@@ -21,7 +21,7 @@ async function make(w: World, body: object = {}) {
 
 async function makeList(w: World, { projectId }: Pick<Tenant, 'projectId'> = w, archivedAt: Date | null = null): Promise<number> {
   const now = w.clock.now()
-  const row = await w.db.one(
+  const row = await w.db.first(
     Type.Object({ id: Type.Integer() }),
     sql`insert into lists (project_id, name, type, created_at, updated_at, archived_at) values (${projectId}, 'All', 'static', ${now}, ${now}, ${archivedAt}) returning id`,
   )

@@ -35,7 +35,6 @@ export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: 
     await lockEditable(ctx, place.campaignId)
     return saveTemplate(ctx, place, data, compiled)
   })
-  if (!saved) throw new Error('The template was not saved.')
   return { ...present(saved), findings: findingsOf(campaign.channel, saved, await lintContextOf(ctx, campaign)) }
 }
 

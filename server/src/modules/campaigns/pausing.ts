@@ -18,9 +18,7 @@ async function setPause(ctx: ProjectCtx, id: CampaignId, pause: boolean): Promis
     const found = pauseFault(before.state)
     if (found) throw faultsError([found])
     if ((before.paused_at !== null) === pause) return before
-    const saved = await savePause(ctx, id, pause ? ctx.clock.now() : null, pause ? 'hold' : 'release')
-    if (!saved) throw new Error('A campaign that was held is gone.')
-    return saved
+    return savePause(ctx, id, pause ? ctx.clock.now() : null, pause ? 'hold' : 'release')
   })
   ctx.wake('campaigns.chores')
   return row

@@ -42,7 +42,7 @@ export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
   )
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
@@ -57,7 +57,7 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
 
 /** The campaign, held until the transaction ends: its state and templates are decided about one at a time. */
 export const lockCampaign = (ctx: InTx, id: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null

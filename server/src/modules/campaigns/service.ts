@@ -26,12 +26,7 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput, look
   const { type, name: _, channel: __, subscription_id: ___, ...changes } = input
   const fields = draftOf(input)
   refuse([...(await referenceFaults(ctx, { type, channel }, changes, lookUps)), ...splitFaults({ type, channel }, fields)])
-  return created(await queries.insertCampaign(ctx, { type, channel }, fields))
-}
-
-function created(row: CampaignRow | undefined): CampaignRow {
-  if (!row) throw new Error('The campaign was not inserted.')
-  return row
+  return queries.insertCampaign(ctx, { type, channel }, fields)
 }
 
 export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CampaignRow>> => queries.listCampaigns(ctx, page)
@@ -81,7 +76,7 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
 async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
   refuse([...lateFaults(before, after), ...splitFaults(before, after)])
   await checkState(ctx, before, after)
-  return created(await queries.saveCampaign(ctx, before.id, after, choreOf(before.state, after.state)))
+  return queries.saveCampaign(ctx, before.id, after, choreOf(before.state, after.state))
 }
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
@@ -129,7 +124,7 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {
   return inTx(ctx, async (ctx) => {
     const original = await getCampaign(ctx, id)
-    const copy = created(await queries.insertCampaign(ctx, original, copyOf(fieldsOf(original))))
+    const copy = await queries.insertCampaign(ctx, original, copyOf(fieldsOf(original)))
     await copyTemplates(ctx, original.id, copy.id)
     return copy
   })

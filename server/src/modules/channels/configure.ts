@@ -52,8 +52,8 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
     }
     const is_default = input.is_default ?? counts?.of_channel === 0
     if (is_default) await queries.dropDefault(ctx, channel, null)
-    const made = written(await queries.insertProvider(ctx, { name, kind, channel, settings: shown, is_default, rate }))
-    return written(await queries.saveProvider(ctx, made.id, { ...made, ...sealed(ctx, made.id, secrets), rate }))
+    const made = await queries.insertProvider(ctx, { name, kind, channel, settings: shown, is_default, rate })
+    return queries.saveProvider(ctx, made.id, { ...made, ...sealed(ctx, made.id, secrets), rate })
   })
   return present(ctx, row)
 }
@@ -67,7 +67,7 @@ export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: P
     const next = { ...before, ...rest, ...(settings && changed(ctx, row, settings)) }
     if (isDeepStrictEqual(next, before)) return row
     if (next.is_default && !row.is_default) await queries.dropDefault(ctx, row.channel, id)
-    return written(await queries.saveProvider(ctx, id, next))
+    return queries.saveProvider(ctx, id, next)
   })
   return present(ctx, row)
 }
@@ -129,11 +129,6 @@ function present(ctx: Ctx, { sealed: _, secret_names, rate_limit, rate_interval_
 
 function found(row: ProviderRow | undefined): ProviderRow {
   if (!row) throw missing('provider')
-  return row
-}
-
-function written(row: ProviderRow | undefined): ProviderRow {
-  if (!row) throw new Error('The provider was not written.')
   return row
 }
 

@@ -4,6 +4,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { Flag } from '../../lib/shapes.ts'
 import { ProviderRow } from './schema.ts'
 
 const columns = sql`id, project_id, name, kind, channel, settings, sealed, secret_names, is_default, rate_limit, rate_interval_seconds,
@@ -39,15 +40,15 @@ export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
 
 /** A provider of this project; undefined when there is none with this id. */
 export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
-  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
 
 /** The same, which nobody changes until the end of the transaction. */
 export const holdProvider = (ctx: InTx, id: ProviderId) =>
-  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
 
 /** Who carries the messages of a channel unless a campaign says otherwise. */
 export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.one(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
 
 /** The other providers of a channel, oldest first. */
 export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>
@@ -55,27 +56,23 @@ export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>
 
 /** Whose callback it is. The address is all that a vendor knows of the project. */
 export const findCalled = (ctx: Ctx, id: ProviderId) =>
-  ctx.db.one(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
+  ctx.db.first(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
 
 const Count = Type.Object({ all: Type.Integer(), of_channel: Type.Integer() })
 
 /** How many providers there are, and how many of the channel. */
 export const countProviders = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.one(
+  ctx.db.first(
     Count,
     sql`select count(*) as all, count(*) filter (where channel = ${channel}) as of_channel from providers where ${isThere(ctx)}`,
   )
 
-const Exists = Type.Object({ exists: Type.Boolean() })
-
 /** Has the project a provider of another kind than this? */
-export const hasProviderBeside = async (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
-  (
-    await ctx.db.one(
-      Exists,
-      sql`select exists (select 1 from providers where project_id = ${projectId} and archived_at is null and kind <> ${kind}) as exists`,
-    )
-  )?.exists ?? false
+export const hasProviderBeside = (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select 1 from providers where project_id = ${projectId} and archived_at is null and kind <> ${kind}) as exists`,
+  )
 
 /** Takes its place from the default of a channel, unless that is the one given. */
 export const dropDefault = (ctx: InTx, channel: Channel, except: ProviderId | null) =>

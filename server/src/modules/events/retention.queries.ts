@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { join, raw, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
-import { Instant, Nullable } from '../../lib/shapes.ts'
+import { Count, Instant, Nullable } from '../../lib/shapes.ts'
 
 const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), followed_at: Nullable(Instant) })
 
 /** What has been removed of the time before an instant. */
 export const findRemoval = (ctx: Ctx, before: Date) =>
-  ctx.db.one(Removal, sql`select removed, past_to, followed_at from event_removals where before = ${before}`)
+  ctx.db.first(Removal, sql`select removed, past_to, followed_at from event_removals where before = ${before}`)
 
 /** A lock that is not to be had at once stands in the way of everybody who comes after. */
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
@@ -29,11 +29,9 @@ export const noteFollowed = (ctx: Ctx, before: Date) =>
         on conflict (before) do update set followed_at = excluded.followed_at`,
   )
 
-const Pages = Type.Object({ pages: Type.Integer() })
-
 /** How large the home of what is older than every month with a partition is. */
-export const oldestMonthPages = async (ctx: Ctx): Promise<number> =>
-  (await ctx.db.one(Pages, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`))?.pages ?? 0
+export const oldestMonthPages = (ctx: Ctx): Promise<number> =>
+  ctx.db.value(Count, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`)
 
 /** Removes the events before an instant from some of its pages, and keeps which is the next. */
 export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: number) =>
@@ -48,14 +46,11 @@ export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: 
         on conflict (before) do update set removed = r.removed + excluded.removed, past_to = excluded.past_to`,
   )
 
-const Gone = Type.Object({ gone: Type.Integer() })
-
 /** Takes some of the days before a day out of the counts. */
-export const deleteDays = async (ctx: Ctx, before: Date, most: number): Promise<number> =>
-  (
-    await ctx.db.one(
-      Gone,
-      sql`with gone as (
+export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`with gone as (
             delete from event_days
             where (project_id, name, day, partition) in
               (select project_id, name, day, partition from event_days where day < (${before}::timestamptz at time zone 'UTC')::date order by day limit ${most})
@@ -67,8 +62,7 @@ export const deleteDays = async (ctx: Ctx, before: Date, most: number): Promise<
             where n.project_id = g.project_id and n.name = g.name and n.partition = g.partition
           )
           select count(*) as gone from gone`,
-    )
-  )?.gone ?? 0
+  )
 
 /** Forgets names of which no event is left. */
 export const deleteNames = (ctx: Ctx) => ctx.db.run(sql`delete from event_names where events <= 0`)

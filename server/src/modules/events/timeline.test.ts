@@ -178,7 +178,7 @@ describe('GET /users/{userId}/events', () => {
         plans.push(...lines.map((line) => line['QUERY PLAN'][0].Plan))
         return []
       }
-      const db = { ...ctx.db, all: explained } as unknown as typeof ctx.db
+      const db = { ...ctx.db, many: explained } as unknown as typeof ctx.db
       await followIndex(ctx)
       await listEvents({ ...ctx, db }, [id], {}, page)
       await listEvents({ ...ctx, db }, [id], {}, { ...page, cursor })

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { Count, IdOf } from '../../lib/shapes.ts'
 import type { Failure } from './failures.ts'
 import type { ImportOptions } from './options.ts'
 import { ClaimedImport, ImportRow } from './schema.ts'
@@ -36,29 +36,25 @@ export const listImports = (ctx: ProjectCtx, listId: ListId, page: PageRequest):
   )
 
 export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
-  ctx.db.one(
+  ctx.db.first(
     ImportRow,
     sql`select ${columns} from imports
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
   )
 
-const Count = Type.Object({ count: Type.Integer() })
-
 /** Imports that are neither finished nor given up, uploads among them. */
-export const countUnfinished = async (ctx: ProjectCtx): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count from imports
+export const countUnfinished = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from imports
           where project_id = ${ctx.projectId} and state in ('receiving', 'queued', 'running')`,
-    )
-  )?.count ?? 0
+  )
 
 const IdRow = Type.Object({ id: IdOf<ImportId>() })
 
 /** An import whose file is about to come. */
 export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Heading, options: ImportOptions): Promise<ImportId> => {
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     IdRow,
     sql`insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, consent_source,
                              subscription_ids, created_at, received_at)
@@ -84,7 +80,7 @@ export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Bu
 
 /** The file is whole: from here on the import is one. */
 export const queueImport = (ctx: ProjectCtx, id: ImportId) =>
-  ctx.db.one(
+  ctx.db.first(
     ImportRow,
     sql`update imports set state = 'queued' where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
   )
@@ -95,7 +91,7 @@ export const discardUpload = (ctx: ProjectCtx, id: ImportId) =>
 
 /** Stops an import that is not at its end. */
 export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
-  ctx.db.one(
+  ctx.db.first(
     ImportRow,
     sql`update imports set state = 'cancelled', finished_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state in ('queued', 'running')
@@ -114,7 +110,7 @@ export const importsDue = (ctx: Ctx) =>
 
 /** Locks an import for one batch, unless somebody else is making one. The lock ends with whoever holds it. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
-  ctx.db.one(
+  ctx.db.first(
     ClaimedImport,
     sql`select ${columns}, line from imports
         where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')
@@ -215,7 +211,7 @@ export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
 
 /** An import that is over and whose file is still here. */
 export const importToClear = (ctx: Ctx) =>
-  ctx.db.one(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
+  ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
 
 /** Deletes some of what an import does not need any more; 0 says that nothing was left. */
 export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rehearsalsMax: number) =>
@@ -239,7 +235,7 @@ export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>
 
 /** An import that ended before, and whose refused rows are still here. */
 export const importToPurge = (ctx: Ctx, before: Date) =>
-  ctx.db.one(
+  ctx.db.first(
     DueRow,
     sql`select id, project_id from imports where finished_at < ${before} and purged_at is null order by finished_at limit 1`,
   )

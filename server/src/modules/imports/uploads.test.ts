@@ -268,7 +268,7 @@ describe('over a real connection', () => {
         sent += part.length
         yield part
         if (sent % (4 * MEBIBYTE) > part.length) continue
-        const stored = await w.db.one(Stored, sql`select coalesce(sum(length(bytes)), 0)::bigint as bytes from import_chunks`)
+        const stored = await w.db.first(Stored, sql`select coalesce(sum(length(bytes)), 0)::bigint as bytes from import_chunks`)
         mostHeld = Math.max(mostHeld, sent - (stored?.bytes ?? 0))
       }
     }

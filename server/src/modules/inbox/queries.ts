@@ -59,28 +59,25 @@ export const unreadOf = (ctx: Ctx) =>
                    where m.project_id = c.project_id and m.user_id = c.user_id and m.read_at is null and m.archived_at is null
                      and m.expires_at <= ${ctx.clock.now()}))::integer as unread`
 
-const Unread = Type.Object({ unread: Type.Integer() })
-
-export const countUnread = async (ctx: ProjectCtx, userId: UserId): Promise<number> =>
-  (
-    await ctx.db.one(
-      Unread,
-      sql`select ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}`,
-    )
-  )?.unread ?? 0
+/** How many messages of a user are unread. One without a counter has none. */
+export const countUnread = (ctx: ProjectCtx, userId: UserId): Promise<number> =>
+  ctx.db.value(
+    Type.Integer(),
+    sql`select coalesce((select ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}), 0)`,
+  )
 
 const Counter = Type.Object({ seq: Type.Integer(), unread: Type.Integer() })
 
 /** Up to which number the changes of somebody's inbox go, and how many messages are unread. */
 export const findCounter = (ctx: ProjectCtx, userId: UserId) =>
-  ctx.db.one(
+  ctx.db.first(
     Counter,
     sql`select c.seq, ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}`,
   )
 
 /** Who listens has a counter from then on, so that its going says that the person has gone elsewhere. */
 export const makeCounter = (ctx: ProjectCtx, userId: UserId) =>
-  ctx.db.one(
+  ctx.db.first(
     Counter,
     sql`insert into inbox_counters as c (project_id, user_id, seq, unread) values (${ctx.projectId}, ${userId}, 0, 0)
         on conflict (user_id) do update set seq = c.seq
@@ -146,7 +143,7 @@ export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
 
 /** One message of somebody, while it is there. */
 export const findMessage = (ctx: ProjectCtx, userId: UserId, id: MessageId) =>
-  ctx.db.one(
+  ctx.db.first(
     InboxRow,
     sql`select ${columns} from inbox_messages m
         where m.project_id = ${ctx.projectId} and m.id = ${id} and m.user_id = ${userId} and ${isThere(ctx)}`,
@@ -239,7 +236,7 @@ export type Erased = Static<typeof Erased>
 
 /** Removes everything of these people, and says how much it was. */
 export const erase = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.one(
+  ctx.db.first(
     Erased,
     sql`with removed as (
           delete from inbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) returning id

@@ -32,11 +32,11 @@ export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
   )
 
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
-  ctx.db.one(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+  ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
 
 /** The journey, held until the transaction ends: its status and steps are decided about one at a time. */
 export const lockJourney = (ctx: InTx, id: JourneyId) =>
-  ctx.db.one(
+  ctx.db.first(
     JourneyRow,
     sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`,
   )

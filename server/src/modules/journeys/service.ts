@@ -13,12 +13,7 @@ import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow, 
 export async function createJourney(ctx: ProjectCtx, input: JourneyInput): Promise<Journey> {
   const { name, status = 'draft', description = null, tags = [] } = input
   if (status !== 'draft') requirePublisher(ctx)
-  return present(saved(await queries.insertJourney(ctx, normalised({ name, status, description, tags }))))
-}
-
-function saved(row: JourneyRow | undefined): JourneyRow {
-  if (!row) throw new Error('The journey was not saved.')
-  return row
+  return present(await queries.insertJourney(ctx, normalised({ name, status, description, tags })))
 }
 
 const normalised = ({ description, tags, ...rest }: JourneyFields): JourneyFields => ({
@@ -52,7 +47,7 @@ export async function updateJourney(ctx: ProjectCtx, id: JourneyId, changes: Jou
     const before = await holdJourney(ctx, id)
     const after = normalised({ ...fieldsOf(before), ...changes })
     if (isDeepStrictEqual(fieldsOf(before), after)) return present(before)
-    return present(saved(await queries.saveJourney(ctx, id, after)))
+    return present(await queries.saveJourney(ctx, id, after))
   })
 }
 

@@ -3,6 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
+import { Count } from '../../lib/shapes.ts'
 import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
 
 const columns = sql`id, project_id, name, scope, role, prefix, last4, description, is_system_key, created_at, updated_at`
@@ -35,7 +36,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
 
 /** The live key with this hash, of a project and organisation that exist. */
 export const findCredential = (ctx: Ctx, hash: string) =>
-  ctx.db.one(
+  ctx.db.first(
     CredentialRow,
     sql`select k.id, k.organization_id, k.project_id, k.scope, k.role, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
         from api_keys k
@@ -59,7 +60,7 @@ export type NewKey = {
 
 /** Nothing when the very same key exists already. */
 export const insertKey = (ctx: Ctx, key: NewKey) =>
-  ctx.db.one(
+  ctx.db.first(
     InsertedKey,
     sql`insert into api_keys (organization_id, project_id, scope, role, name, description, hash, prefix, last4, is_system_key, created_at, updated_at)
         values (${key.organisationId}, ${key.projectId}, ${key.scope}, ${key.role}, ${key.name}, ${key.description}, ${key.hash},
@@ -70,17 +71,15 @@ export const insertKey = (ctx: Ctx, key: NewKey) =>
 
 const InsertedKey = Type.Pick(KeyRow, ['id', 'created_at', 'updated_at'])
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countKeys = async (ctx: Ctx, projectId: ProjectId): Promise<number> =>
-  (await ctx.db.one(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`))?.count ?? 0
+export const countKeys = (ctx: Ctx, projectId: ProjectId): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`)
 
 export const findKey = (ctx: ProjectCtx, id: KeyId) =>
-  ctx.db.one(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+  ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
 
 /** Members that are undefined keep their value; `updated_at` moves only when something changed. */
 export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
-  ctx.db.one(
+  ctx.db.first(
     KeyRow,
     sql`update api_keys k
         set name = n.name, description = n.description, scope = n.scope, role = n.role,
@@ -102,7 +101,7 @@ export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
 
 /** Is this key still alive? User tokens die with the key that minted them. */
 export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>
-  (await ctx.db.one(
+  (await ctx.db.first(
     KeyRow,
     sql`select ${columns} from api_keys where project_id = ${projectId} and id = ${id} and archived_at is null`,
   )) !== undefined

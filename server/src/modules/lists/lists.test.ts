@@ -611,7 +611,7 @@ async function locked(w: World): Promise<AsyncDisposable> {
 async function somebodyWaits(w: World): Promise<void> {
   const Waiting = Type.Object({ waiting: Type.Boolean() })
   for (;;) {
-    const row = await w.db.one(
+    const row = await w.db.first(
       Waiting,
       sql`select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`,
     )
@@ -691,7 +691,7 @@ describe('recount', () => {
   const counts = Type.Object({ members: Type.Integer() })
   const versions = async (w: World) =>
     (
-      await w.db.one(
+      await w.db.first(
         Type.Object({ count: Type.Integer() }),
         sql`select count(*) as count from list_versions where project_id = ${w.projectId}`,
       )

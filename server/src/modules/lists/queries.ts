@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, SubscriptionId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { Count, IdOf } from '../../lib/shapes.ts'
 import type { Rule } from '../rules/index.ts'
 import { type ListInput, ListRow } from './schema.ts'
 
@@ -49,7 +49,7 @@ export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Li
 
 /** A live list of this project with its newest version. */
 export const findList = (ctx: ProjectCtx, id: ListId) =>
-  ctx.db.one(
+  ctx.db.first(
     ListRow,
     sql`select ${columns} from lists l left join ${newestVersion} on true
         where l.project_id = ${ctx.projectId} and l.id = ${id} and l.archived_at is null`,
@@ -68,26 +68,22 @@ export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<numbe
 
 /** The list, held until the transaction ends: its rule, its state and its end are decided about one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
-  ctx.db.one(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
+  ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
 
 const TypeRow = Type.Object({ type: ListRow.properties.type })
 
 /** The list, held against being archived; its members may change meanwhile. */
 export const holdList = (ctx: InTx, id: ListId) =>
-  ctx.db.one(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
+  ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
 
 /** Held while rules of this project are written, so that two writers do not make a loop between them. */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countDynamic = async (ctx: ProjectCtx): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count from lists where project_id = ${ctx.projectId} and type = 'dynamic' and archived_at is null`,
-    )
-  )?.count ?? 0
+export const countDynamic = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from lists where project_id = ${ctx.projectId} and type = 'dynamic' and archived_at is null`,
+  )
 
 export const insertList = (ctx: InTx, { name, type, tags }: Pick<ListInput, 'name' | 'type'> & { tags: string[] }) =>
   ctx.db.one(
@@ -128,7 +124,7 @@ export const rulesThatMentionLists = (ctx: ProjectCtx) =>
 const VersionRule = Type.Object({ rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'] }) })
 
 export const findRule = (ctx: ProjectCtx, versionId: ListVersionId) =>
-  ctx.db.one(VersionRule, sql`select rule from list_versions where project_id = ${ctx.projectId} and id = ${versionId}`)
+  ctx.db.first(VersionRule, sql`select rule from list_versions where project_id = ${ctx.projectId} and id = ${versionId}`)
 
 const ListName = Type.Object({ id: IdOf<ListId>(), name: Type.String() })
 

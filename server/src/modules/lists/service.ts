@@ -24,8 +24,7 @@ export async function createList(ctx: ProjectCtx, input: ListInput, findCampaign
   if (type === 'dynamic' && rule === null) throw fault('parameter_missing', 'rule', 'A dynamic list needs a `rule`.')
   return inTx(ctx, async (ctx) => {
     if (rule !== null) await admitRule(ctx, rule, findCampaigns)
-    const id = (await queries.insertList(ctx, { name, type, tags: distinct(tags) }))?.id
-    if (id === undefined) throw new Error('The list was not inserted.')
+    const { id } = await queries.insertList(ctx, { name, type, tags: distinct(tags) })
     await startVersion(ctx, id, rule)
     return getList(ctx, id)
   })

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
-import { CHANNELS, type Channel, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
 import type { MessageIntent, Priority, Reason } from './schema.ts'
 
@@ -70,7 +70,7 @@ export type IdRange = { after: MessageId | null; limit: number }
 
 /** Changes a chunk of a campaign's messages that wait, in their order. One that is being claimed is waited for: then it waits no more. */
 const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }: IdRange, condition: Sql, change: Sql): Promise<Chunk> => {
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     Chunk,
     sql`with chunk as materialized (
           select id from messages
@@ -98,20 +98,16 @@ export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =
 export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`held`, sql`held = false`)
 
-const Count = Type.Object({ count: Type.Integer() })
-
 /** How many messages of a campaign providers hold right now, while their senders wait for the answer. */
-export const countInFlight = async (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count
+export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count
           from send_attempts h
           cross join lateral unnest(h.message_ids) as handed(id)
           join messages m on m.id = handed.id and m.project_id = h.project_id
           where h.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
-    )
-  )?.count ?? 0
+  )
 
 const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
 
@@ -177,11 +173,6 @@ export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
         update messages m set user_id = moving.into_id from moving where m.id = moving.id and m.project_id = ${ctx.projectId}`,
   )
 
-const IdRow = Type.Object({ id: IdOf<MessageId>() })
-
 /** An id that no message has, for what goes out beside the ledger: tests and replies to keywords. */
-export const newMessageId = async (ctx: ProjectCtx | InTx): Promise<MessageId> => {
-  const row = await ctx.db.one(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id`)
-  if (!row) throw new Error('The sequence of messages gave no id.')
-  return row.id
-}
+export const newMessageId = (ctx: ProjectCtx | InTx): Promise<MessageId> =>
+  ctx.db.value(IdOf<MessageId>(), sql`select nextval(pg_get_serial_sequence('messages', 'id'))`)

@@ -3,7 +3,7 @@ import { listing, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { Count, IdOf } from '../../lib/shapes.ts'
 import { type ProjectChanges, type ProjectInput, ProjectRow } from './schema.ts'
 
 const columns = sql`id, organization_id, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
@@ -34,7 +34,7 @@ export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
   )
 
 export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
-  ctx.db.one(
+  ctx.db.first(
     ProjectRow,
     sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`,
   )
@@ -52,7 +52,7 @@ export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersi
 
 /** Writes the members that were given; `updated_at` moves only when one of them differs. */
 export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges) =>
-  ctx.db.one(
+  ctx.db.first(
     ProjectRow,
     sql`update projects p
         set name = n.name, locale = n.locale, timezone = n.timezone, description = n.description, website_url = n.website_url,
@@ -65,26 +65,19 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
                   p.link_wrap_email, p.link_wrap_push, p.track_opens_email, p.deeplink_mirror_url, p.created_at, p.updated_at`,
   )
 
-const Count = Type.Object({ count: Type.Integer() })
+export const countProjects = (ctx: OrganisationCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`)
 
-export const countProjects = async (ctx: OrganisationCtx): Promise<number> =>
-  (await ctx.db.one(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`))?.count ?? 0
-
-const OrganisationRow = Type.Object({ id: IdOf<OrganisationId>() })
-
-export const insertOrganisation = async (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> => {
-  const row = await ctx.db.one(
-    OrganisationRow,
+export const insertOrganisation = (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> =>
+  ctx.db.value(
+    IdOf<OrganisationId>(),
     sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`,
   )
-  if (!row) throw new Error('The organisation was not inserted.')
-  return row.id
-}
 
 const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
 
 /** The project that the bootstrap keys belong to: the oldest one. */
-export const findFirstProject = (ctx: Ctx) => ctx.db.one(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
+export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
 
 /** Serialises first starts of several processes; held until the transaction ends. */
 export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

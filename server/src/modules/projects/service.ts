@@ -28,7 +28,6 @@ export async function createProject(ctx: OrganisationCtx, input: ProjectInput, f
 export function createProjectIn(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
   return inTx(ctx, async (ctx) => {
     const project = await queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
-    if (!project) throw new Error('The project was not inserted.')
     await furnish(ctx, project.id)
     return project
   })

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
-import { CHANNELS, type Channel, IdOf, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, type Channel, Count, IdOf, OneOf } from '../../lib/shapes.ts'
 import {
   Consent,
   Standing,
@@ -43,12 +43,10 @@ export const listSubscriptions = (ctx: ProjectCtx, page: PageRequest): Promise<P
 
 /** A subscription type of this project; undefined when there is none with this id. */
 export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
-  ctx.db.one(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.first(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countSubscriptions = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.one(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`))?.count ?? 0
+export const countSubscriptions = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`)
 
 /** Inserts types; those whose name and channel are taken are left out of the answer. */
 export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: SubscriptionInput[]) =>
@@ -65,7 +63,7 @@ export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: Subs
 
 /** Writes the members that were given; `updated_at` moves only when one of them differs. */
 export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges) =>
-  ctx.db.one(
+  ctx.db.first(
     SubscriptionRow,
     sql`update subscriptions s
         set name = n.name, is_public = n.is_public, default_state = n.default_state, is_transactional = n.is_transactional,

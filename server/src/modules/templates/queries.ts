@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
+import { Count } from '../../lib/shapes.ts'
 import { TemplateRow } from './schema.ts'
 
 const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at, updated_at`
@@ -15,15 +16,11 @@ export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
         order by id`,
   )
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countTemplates = async (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
-    )
-  )?.count ?? 0
+export const countTemplates = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
+  )
 
 /** Which of a campaign's templates is meant. */
 export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: number }

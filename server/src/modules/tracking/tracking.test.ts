@@ -237,7 +237,7 @@ describe('what was seen', () => {
     await using w = await world()
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
-    const ctx = { ...w.ctx, db: { many: down, one: down, run: down, copy: down, transaction: down } }
+    const ctx = { ...w.ctx, db: { many: down, one: down, value: down, first: down, run: down, copy: down, transaction: down } }
     const recorder = createEngagementBuffer(ctx, parts())
     const [page] = trackingPages(recorder)
     const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })

@@ -93,7 +93,7 @@ const Epoch = Type.Object({ epoch: Type.Integer() })
 
 /** What is remembered of ids holds as long as this number stays. */
 export const identityEpoch = (ctx: ProjectCtx) =>
-  ctx.db.one(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
+  ctx.db.first(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
 
 /** Ids have come to mean somebody else. The last statement of a transaction, so that nobody waits long for this row. */
 export const endIdentityEpoch = (ctx: InTx) =>
@@ -198,7 +198,7 @@ export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
   )
 
 export const findUser = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.one(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
+  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
@@ -208,7 +208,7 @@ export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
 
 /** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
-  ctx.db.one(
+  ctx.db.first(
     UserRow,
     sql`select ${columns} from users u
         where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isThere}
@@ -294,7 +294,7 @@ export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
 
 /** Who had this device until now. */
 export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
-  ctx.db.one(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
+  ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
 
 /** `has_push_device` follows the devices. */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>

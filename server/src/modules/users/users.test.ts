@@ -140,7 +140,7 @@ test('twenty clients that write the same people at once never see an error, and 
   )
   for (const { status, body } of await Promise.all(requests)) expect([status, body.failed]).toEqual([200, 0])
   const Row = Type.Object({ count: Type.Integer() })
-  const dangling = await w.db.one(
+  const dangling = await w.db.first(
     Row,
     sql`select count(*) as count from user_anonymous_ids a join users u on u.id = a.user_id
         where a.project_id = ${w.projectId} and u.merged_into is not null`,
@@ -222,7 +222,7 @@ describe('erasure', () => {
     const Row = Type.Object({ left: Type.Integer() })
     const left = async (table: string) =>
       (
-        await w.ctx.db.one(
+        await w.ctx.db.first(
           Row,
           sql`select count(*) as left from ${{ users: sql`users`, events: sql`events`, devices: sql`devices`, user_search: sql`user_search`, user_anonymous_ids: sql`user_anonymous_ids` }[table]} where project_id = ${w.projectId}`,
         )
@@ -299,7 +299,7 @@ test('an id that is linked while the erasure waits for its person goes with the 
     await db.run(sql`select id from users where project_id = ${w.projectId} and id = ${saved.user.id} for update`)
     const waiting = w.delete('/api/client/users/kim')
     await vi.waitFor(async () => {
-      const row = await w.db.one(
+      const row = await w.db.first(
         Count,
         sql`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
@@ -312,7 +312,7 @@ test('an id that is linked while the erasure waits for its person goes with the 
     return { waiting }
   })
   expect((await erasure.waiting).status).toBe(204)
-  const left = await w.db.one(Count, sql`select count(*) as count from user_anonymous_ids where project_id = ${w.projectId}`)
+  const left = await w.db.first(Count, sql`select count(*) as count from user_anonymous_ids where project_id = ${w.projectId}`)
   expect(left?.count).toBe(0)
 })
 

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { type DeliveryId, DeliveryRow, type EndpointChanges, EndpointRow } from './schema.ts'
 import type { Streak } from './suspension.ts'
 
@@ -36,17 +36,15 @@ export const listEndpoints = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
     ctx.config.LIST_ALL_MAX,
   )
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countEndpoints = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.one(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`))?.count ?? 0
+export const countEndpoints = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`)
 
 export const findEndpoint = (ctx: ProjectCtx, id: EndpointId) =>
-  ctx.db.one(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
+  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
 
 /** The endpoint, which until the end of the transaction nobody pauses, suspends or deletes. */
 export const holdEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.one(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
+  ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
 
 export type NewEndpoint = { name: string; url: string; eventTypes: string[]; description: string | null; apiVersion: string }
 
@@ -68,7 +66,7 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
     status: sql`coalesce(${status ?? null}::text, status)`,
   }
   const resumes = sql`${status ?? null}::text = 'active' and status <> 'active'`
-  return ctx.db.one(
+  return ctx.db.first(
     EndpointRow,
     sql`update webhook_endpoints
         set name = ${next.name}, url = ${next.url}, event_types = ${next.eventTypes}, description = ${next.description}, status = ${next.status},
@@ -85,13 +83,13 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
 
 /** Its secret was replaced. Holds the endpoint until the end of the transaction. */
 export const touchEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.one(
+  ctx.db.first(
     EndpointRow,
     sql`update webhook_endpoints set updated_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
 
 export const archiveEndpoint = (ctx: InTx, id: EndpointId) =>
-  ctx.db.one(
+  ctx.db.first(
     EndpointRow,
     sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
@@ -121,14 +119,12 @@ export const replaceSecret = (ctx: InTx, endpointId: EndpointId, sealed: string,
         values (${ctx.projectId}, ${endpointId}, ${sealed}, ${ctx.clock.now()})`,
   )
 
-export const countOldSecrets = async (ctx: InTx, endpointId: EndpointId): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count from webhook_secrets
+export const countOldSecrets = (ctx: InTx, endpointId: EndpointId): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from webhook_secrets
           where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and expires_at > ${ctx.clock.now()}`,
-    )
-  )?.count ?? 0
+  )
 
 /** Deletes every secret of the endpoint. */
 export const deleteSecrets = (ctx: InTx, endpointId: EndpointId) =>
@@ -201,7 +197,7 @@ export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, even
 
 /** Sends the same event once more, now, with the whole schedule before it. */
 export const resendDelivery = (ctx: InTx, endpointId: EndpointId, id: DeliveryId) =>
-  ctx.db.one(
+  ctx.db.first(
     DeliveryRow,
     sql`update webhook_deliveries set status = 'pending', schedule_step = 0, next_attempt_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and id = ${id}
@@ -376,7 +372,7 @@ const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) }
 
 /** How many deliveries are due, over all projects, and since when the first of them is. */
 export const queueDepth = (ctx: Ctx) =>
-  ctx.db.one(
+  ctx.db.first(
     Depth,
     sql`select count(*) as waiting, min(next_attempt_at) as oldest from webhook_deliveries where status = 'pending' and next_attempt_at <= ${ctx.clock.now()}`,
   )

@@ -35,7 +35,6 @@ export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Pro
   const eventTypes = distinct(input.event_types)
   return inTx(ctx, async (ctx) => {
     const row = await queries.insertEndpoint(ctx, { name, url, eventTypes, description: description || null, apiVersion: LATEST_VERSION })
-    if (!row) throw new Error('The endpoint was not inserted.')
     await saveSecret(ctx, row.id, signing_secret, ctx.clock.now())
     await subscribe(ctx, row.id, eventTypes)
     return { ...present(row), signing_secret }

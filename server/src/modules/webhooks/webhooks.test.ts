@@ -71,7 +71,10 @@ describe('an endpoint', () => {
     const { body } = await w.post(WEBHOOKS, { ...input, signing_secret })
     expect(body.signing_secret).toBe(signing_secret)
     const Row = Type.Object({ sealed: Type.String() })
-    const row = await w.db.one(Row, sql`select sealed from webhook_secrets where project_id = ${w.projectId} and endpoint_id = ${body.id}`)
+    const row = await w.db.first(
+      Row,
+      sql`select sealed from webhook_secrets where project_id = ${w.projectId} and endpoint_id = ${body.id}`,
+    )
     expect(row?.sealed).not.toContain('sixteen')
   })
 
@@ -322,7 +325,7 @@ describe('an event', () => {
     // The quick one comes behind many that are older, and is there before the first ten of these have timed out.
     expect(heard(receiver)).toEqual(['quick.example'])
     expect(heard(slow)).toContain('quick.example')
-    const first = await w.db.one(
+    const first = await w.db.first(
       Type.Object({ quick: Type.Boolean() }),
       sql`select (select min(a.id) from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
                   where d.project_id = ${w.projectId} and d.status = 'succeeded')
@@ -361,13 +364,13 @@ describe('an event', () => {
     w.advance('2 days')
     await w.drain()
     expect(await deliveries(w, id)).toEqual([])
-    const Left = Type.Object({ webhookEvents: Type.Integer(), attempts: Type.Integer() })
-    const left = await w.db.one(
+    const Left = Type.Object({ events: Type.Integer(), attempts: Type.Integer() })
+    const left = await w.db.first(
       Left,
-      sql`select (select count(*) from webhook_events where project_id = ${w.projectId}) as signals,
+      sql`select (select count(*) from webhook_events where project_id = ${w.projectId}) as events,
                  (select count(*) from webhook_attempts where project_id = ${w.projectId}) as attempts`,
     )
-    expect(left).toEqual({ webhookEvents: 0, attempts: 0 })
+    expect(left).toEqual({ events: 0, attempts: 0 })
   })
 })
 

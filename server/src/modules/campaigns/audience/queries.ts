@@ -48,7 +48,7 @@ const Audience = Type.Object({ loaded_to: Type.Unsafe<UserId>(Type.Integer()) })
 
 /** An audience that nobody else is loading, held: only who holds it makes messages of it. */
 export const lockAudience = (ctx: InTx, id: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     Audience,
     sql`select loaded_to from campaign_audiences
         where project_id = ${ctx.projectId} and campaign_id = ${id} and not is_complete
@@ -57,7 +57,7 @@ export const lockAudience = (ctx: InTx, id: CampaignId) =>
 
 /** A campaign that loads, held so that nobody stops it before the transaction ends; senders go on meanwhile. */
 export const holdLoading = (ctx: InTx, id: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and state = 'loading' and paused_at is null and archived_at is null

@@ -27,14 +27,14 @@ export const removeOld = (ctx: InTx, campaignId: CampaignId, kept: number) =>
   )
 
 export const findPreflight = (ctx: ProjectCtx, campaignId: CampaignId, id: PreflightId) =>
-  ctx.db.one(
+  ctx.db.first(
     PreflightRow,
     sql`select ${columns} from campaign_preflights where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id = ${id}`,
   )
 
 /** The one that is under way. */
 export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     PreflightRow,
     sql`select ${columns} from campaign_preflights
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'running'
@@ -58,7 +58,7 @@ export const findRunning = (ctx: Ctx, limit: number) =>
 
 /** One that is under way and that nobody else is at, held. */
 export const lockPreflight = (ctx: InTx, id: PreflightId) =>
-  ctx.db.one(
+  ctx.db.first(
     PreflightRow,
     sql`select ${columns} from campaign_preflights
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running'

@@ -30,7 +30,6 @@ export async function startPreflight(ctx: ProjectCtx, id: CampaignId): Promise<P
     const running = await queries.runningPreflight(ctx, id)
     if (running) return running
     const made = await queries.insertPreflight(ctx, id, await audienceSize(ctx, list_ids as ListId[]))
-    if (!made) throw new Error('The preflight was not inserted.')
     await queries.removeOld(ctx, id, KEPT)
     return made
   })

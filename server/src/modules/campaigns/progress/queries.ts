@@ -17,7 +17,7 @@ const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for sh
 
 /** The chore of a campaign, held: for sharing with senders, or alone. Undefined when there is none, or somebody else holds it. */
 export const holdChore = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
-  ctx.db.one(
+  ctx.db.first(
     ChoreRow,
     sql`select state, chore from campaigns
         where project_id = ${ctx.projectId} and id = ${id} and chore is not null
@@ -82,7 +82,7 @@ export const saveWinner = (ctx: ProjectCtx, id: CampaignId, variant: number, num
 
 const NumbersRow = Type.Object({ winner_numbers: Nullable(Type.Unsafe<WinnerNumbers>({ type: 'array' })) })
 
-/** The numbers that a winner was chosen by. */
+/** The numbers that the winner was chosen by; null while there is no winner. */
 export const findWinnerNumbers = async (ctx: ProjectCtx, id: CampaignId): Promise<WinnerNumbers | null> =>
-  (await ctx.db.one(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
+  (await ctx.db.first(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
     ?.winner_numbers ?? null

@@ -158,7 +158,7 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
       const everybody = await w.db.many(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
       const until = stage === 'everybody' ? undefined : everybody[STAGES.indexOf(stage) - 1]?.id
       for (let step = 0; step < STEPS_MAX; step++) {
-        const version = await w.db.one(
+        const version = await w.db.first(
           BuiltTo,
           sql`select built_to, status from list_versions where project_id = ${ctx.projectId} and list_id = ${list} order by id desc limit 1`,
         )

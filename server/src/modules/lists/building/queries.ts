@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Sql, sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
 
 export const retireUnfinished = (ctx: InTx, listId: ListId) =>
@@ -76,31 +76,27 @@ export type Building = Static<typeof Building>
 
 /** A version that is being built, held until the transaction ends; undefined when it is not any more. */
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
-  ctx.db.one(
+  ctx.db.first(
     Building,
     sql`select list_id, rule, tracker_ids, status, scan, built_to, people_total from list_versions
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
-const Total = Type.Object({ people_total: Type.Integer() })
-
 /** How many people there are in all, for the progress. */
-export const countUsers = async (ctx: InTx, id: ListVersionId): Promise<number> =>
-  (
-    await ctx.db.one(
-      Total,
-      sql`update list_versions set people_total =
+export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`update list_versions set people_total =
             (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
           where project_id = ${ctx.projectId} and id = ${id}
           returning people_total`,
-    )
-  )?.people_total ?? 0
+  )
 
 const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
 
 /** The next people after an id: how many, and the last of them. */
 export const findChunk = (ctx: InTx, after: UserId, size: number) =>
-  ctx.db.one(
+  ctx.db.first(
     Chunk,
     sql`select count(*) as people, max(id) as last
         from (select id from users
@@ -137,8 +133,6 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
         group by p.survivor`),
   )
 
-const Counted = Type.Object({ members: Type.Integer() })
-
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
 
 /** The times that a tracker would keep of these people, out of everything they did. */
@@ -155,10 +149,9 @@ export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
 
 /** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
 export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
-  (
-    await ctx.db.one(
-      Counted,
-      unprepared(sql`with standing as (
+  await ctx.db.value(
+    Count,
+    unprepared(sql`with standing as (
             select p.id, ${holds} as is_member, ${turn} as next_check_at
             from (select u.id, ${columns} from users u
                   where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last}
@@ -170,8 +163,7 @@ export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, 
             returning is_member
           )
           select count(*) filter (where is_member) as members from saved`),
-    )
-  )?.members ?? 0
+  )
 
 export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: number) =>
   ctx.db.run(

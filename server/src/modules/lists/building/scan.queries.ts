@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { raw, sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { Flag, IdOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Tracker } from '../../rules/index.ts'
 import { inWindow, keptTimes, keptTimesOfEvents, type ScanPosition } from './queries.ts'
 
@@ -18,10 +18,8 @@ export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> =
   await ctx.db.run(unprepared(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
 }
 
-const Whole = Type.Object({ whole: Type.Boolean() })
-
-export const isWhole = async (ctx: InTx, id: ListVersionId): Promise<boolean> =>
-  (await ctx.db.one(Whole, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`)))?.whole ?? false
+export const isWhole = (ctx: InTx, id: ListVersionId): Promise<boolean> =>
+  ctx.db.value(Flag, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`))
 
 /** Everything is found: from now on it is looked up by person. */
 export const indexMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {

@@ -78,16 +78,12 @@ export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], mergedInto: 
         returning t.tracker_id, m.merged_into as user_id`,
   )
 
-const FirstRow = Type.Object({ first: Nullable(Instant) })
-
 /** When the first of these people turned out to be somebody else. */
 export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null> =>
-  (
-    await ctx.db.one(
-      FirstRow,
-      sql`select min(merged_at) as first from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
-    )
-  )?.first ?? null
+  await ctx.db.value(
+    Nullable(Instant),
+    sql`select min(merged_at) as first from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
+  )
 
 const TrackerRow = Type.Object({ tracker_id: IdOf<TrackerId>() })
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { Count, IdOf } from '../../../lib/shapes.ts'
 
 const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
 
@@ -56,16 +56,12 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
         order by l.id`,
   )
 
-const Count = Type.Object({ people: Type.Integer() })
-
 /** How many people these lists have together, those in several counted several times: for a progress, and at once. */
-export const audienceSize = async (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select coalesce(sum(c.members), 0)::bigint as people
+export const audienceSize = (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select coalesce(sum(c.members), 0)::bigint as people
           from lists l
           join list_counts c on c.version_id = l.live_version_id and c.project_id = l.project_id
           where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
-    )
-  )?.people ?? 0
+  )

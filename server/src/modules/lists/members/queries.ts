@@ -55,7 +55,7 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
   const from = page.cursor?.position.id
   const range = from === undefined ? sql`true` : ascending ? sql`p.user_id >= ${from}` : sql`p.user_id <= ${from}`
-  return ctx.db.one(
+  return ctx.db.first(
     Near,
     sql`with near as materialized (
           select p.user_id from list_memberships p
@@ -102,7 +102,7 @@ const StandingRow = Type.Object({ is_member: Type.Boolean(), since: Instant })
 
 /** Where somebody stands with a version; no row for who never came near it. */
 export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
-  ctx.db.one(
+  ctx.db.first(
     StandingRow,
     sql`select is_member, since from list_memberships
         where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,

@@ -33,7 +33,7 @@ export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
  * before and after. Answers how many rows that spared.
  */
 export const foldTallies = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
-  const row = await ctx.db.one(
+  const row = await ctx.db.first(
     Type.Object({ spared: Type.Integer() }),
     sql`with long as (
           select project_id, campaign_id from message_counts

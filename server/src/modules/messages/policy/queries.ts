@@ -8,7 +8,7 @@ import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
 const PolicyRow = Type.Object({ caps: Type.Array(Cap), quiet_hours: Nullable(QuietHours) })
 
 export const findPolicy = (ctx: ProjectCtx) =>
-  ctx.db.one(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
+  ctx.db.first(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
 
 export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy) =>
   ctx.db.run(

@@ -26,7 +26,7 @@ async function sentToAna(w: World): Promise<{ id: MessageId; campaign: number; p
 }
 
 async function messageOf(w: World) {
-  const row = await w.db.one(Row, sql`select id, state, reason from messages where project_id = ${w.projectId}`)
+  const row = await w.db.first(Row, sql`select id, state, reason from messages where project_id = ${w.projectId}`)
   if (!row) throw new Error('There is no message.')
   return row
 }

@@ -45,7 +45,7 @@ export const listCaptures = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
   )
 
 export const findCapture = (ctx: ProjectCtx, id: MessageId) =>
-  ctx.db.one(CapturedWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.first(CapturedWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
 
 /** Empties the project's sandbox inbox. */
 export const deleteCaptures = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)

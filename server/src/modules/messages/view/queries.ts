@@ -16,7 +16,7 @@ const ViewedMessage = Type.Object({
 
 /** A message of somebody who is still there. */
 export const findViewed = (ctx: ProjectCtx, id: MessageId) =>
-  ctx.db.one(
+  ctx.db.first(
     ViewedMessage,
     sql`select id, user_id, campaign_id, channel, variant, event from messages
         where project_id = ${ctx.projectId} and id = ${id} and not is_erased`,

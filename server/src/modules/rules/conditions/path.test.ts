@@ -46,7 +46,7 @@ describe('a path', () => {
     const path = pathOf(attribute) as string[]
     expect(valueAt(path)(JSON.parse(data)) ?? null).toEqual(value)
     const Value = Type.Object({ value: Type.Unsafe<unknown>({}) })
-    expect(await w.db.one(Value, sql`select ${pathSql(sql`d.data`, path)} as value from (select ${data}::jsonb as data) d`)).toEqual({
+    expect(await w.db.first(Value, sql`select ${pathSql(sql`d.data`, path)} as value from (select ${data}::jsonb as data) d`)).toEqual({
       value,
     })
   })

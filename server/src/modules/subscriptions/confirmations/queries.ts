@@ -32,7 +32,7 @@ export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since:
 
 /** What somebody was asked. */
 export const findConfirmation = (ctx: ProjectCtx, id: number) =>
-  ctx.db.one(
+  ctx.db.first(
     Confirmation,
     sql`select id, user_id, subscription_id, requested_at from confirmations where project_id = ${ctx.projectId} and id = ${id}`,
   )

@@ -9,7 +9,7 @@ const KeyRow = Type.Object({ sealed_key: Type.String() })
 
 /** The key that the project's addresses are hashed with; undefined while it never suppressed any. */
 export const findKey = (ctx: ProjectCtx) =>
-  ctx.db.one(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
+  ctx.db.first(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
 
 /** Stores a key, unless there is one. */
 export const insertKey = (ctx: ProjectCtx, sealed: string) =>

@@ -3,7 +3,10 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type PageTheme, PageThemeRow } from './schema.ts'
 
 export const findTheme = (ctx: ProjectCtx) =>
-  ctx.db.one(PageThemeRow, sql`select brand_name, logo_url, accent_color, footer_text from page_themes where project_id = ${ctx.projectId}`)
+  ctx.db.first(
+    PageThemeRow,
+    sql`select brand_name, logo_url, accent_color, footer_text from page_themes where project_id = ${ctx.projectId}`,
+  )
 
 export const saveTheme = (ctx: ProjectCtx, { brand_name, logo_url, accent_color, footer_text }: PageTheme) =>
   ctx.db.run(

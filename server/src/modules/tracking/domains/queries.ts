@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/h
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { Count, IdOf } from '../../../lib/shapes.ts'
 import { DomainRow } from './schema.ts'
 
 const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, checked_at, verified_at, created_at, updated_at`
@@ -33,16 +33,14 @@ export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<
 
 /** A domain of this project, verified or not; undefined when there is none with this id. */
 export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
-  ctx.db.one(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.first(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
 
-const Count = Type.Object({ count: Type.Integer() })
-
-export const countDomains = async (ctx: ProjectCtx): Promise<number> =>
-  (await ctx.db.one(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`))?.count ?? 0
+export const countDomains = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`)
 
 /** Undefined when the project has a domain of this host already. */
 export const insertDomain = (ctx: InTx, host: string, token: string) =>
-  ctx.db.one(
+  ctx.db.first(
     DomainRow,
     sql`insert into domains (project_id, host, verification_token, created_at, updated_at)
         values (${ctx.projectId}, ${host}, ${token}, ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -58,7 +56,7 @@ export const clearDefault = (ctx: InTx, id: DomainId) =>
   )
 
 export const setDefault = (ctx: InTx, id: DomainId, isDefault: boolean) =>
-  ctx.db.one(
+  ctx.db.first(
     DomainRow,
     sql`update domains
         set is_default = ${isDefault}, updated_at = case when is_default = ${isDefault} then updated_at else ${ctx.clock.now()} end
@@ -84,7 +82,7 @@ export const unverifyOthers = (ctx: InTx, ids: DomainId[], problem: string) =>
 
 /** Writes down what a check found. */
 export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem: string | null) =>
-  ctx.db.one(
+  ctx.db.first(
     DomainRow,
     sql`update domains
         set is_verified = ${isVerified}, problem = ${problem}, checked_at = ${ctx.clock.now()},
@@ -103,4 +101,4 @@ export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
 
 /** Which project a host leads to. */
 export const findVerifiedHost = (ctx: Ctx, host: string) =>
-  ctx.db.one(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)
+  ctx.db.first(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)

@@ -46,7 +46,7 @@ export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: numbe
   )
 
 export const findOpens = (ctx: ProjectCtx, campaignId: CampaignId) =>
-  ctx.db.one(
+  ctx.db.first(
     OpensRow,
     sql`select opens as total, proxied_opens as proxied, machine_opens as machine
         from campaign_opens where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import { Samples } from './schema.ts'
 
 /** People who are there, by the alias `u`. */
@@ -39,16 +39,12 @@ const profileOfChunk = sql`(
         where f.is_there) h
   group by h.key)`
 
-const Count = Type.Object({ count: Type.Integer() })
-
 /** How many people there are, counted no further than `most`. */
-export const countUsers = async (ctx: ProjectCtx, most: number): Promise<number> =>
-  (
-    await ctx.db.one(
-      Count,
-      sql`select count(*) as count from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isThere} limit ${most}) counted`,
-    )
-  )?.count ?? 0
+export const countUsers = (ctx: ProjectCtx, most: number): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isThere} limit ${most}) counted`,
+  )
 
 const Profile = Type.Object({
   key: Type.String(),
@@ -145,7 +141,7 @@ const Survey = Type.Object({
 
 /** The survey that is due the longest; nobody else has it meanwhile. */
 export const claimProfiling = (ctx: InTx<Ctx>) =>
-  ctx.db.one(
+  ctx.db.first(
     Survey,
     sql`select project_id, asked_at, survey, started_at, looked_to, people_so_far
         from attribute_profiling
@@ -159,7 +155,7 @@ const Looked = Type.Object({ people: Type.Integer(), looked_to: Nullable(Type.In
 
 /** Looks at the next people after `lookedTo` and adds what they have to a survey that knows at most `keysMax` attributes. */
 export const lookAtNext = async (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, lookedTo: number, users: number, keysMax: number) =>
-  (await ctx.db.one(
+  (await ctx.db.first(
     Looked,
     sql`with chunk as materialized (
           select ${looked} from users u where u.project_id = ${projectId} and ${isThere} and u.id > ${lookedTo} order by u.id limit ${users}
