@@ -1,0 +1,174 @@
+/**
+ * `npm run mutate` measures the tests of the core files. It puts one small fault at a time into a copy of the checkout (a
+ * boundary moved, a condition of a `where` dropped, a statement removed) and runs the tests that should notice. A fault that no
+ * test notices is a survivor: either a test is missing, or the code does not need what was changed. Not part of `npm test`.
+ *
+ *   npm run mutate -- --only 'server/src/lib/*' --sample 20
+ *
+ *   --only GLOB   the files of `mutate/targets.ts` that match; may be repeated
+ *   --sample N    at most so many mutants of each file, the same ones for the same seed; 0 only runs the tests without a fault
+ *   --seed TEXT   another sample
+ *   --minutes N   stops after so long; each file gets its share of the time
+ *   --out FILE    writes the result as Markdown, such as `bench/results/2026-11-22-mutation.md`
+ *
+ * Ctrl-C ends the run, with the result so far. A full run takes hours: use `--sample`, `--only` or `--minutes`. On a busy machine
+ * tests fail by their own time limits; those mutants are counted as timed out.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join, matchesGlob, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { TestSpecification } from 'vitest/node'
+import { type Mutant, mutantsOf, mutated, shuffled } from './mutate/mutants.ts'
+import { type FileResult, lineOf, markdownOf, survivorLine, type Verdict } from './mutate/report.ts'
+import { type Result, type Runner, startRunner } from './mutate/runner.ts'
+import { copyCheckout, type Scratch } from './mutate/scratch.ts'
+import { TARGETS, type Target } from './mutate/targets.ts'
+import { startTypeCheck, type TypeCheck } from './mutate/types.ts'
+
+const MINUTE_MS = 60_000
+/** A mutant may take so much longer than the code it was made of, on a machine that others use too. */
+const TIMEOUT_FACTOR = 3
+const TIMEOUT_MS_MIN = 10_000
+const BASELINE_MS_MAX = 600_000
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+type Tools = { scratch: Scratch; runner: Runner; types: TypeCheck }
+type Job = { file: string; text: string; tests: TestSpecification[]; timeoutMs: number; mutants: Mutant[]; until: number }
+
+const { values: asked } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    out: { type: 'string' },
+  },
+})
+const sample = numberOf('sample', asked.sample)
+const minutes = numberOf('minutes', asked.minutes)
+const out = asked.out === undefined ? undefined : resolve(asked.out)
+
+function numberOf(name: string, text: string | undefined): number {
+  const number = text === undefined ? Number.POSITIVE_INFINITY : Number(text)
+  if (Number.isNaN(number) || number < 0) throw new Error(`\`--${name}\` takes a number.`)
+  return number
+}
+
+/** The files of the table, with its folders taken apart, that `--only` lets through. */
+function chosen(): Target[] {
+  const named = new Set(TARGETS.flatMap(({ source, tests }) => [source, ...tests]))
+  const missing = [...named].filter((path) => !existsSync(join(root, path)))
+  if (missing.length > 0) throw new Error(`Correct \`scripts/mutate/targets.ts\`. These do not exist: ${missing.join(', ')}`)
+  const files = TARGETS.flatMap(({ source, tests }) => filesAt(source).map((file) => ({ source: file, tests })))
+  const { only } = asked
+  const found = only ? files.filter(({ source }) => only.some((glob) => matchesGlob(source, glob))) : files
+  if (found.length === 0) throw new Error('No file of `scripts/mutate/targets.ts` matches `--only`.')
+  return found
+}
+
+function filesAt(source: string): string[] {
+  if (statSync(join(root, source)).isFile()) return [source]
+  const files = readdirSync(join(root, source)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'index.ts')
+  return files.map((name) => `${source}/${name}`)
+}
+
+let isStopped = false
+
+/** Vitest would end the process at once, and leave the copy and PostgreSQL behind. */
+function stopOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.removeAllListeners(signal).on(signal, () => {
+      isStopped = true
+    })
+  }
+}
+
+/** Ctrl-C in a terminal ends PostgreSQL and the tests at the same time: their results no longer count. */
+function unlessStopped(error: unknown): undefined {
+  if (!isStopped) throw error
+}
+
+/** What becomes of one mutant. The file is as it was when this is done. */
+async function verdictOn({ scratch, runner, types }: Tools, { file, text, tests, timeoutMs }: Job, mutant: Mutant): Promise<Verdict> {
+  await scratch.write(file, mutated(text, mutant))
+  runner.changed(file)
+  try {
+    if (!types.compiles(file)) return 'invalid'
+    const { is } = await runner.run(tests, timeoutMs)
+    return is === 'passed' ? 'survived' : is === 'failed' ? 'killed' : is
+  } finally {
+    await scratch.write(file, text)
+    runner.changed(file)
+  }
+}
+
+async function tryAll(tools: Tools, job: Job): Promise<FileResult['verdicts']> {
+  const verdicts: FileResult['verdicts'] = []
+  for (const mutant of job.mutants) {
+    if (isStopped || Date.now() >= job.until) break
+    const started = performance.now()
+    const verdict = await verdictOn(tools, job, mutant).catch(unlessStopped)
+    if (isStopped || verdict === undefined) break
+    verdicts.push({ mutant, verdict, seconds: (performance.now() - started) / 1000 })
+    if (verdict === 'survived') say(`  ${survivorLine(job.file, mutant)}`)
+  }
+  return verdicts.sort((a, b) => a.mutant.start - b.mutant.start)
+}
+
+/** What the tests do without a fault, by their paths: several files have the same ones. */
+const baselines = new Map<string, Result>()
+
+async function baselineOf({ runner }: Tools, paths: string[], tests: TestSpecification[]): Promise<Result> {
+  const baseline = baselines.get(paths.join()) ?? (await runner.run(tests, BASELINE_MS_MAX))
+  baselines.set(paths.join(), baseline)
+  return baseline
+}
+
+async function tryFile(tools: Tools, { source: file, tests: paths }: Target, until: number): Promise<FileResult> {
+  const text = await tools.scratch.read(file)
+  const all = mutantsOf(text)
+  const tests = tools.runner.testsIn(paths)
+  const baseline = await baselineOf(tools, paths, tests)
+  const result = { file, possible: all.length, testSeconds: baseline.seconds, verdicts: [], failure: null }
+  if (baseline.is !== 'passed') return { ...result, failure: `Without a fault its tests ${baseline.is}. ${baseline.failures.join('; ')}` }
+  const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * baseline.seconds)
+  const mutants = shuffled(all, `${asked.seed} ${file}`).slice(0, sample)
+  const verdicts = await tryAll(tools, { file, text, tests, timeoutMs, mutants, until })
+  return { ...result, verdicts }
+}
+
+async function main(): Promise<FileResult[]> {
+  const targets = chosen()
+  const end = Date.now() + minutes * MINUTE_MS
+  await using scratch = await copyCheckout(root)
+  await using runner = await startRunner(scratch.root)
+  stopOnSignals()
+  const tools = { scratch, runner, types: startTypeCheck(scratch.root) }
+  for (const { tests } of targets) runner.testsIn(tests)
+  const results: FileResult[] = []
+  for (const [at, target] of targets.entries()) {
+    if (isStopped || Date.now() >= end) break
+    const share = (end - Date.now()) / (targets.length - at)
+    const result = await tryFile(tools, target, Date.now() + share).catch(unlessStopped)
+    if (!result || (isStopped && result.failure !== null)) break
+    results.push(result)
+    say(lineOf(result))
+  }
+  return results
+}
+
+const given = (name: 'sample' | 'seed' | 'minutes') => (asked[name] === undefined ? [] : [`--${name} ${asked[name]}`])
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+const commit = `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain') === '' ? '' : ' with changes'}`
+const date = new Date().toISOString().slice(0, 10)
+const started = Date.now()
+const files = await main()
+const globs = (asked.only ?? []).map((glob) => `--only '${glob}'`)
+const options = [...globs, ...given('sample'), ...given('seed'), ...given('minutes')].join(' ')
+if (out !== undefined) writeFileSync(out, markdownOf({ date, commit, options, minutes: (Date.now() - started) / MINUTE_MS, files }))
+// Vitest leaves its own status, by the tests that were meant to fail.
+process.exitCode = files.some(({ failure }) => failure !== null) ? 1 : 0

@@ -1,0 +1,129 @@
+/**
+ * Runs tests in a scratch copy. One Vitest serves every mutant, so that it and PostgreSQL start once: what each mutant costs is
+ * its test files, each in a process of its own.
+ */
+import { join, relative } from 'node:path'
+import pg from 'pg'
+import {
+  BaseSequencer,
+  createVitest,
+  ForksPoolWorker,
+  type InlineConfig,
+  type Reporter,
+  type TestSpecification,
+  type WorkerRequest,
+} from 'vitest/node'
+import '../../server/test/database.ts'
+
+export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[] }
+
+export type Runner = AsyncDisposable & {
+  /** The test files of these files and folders, in their order, each once. Throws when one of them has none. */
+  testsIn(paths: string[]): TestSpecification[]
+  /** Forgets what is cached of a file that was written. */
+  changed(file: string): void
+  /** Runs until the first failure. */
+  run(tests: TestSpecification[], timeoutMs: number): Promise<Result>
+}
+
+/** The order of the table stays: the tests that notice most come first. */
+class AsGiven extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files
+  }
+}
+
+/** Ends the process of a test file as soon as it is to stop. It holds nothing that is worth the wait. */
+class AbruptWorker extends ForksPoolWorker {
+  override readonly name = 'abrupt'
+  private answer: (message: unknown) => void = () => {}
+
+  override on(event: string, callback: (message: unknown) => void): void {
+    if (event === 'message') this.answer = callback
+    super.on(event, callback)
+  }
+
+  override send(message: WorkerRequest): void {
+    if (message.type === 'stop') queueMicrotask(() => this.answer({ __vitest_worker_response__: true, type: 'stopped' }))
+    else super.send(message)
+  }
+}
+
+export async function startRunner(root: string): Promise<Runner> {
+  const failures: string[] = []
+  let stop = () => {}
+  let isLate = false
+  const fail = (what: string) => {
+    failures.push(what)
+    stop()
+  }
+  const reporter: Reporter = {
+    onTestCaseResult: (test) => {
+      const { state, errors = [] } = test.result()
+      if (state !== 'failed') return
+      isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
+      fail(`${relative(root, test.module.moduleId)}: ${test.fullName}`)
+    },
+    onTestModuleEnd: (module) => {
+      if (module.state() === 'failed' && failures.length === 0) fail(relative(root, module.moduleId))
+    },
+    onTestRunEnd: (_, errors) => {
+      for (const { message } of errors) failures.push(message)
+    },
+  }
+  process.chdir(root)
+  const caches = join(root, '.caches')
+  const options: InlineConfig = {
+    watch: false,
+    silent: true,
+    reporters: [reporter],
+    fsModuleCachePath: join(caches, 'modules'),
+    sequence: { sequencer: AsGiven },
+    pool: { name: 'abrupt', createPoolWorker: (worker) => new AbruptWorker(worker) },
+  }
+  const vitest = await createVitest('test', { ...options, root }, { cacheDir: caches })
+  const specifications = await vitest.globTestSpecifications()
+
+  return {
+    testsIn: (paths) => [...new Set(paths.flatMap((path) => testsAt(specifications, root, path)))],
+    changed: (file) => vitest.invalidateFile(join(root, file)),
+    async run(tests, timeoutMs) {
+      failures.length = 0
+      isLate = false
+      let isStopped = false
+      stop = () => {
+        if (isStopped) return
+        isStopped = true
+        // The second time ends the processes of the tests at once, also one that is in an endless loop.
+        for (let time = 1; time <= 2; time++) vitest.cancelCurrentRun('test-failure').catch(() => {})
+      }
+      const timer = setTimeout(() => {
+        isLate = true
+        stop()
+      }, timeoutMs)
+      const started = performance.now()
+      await vitest.runTestSpecifications(tests)
+      clearTimeout(timer)
+      const seconds = (performance.now() - started) / 1000
+      await dropDatabases(vitest.getRootProject().getProvidedContext().databaseUrl)
+      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures: [...failures] }
+    },
+    [Symbol.asyncDispose]: () => vitest.close(),
+  }
+}
+
+function testsAt(specifications: TestSpecification[], root: string, path: string): TestSpecification[] {
+  const whole = join(root, path)
+  const found = specifications.filter(({ moduleId }) => moduleId === whole || moduleId.startsWith(`${whole}/`))
+  if (found.length === 0) throw new Error(`There are no tests in ${path}.`)
+  return found.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1))
+}
+
+/** Each test file leaves a database of some megabytes; a thousand mutants would fill the disk. */
+async function dropDatabases(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ datname: string }>(`select datname from pg_database where datname like 'test\\_%'`)
+  for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`)
+  await client.end()
+}

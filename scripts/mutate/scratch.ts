@@ -1,0 +1,27 @@
+/** A copy of the checkout in the temporary folder of the system, so that no mutant is ever written into the checkout. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type Scratch = AsyncDisposable & {
+  root: string
+  read(file: string): Promise<string>
+  write(file: string, text: string): Promise<void>
+}
+
+/** Copies what git tracks or would track, as it is now. The dependencies are linked. */
+export async function copyCheckout(checkout: string): Promise<Scratch> {
+  const root = await mkdtemp(join(tmpdir(), 'carillon-mutate-'))
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: checkout, encoding: 'utf8' })
+  const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(checkout, file)))
+  await Promise.all(files.map((file) => cp(join(checkout, file), join(root, file))))
+  await symlink(join(checkout, 'node_modules'), join(root, 'node_modules'))
+  return {
+    root,
+    read: (file) => readFile(join(root, file), 'utf8'),
+    write: (file, text) => writeFile(join(root, file), text),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,38 @@
+/** Says whether a mutant compiles. One that does not is no gap in the tests: `npm run check` finds it. */
+import { join } from 'node:path'
+import ts from 'typescript'
+
+export type TypeCheck = {
+  /** Does the file compile as it is on disk now? Files that import it are not looked at. */
+  compiles(file: string): boolean
+}
+
+export function startTypeCheck(root: string): TypeCheck {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const versions = new Map<string, number>()
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => fileNames,
+    getScriptVersion: (path) => String(versions.get(path) ?? 0),
+    getScriptSnapshot: (path) => {
+      const text = ts.sys.readFile(path)
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+    },
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: ts.sys.fileExists,
+    readFile: ts.sys.readFile,
+    readDirectory: ts.sys.readDirectory,
+    directoryExists: ts.sys.directoryExists,
+    getDirectories: ts.sys.getDirectories,
+    ...(ts.sys.realpath && { realpath: ts.sys.realpath }),
+  })
+  return {
+    compiles(file) {
+      const path = join(root, file)
+      versions.set(path, (versions.get(path) ?? 0) + 1)
+      return service.getSemanticDiagnostics(path).length === 0
+    },
+  }
+}
