@@ -328,6 +328,7 @@ create table event_removals (
   before timestamp(3) with time zone not null,
   removed bigint not null default 0,
   past_to bigint not null default 0,
+  completed_at timestamp(3) with time zone,
   followed_at timestamp(3) with time zone,
   constraint event_removals_pkey PRIMARY KEY (before)
 );

@@ -52,7 +52,9 @@ create table event_removals (
   removed bigint not null default 0,
   -- Up to which page `events_past` has been looked through.
   past_to bigint not null default 0,
-  -- Those who reckon with events know of it.
+  -- All of it is removed.
+  completed_at timestamptz(3),
+  -- Lists have been rebuilt from the events that are left.
   followed_at timestamptz(3)
 );
 

@@ -18,7 +18,7 @@ import { type Jobs, startJobs } from './infra/queue/jobs.ts'
 import { createAppender } from './infra/queue/queue.ts'
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
-import type { Ctx } from './infra/runtime/ctx.ts'
+import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
@@ -28,7 +28,7 @@ import { VERSION } from './lib/versions.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
-import { allJobs, queueDepths } from './workers.ts'
+import { APPLY, allJobs, queueDepths } from './workers.ts'
 
 export type Role = 'all' | 'api' | 'worker'
 
@@ -63,7 +63,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
   const credentials = first && { ...first, path }
   await createEventMonths(ctx)
-  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs()))
+  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(standing.listening)))
   standing.jobs = jobs
   const listening = role === 'worker' ? null : await listen(ctx, standing, opening)
   const closing = opening.move()
@@ -120,7 +120,7 @@ async function open(
     secrets: createSecrets(config.SECRETS_KEY),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
     baseUrl: () => standing.address,
-    wake: (name: string) => (name === 'inbox' ? standing.listening.wake() : standing.jobs?.wake(name)),
+    wake: (job: JobName) => standing.jobs?.wake(job),
   }
   const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
   return { ...base, db }
@@ -139,7 +139,7 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
 async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: AsyncDisposableStack): Promise<string> {
   const { config, baseUrl } = ctx
   const recorder = opening.use(openEngagementBuffer(ctx))
-  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake('people')), listening: standing.listening })
+  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: standing.listening })
   const app = createHttpServer({ ctx, routes, pages: allPages({ recorder }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })

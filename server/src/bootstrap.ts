@@ -10,8 +10,8 @@ import { type Ctx, inTx } from './infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
 import { LATEST_VERSION } from './lib/versions.ts'
 import { generateKey, saveKey } from './modules/keys/index.ts'
-import { createProjectIn, findFirstProject, insertOrganisation, lockBootstrap } from './modules/projects/index.ts'
-import { createDefaultSubscriptions } from './modules/subscriptions/index.ts'
+import { findFirstProject, insertOrganisation, lockBootstrap } from './modules/projects/index.ts'
+import { createProjectIn } from './verbs.ts'
 
 export type Credentials = { organisation_key: string; secret_key: string; publishable_key: string }
 
@@ -35,12 +35,7 @@ export async function bootstrap(ctx: Ctx, keep: (credentials: Credentials) => Pr
       return null
     }
     const organisationId = await insertOrganisation(ctx, 'Default', LATEST_VERSION)
-    const project = await createProjectIn(
-      ctx,
-      organisationId,
-      { name: 'Default', locale: 'en', timezone: 'UTC' },
-      createDefaultSubscriptions,
-    )
+    const project = await createProjectIn(ctx, organisationId, { name: 'Default', locale: 'en', timezone: 'UTC' })
     const credentials = await addKeys(ctx, organisationId, project.id)
     await keep(credentials)
     return credentials

@@ -5,8 +5,8 @@
  */
 import { type Consumer, consumeNext } from './infra/queue/consume.ts'
 import { type ParkedItem, projectsWithEntries } from './infra/queue/queue.ts'
-import { asSystem, type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
-import type { UserId } from './lib/ids.ts'
+import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
+import type { ProjectId, UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
 import { createEventMonths, eraseEvents, type NewEvent, newSystemEvent, type StoredEvent, storeEvents } from './modules/events/index.ts'
 import { type Item, readRequest } from './modules/ingest/index.ts'
@@ -22,8 +22,8 @@ import {
   projectsWithDueMemberships,
   type Registry,
 } from './modules/lists/index.ts'
-import { enqueueMessages, eraseMessages, mergeMessages } from './modules/messages/index.ts'
-import { findProject } from './modules/projects/index.ts'
+import { enqueueMessages, eraseMessages, mergeMessages, SEND_TRANSACTIONAL } from './modules/messages/index.ts'
+import { inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
@@ -50,7 +50,7 @@ const isEvent = (item: Item): item is EventItem => 'arrival' in item
 const isChange = (item: Item): item is ChangeItem => 'change' in item
 
 const work: Consumer<Item, Known> = {
-  contextOf: async (ctx, projectId) => asSystem(ctx, projectId, await findProject(ctx, projectId)),
+  contextOf: (ctx, projectId) => inProject(ctx, projectId, async (ctx) => ctx),
   read: readRequest,
   async know(ctx, items, remember) {
     const arrivals = items.filter(isEvent).map(({ arrival }) => arrival)
@@ -75,7 +75,7 @@ export async function applyAcceptedRequests(ctx: Ctx): Promise<number> {
   await createEventMonths(ctx)
   for (const { project_id } of await projectsWithEntries(ctx)) done += await consumeNext(ctx, project_id, work)
   // Somebody may be waiting for a message that this caused.
-  if (done > 0) ctx.wake('messages.send')
+  if (done > 0) ctx.wake(SEND_TRANSACTIONAL)
   return done
 }
 
@@ -201,8 +201,7 @@ async function react(ctx: InTx, facts: StoredEvent[]): Promise<void> {
 export async function applyDueTimers(ctx: Ctx): Promise<number> {
   let looked = 0
   for (const { project_id } of await projectsWithDueMemberships(ctx)) {
-    const inProject = asSystem(ctx, project_id, await findProject(ctx, project_id))
-    looked += await inTx(inProject, async (ctx) => {
+    looked += await inProjectTx(ctx, project_id, async (ctx) => {
       await lockLists(ctx)
       const { moves, looked } = await evaluateDueMemberships(ctx, await loadRegistry(ctx), TIMERS_PARTITION)
       await react(ctx, await recordMoves(ctx, moves, TIMERS_PARTITION))
@@ -211,6 +210,8 @@ export async function applyDueTimers(ctx: Ctx): Promise<number> {
   }
   return looked
 }
+
+const inProjectTx = <T>(ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<T>) => inProject(ctx, id, (ctx) => inTx(ctx, work))
 
 const TIMERS_PARTITION = -3
 
@@ -233,7 +234,7 @@ const ERASED_AT_ONCE = 20
 export async function eraseUsers(ctx: Ctx): Promise<number> {
   const users = await findErasable(ctx, ERASED_AT_ONCE)
   for (const { id, project_id } of users) {
-    await inTx(asSystem(ctx, project_id, await findProject(ctx, project_id)), async (ctx) => {
+    await inProjectTx(ctx, project_id, async (ctx) => {
       await lockLists(ctx)
       const erased = await eraseUser(ctx, id)
       const ids = erased.map(({ id }) => id)

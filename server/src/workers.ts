@@ -2,15 +2,14 @@
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
-import { backlog, hasEntries } from './infra/queue/queue.ts'
-import type { Ctx } from './infra/runtime/ctx.ts'
+import { backlog } from './infra/queue/queue.ts'
+import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { campaignJobs, findSendingCampaigns } from './modules/campaigns/index.ts'
-import { eventJobs, retentionJob } from './modules/events/index.ts'
+import { eventJobs } from './modules/events/index.ts'
 import { importJobs } from './modules/imports/index.ts'
-import { inboxJobs } from './modules/inbox/index.ts'
-import { checkClock, createListBuilder, deleteRetired, rebuildListsWithin } from './modules/lists/index.ts'
+import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
+import { listJobs } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
-import { findProject } from './modules/projects/index.ts'
 import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, eraseUsers, onUsersChanged } from './pipeline.ts'
@@ -20,19 +19,20 @@ const HOUR_MS = 3_600_000
 /** A window that closes is seen this late at most. */
 const LAPSE_IDLE_MS = 250
 
-export const allJobs = (): Job[] => [
-  job({ name: 'people', idleMs: 100, run: applyAcceptedRequests }),
+/** Applies the ingest queue; woken by each append. */
+export const APPLY: JobName = { name: 'ingest.apply' }
+
+/** `inboxStreams` are the open streams of this process, which show new in-app messages at once. */
+export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
+  job({ ...APPLY, idleMs: 100, run: applyAcceptedRequests }),
   job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: applyDueTimers }),
-  job({ name: 'lists.clock', idleMs: 5 * SECOND_MS, run: checkClock }),
-  job({ name: 'lists.build', idleMs: SECOND_MS / 10, run: createListBuilder({ projectOf: findProject, hasEntries }) }),
-  job({ name: 'lists.clean', idleMs: 10 * SECOND_MS, run: deleteRetired }),
   job({ name: 'users.erase', idleMs: SECOND_MS, run: eraseUsers }),
   ...userJobs,
-  ...importJobs({ projectOf: findProject, whenChanged: onUsersChanged }),
+  ...importJobs({ whenChanged: onUsersChanged }),
   ...eventJobs,
-  retentionJob(rebuildListsWithin),
+  ...listJobs(),
   ...campaignJobs,
-  ...messageJobs(findSendingCampaigns),
+  ...messageJobs(findSendingCampaigns, inboxStreams),
   ...inboxJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -1,8 +1,10 @@
 /** Campaigns for tests: people in lists, a blast that lacks nothing, and what became of it counted by hand. */
+
 import { Type } from 'typebox'
 import { expect } from 'vitest'
 import { sql } from '../src/infra/postgres/db.ts'
 import type { CampaignId } from '../src/lib/ids.ts'
+import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import { allJobs } from '../src/workers.ts'
 import type { World } from './world.ts'
 
@@ -60,7 +62,7 @@ export const schedule = (w: World, campaign: { id: number }) => write(w, campaig
 
 /** Runs one job once, or as often as it finds something to do. */
 export async function run(w: World, name: string, times = 1): Promise<number> {
-  const job = allJobs().find((job) => job.name === name)
+  const job = allJobs(createInboxStreams()).find((job) => job.name === name)
   if (!job) throw new Error(`There is no job ${name}.`)
   let done = 0
   for (let time = 0; time < times; time++) done += await job.run(w.ctx, new AbortController().signal)

@@ -9,7 +9,15 @@ import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { type Ctx, inTx } from '../src/infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../src/lib/ids.ts'
 import { matches } from '../src/lib/validate.ts'
-import { createInboxStreams, deliverToInbox, type InboxEngagement, type InboxStreams, inboxRoutes } from '../src/modules/inbox/index.ts'
+import {
+  createInboxStreams,
+  deliverToInbox,
+  type InboxEngagement,
+  type InboxStreams,
+  inboxRoutes,
+  markMessage,
+  readAll,
+} from '../src/modules/inbox/index.ts'
 import type { World } from './world.ts'
 
 export type Answer = { status: number; body: any; headers: Headers }
@@ -42,18 +50,29 @@ export type CallOptions = { token?: string; key?: string; headers?: Record<strin
 
 export const OWN = '/api/client/users/me/messages'
 
-type WhenSeen = Parameters<typeof inboxRoutes>[1]
+type OnEngagement = (engagement: InboxEngagement[]) => void
 
 /** Starts a process on the database of a world; it ends with `closing`. */
-export async function startInbox(w: World, closing: AsyncDisposableStack, whenSeen?: WhenSeen): Promise<InboxProcess> {
+export async function startInbox(w: World, closing: AsyncDisposableStack, onEngagement?: OnEngagement): Promise<InboxProcess> {
   const db = closing.use(openDatabase({ url: w.databaseUrl, connectionsMax: 4, name: 'inbox', checkRows: true }))
   const ctx: Ctx = { ...w.ctx, db }
   const listening = createInboxStreams()
   const seen: InboxEngagement[] = []
-  const remember: WhenSeen = async (_, done) => {
-    seen.push(...done)
-  }
-  const routes = inboxRoutes(listening, whenSeen ?? remember)
+  const record = onEngagement ?? ((engagement) => seen.push(...engagement))
+  const routes = inboxRoutes(listening, {
+    markMessage: (ctx, ...rest) =>
+      inTx(ctx, async (ctx) => {
+        const { message, engagement } = await markMessage(ctx, ...rest)
+        record(engagement)
+        return message
+      }),
+    readAll: (ctx, userId) =>
+      inTx(ctx, async (ctx) => {
+        const { result, engagement } = await readAll(ctx, userId)
+        record(engagement)
+        return result
+      }),
+  })
   const app = createHttpServer({ ctx, routes, pages: [], authenticator, baseUrl: ctx.baseUrl, onReply: checkReply })
   closing.defer(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -26,10 +26,10 @@ import { LATEST_VERSION } from '../src/lib/versions.ts'
 import { createEventMonths } from '../src/modules/events/index.ts'
 import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import { generateKey, saveKey } from '../src/modules/keys/index.ts'
-import { createProjectIn, insertOrganisation } from '../src/modules/projects/index.ts'
-import { createDefaultSubscriptions } from '../src/modules/subscriptions/index.ts'
+import { insertOrganisation } from '../src/modules/projects/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
+import { createProjectIn } from '../src/verbs.ts'
 import { allJobs } from '../src/workers.ts'
 import { withDatabase } from './database.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -180,12 +180,8 @@ function checkReply(route: Route, status: number, body: unknown): void {
 
 async function tenant(ctx: Ctx): Promise<Tenant> {
   const organisationId = await insertOrganisation(ctx, 'Test', LATEST_VERSION)
-  const project = await createProjectIn(
-    ctx,
-    organisationId,
-    { name: 'Test', locale: 'en-AU', timezone: 'Australia/Sydney' },
-    createDefaultSubscriptions,
-  )
+  const project = await createProjectIn(ctx, organisationId, { name: 'Test', locale: 'en-AU', timezone: 'Australia/Sydney' })
+
   const key = async (prefix: 'sk_' | 'pk_' | 'ok_', scope: 'secret' | 'public' | 'organisation', role: string) => {
     const value = generateKey(prefix, ctx.secrets.random)
     await saveKey(ctx, value, {
@@ -269,7 +265,7 @@ const ROUNDS_MAX = 10_000
 
 async function drain(ctx: Ctx, recorder: EngagementBuffer, names: string[]): Promise<void> {
   const { signal } = new AbortController()
-  const jobs = allJobs().filter(({ name }) => names.length === 0 || names.includes(name))
+  const jobs = allJobs(createInboxStreams()).filter(({ name }) => names.length === 0 || names.includes(name))
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let done = 0
     await recorder.flush()

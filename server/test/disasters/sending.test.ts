@@ -77,7 +77,7 @@ test('a slow provider holds up no other channel', async () => {
   const slow = w.drain()
   await expect.poll(() => relay.taking()).toBeGreaterThan(0)
   await w.post('/api/client/events', [{ name: 'order', external_id: 'person-1' }])
-  await w.drain('people', 'messages.send')
+  await w.drain('ingest.apply', 'messages.send')
   expect((await w.get('/api/client/sandbox/messages')).body.results).toMatchObject([{ summary: 'Thanks' }])
   release()
   await slow
@@ -119,7 +119,7 @@ describe('a blast that is aborted in the middle of it', () => {
     await using w = await world()
     await using relay = await openRelay()
     const id = await blastOver(w, relay)
-    await w.drain('campaigns.begin', 'campaigns.load')
+    await w.drain('campaigns.launch', 'campaigns.load')
     const aborted = (await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).body
     expect(aborted.in_flight ?? 0).toBe(0)
     await w.drain()
@@ -134,7 +134,7 @@ test('a list that is rebuilt while its blast goes out makes neither holes nor do
   const rule = { attribute: 'email', is_set: true }
   const id = await blastOver(w, relay, rule)
   const [list] = (await w.get('/api/client/lists?q=With')).body.results
-  await w.drain('campaigns.begin')
+  await w.drain('campaigns.launch')
   await w.patch(`/api/client/lists/${list.id}`, { rule: { any: [rule, { attribute: 'data.never', is_set: true }] } })
   await w.drain()
   expect(recipientsOf(relay)).toEqual(everybody)
@@ -146,7 +146,7 @@ test('a clock that jumps, forwards or back, sends nothing twice and forgets nobo
   await using relay = await openRelay()
   const id = await blastOver(w, relay)
   const before = w.clock.now()
-  await w.drain('campaigns.begin', 'campaigns.load')
+  await w.drain('campaigns.launch', 'campaigns.load')
   w.advance('2 hours')
   await w.drain('messages.send-bulk')
   w.clock.set(new Date(before.getTime() - 3_600_000))

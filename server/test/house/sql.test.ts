@@ -21,6 +21,8 @@ const MAY: Record<string, string> = {
   'events.limitLockWait': 'a setting, no table',
   'events.noteDropped': 'a removal by age, the same for all',
   'events.noteFollowed': 'a removal by age, the same for all',
+  'events.noteComplete': 'a removal by age, the same for all',
+  'events.findUnfollowed': 'a removal by age, the same for all',
   'events.oldestMonthPages': 'a size, no table',
   'events.purgeEventIds': 'a purge by age, the same for all',
   'imports.importsDue': 'finds the projects that have work',

@@ -32,7 +32,7 @@ test('a wake-up that comes while the job is looking is not slept over', async ()
     },
   })
   await using jobs = startJobs(w.ctx, [slow])
-  jobs.wake('slow')
+  jobs.wake({ name: 'slow' })
   looking.resolve()
   await vi.waitFor(() => expect(looks).toBe(2))
 })

@@ -2,7 +2,7 @@
  * Background work: a job looks for something to do, does one batch of it, and says how much it did.
  * It claims its work in the database, so that any number of processes may run the same jobs, and may run twice harmlessly.
  */
-import type { Ctx } from '../runtime/ctx.ts'
+import type { Ctx, JobName } from '../runtime/ctx.ts'
 
 export type Job = {
   name: string
@@ -19,8 +19,8 @@ const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 15_000
 
 export type Jobs = AsyncDisposable & {
-  /** Cuts the wait of a job short: there is work for it. */
-  wake(name: string): void
+  /** Ends a job's wait: there is work for it. */
+  wake(job: JobName): void
 }
 
 /** Runs every job in a loop of its own until disposed; running batches are finished first. */
@@ -29,7 +29,7 @@ export function startJobs(ctx: Ctx, jobs: Job[]): Jobs {
   const alarms = new Map<string, AbortController>()
   const loops = jobs.map((job) => loop(ctx, job, stop.signal, alarms))
   return {
-    wake: (name) => alarms.get(name)?.abort(),
+    wake: ({ name }) => alarms.get(name)?.abort(),
     async [Symbol.asyncDispose]() {
       stop.abort()
       for (const alarm of alarms.values()) alarm.abort()

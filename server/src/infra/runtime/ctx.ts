@@ -13,6 +13,9 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Secrets } from './secrets.ts'
 
+/** A job by its name, which is all that waking it takes. */
+export type JobName = { readonly name: string }
+
 export type Ctx = {
   db: Db
   clock: Clock
@@ -24,8 +27,8 @@ export type Ctx = {
   metrics: Metrics
   /** Where the world reaches this server, without a slash at the end: what links in messages begin with. */
   baseUrl(): string
-  /** There is something to do for a job of this name, or something to tell those who listen (`inbox`): they need not wait for their next look. */
-  wake(name: string): void
+  /** Runs a job at once instead of at its next interval, because there is work for it. */
+  wake(job: JobName): void
 }
 
 /** Who asks. Jobs act as `system`. */

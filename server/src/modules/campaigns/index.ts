@@ -8,5 +8,4 @@
 export { campaignJobs } from './jobs.ts'
 export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { campaignRoutes } from './routes.ts'
-export { getCampaign as requireCampaign } from './service.ts'
 export { matchTriggers } from './triggers.ts'

@@ -1,18 +1,14 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
-import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
+import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { findProvider } from '../channels/index.ts'
 import { findListIds } from '../lists/index.ts'
 import { eventRuleFaults, referencesOf } from '../rules/index.ts'
 import { findSubscription, knownSubscriptions } from '../subscriptions/index.ts'
+import { findDomain } from '../tracking/index.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
-
-/** What a campaign names and other modules keep. Undefined is what does not exist in this project. */
-export type LookUps = {
-  findProvider(ctx: ProjectCtx, id: ProviderId): Promise<{ channel: string } | undefined>
-  findDomain(ctx: ProjectCtx, id: DomainId): Promise<object | undefined>
-}
 
 /** The channel of a subscription type. Throws 422 when there is no such type. */
 export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Channel> {
@@ -29,7 +25,6 @@ export async function referenceFaults(
   ctx: ProjectCtx,
   { type, channel }: Pick<CampaignRow, 'type' | 'channel'>,
   changes: CampaignChanges,
-  lookUps: LookUps,
 ): Promise<Fault[]> {
   const { event_name, event_rule, provider_id, custom_domain_id } = changes
   const faults: Fault[] = []
@@ -37,12 +32,12 @@ export async function referenceFaults(
     faults.push(broken('event_name', 'Only campaigns of the type `trigger` fire on an event. Leave `event_name` out.'))
   if (event_rule != null) faults.push(...(await ruleFaults(ctx, type, event_rule)))
   if (typeof provider_id === 'number') {
-    const provider = await lookUps.findProvider(ctx, provider_id)
+    const provider = await findProvider(ctx, provider_id)
     if (!provider) faults.push(broken('provider_id', 'The value of `provider_id` is not a provider of this project.'))
     else if (provider.channel !== channel)
       faults.push(broken('provider_id', `The value of \`provider_id\` must be a provider for the channel \`${channel}\`.`))
   }
-  if (typeof custom_domain_id === 'number' && !(await lookUps.findDomain(ctx, custom_domain_id)))
+  if (typeof custom_domain_id === 'number' && !(await findDomain(ctx, custom_domain_id)))
     faults.push(broken('custom_domain_id', 'The value of `custom_domain_id` is not a domain of this project.'))
   return [...faults, ...(await listFaults(ctx, changes))]
 }

@@ -2,12 +2,12 @@ import { route } from '../../infra/http/route.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
 import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct.ts'
 import { pauseCampaign, resumeCampaign } from './pausing.ts'
 import { preflightRoutes } from './preflight/routes.ts'
 import { campaignListing } from './queries.ts'
 import { recipientRoutes } from './recipients/routes.ts'
-import type { LookUps } from './references.ts'
 import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
 import {
   archiveCampaign,
@@ -26,16 +26,7 @@ const params = { campaignId: pathId<CampaignId>() }
 
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
-/** `lookUps` find what campaigns name and modules above this one keep. */
-export const campaignRoutes = (lookUps: LookUps) => [
-  ...ofCampaigns(lookUps),
-  ...ofProgress,
-  ...templateRoutes,
-  ...recipientRoutes,
-  ...preflightRoutes,
-]
-
-const ofCampaigns = (lookUps: LookUps) => [
+const ofCampaigns = [
   route({
     method: 'GET',
     path: '/api/client/campaigns',
@@ -55,7 +46,7 @@ const ofCampaigns = (lookUps: LookUps) => [
     reply: Campaign,
     status: 201,
     location,
-    run: async (ctx, { body }) => presentCampaign(ctx, await createCampaign(ctx, body, lookUps)),
+    run: async (ctx, { body }) => presentCampaign(ctx, await createCampaign(ctx, body)),
   }),
   route({
     method: 'GET',
@@ -76,7 +67,7 @@ const ofCampaigns = (lookUps: LookUps) => [
     params,
     body: CampaignChanges,
     reply: Campaign,
-    run: async (ctx, { params, body }) => presentWritten(ctx, await updateCampaign(ctx, params.campaignId, body, lookUps)),
+    run: async (ctx, { params, body }) => presentWritten(ctx, await updateCampaign(ctx, params.campaignId, body)),
   }),
   route({
     method: 'DELETE',
@@ -103,6 +94,17 @@ const ofCampaigns = (lookUps: LookUps) => [
 ]
 
 const ofProgress = [
+  route({
+    method: 'GET',
+    path: '/api/client/campaigns/{campaignId}/links',
+    summary: 'List the links of a campaign with what came of each.',
+    description:
+      'Counts are exact and a few seconds old. What scanners and privacy proxies did is counted apart. Links of former templates stay. At most the first 1000 links are shown.',
+    access: { secret: 'support' },
+    params,
+    reply: CampaignLinks,
+    run: async (ctx, { params }) => linksOfCampaign(ctx, (await getCampaign(ctx, params.campaignId)).id),
+  }),
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/pause',
@@ -136,3 +138,5 @@ const ofProgress = [
     run: (ctx, { params, body }) => triggerCampaign(ctx, params.campaignId, body),
   }),
 ]
+
+export const campaignRoutes = [...ofCampaigns, ...ofProgress, ...templateRoutes, ...recipientRoutes, ...preflightRoutes]

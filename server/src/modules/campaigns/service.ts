@@ -7,14 +7,15 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
 import { copyTemplates, variantName, variantsWithTemplate } from '../templates/index.ts'
 import { applied, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
+import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
-import { channelOf, type LookUps, referenceFaults } from './references.ts'
+import { channelOf, referenceFaults } from './references.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
 
 /** Makes a draft. Throws 422 for what it names and does not exist. */
-export async function createCampaign(ctx: ProjectCtx, input: CampaignInput, lookUps: LookUps): Promise<CampaignRow> {
+export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Promise<CampaignRow> {
   const channel = await channelOf(ctx, input.subscription_id)
   if (input.channel !== undefined && input.channel !== channel) {
     throw fault(
@@ -25,7 +26,7 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput, look
   }
   const { type, name: _, channel: __, subscription_id: ___, ...changes } = input
   const fields = draftOf(input)
-  refuse([...(await referenceFaults(ctx, { type, channel }, changes, lookUps)), ...splitFaults({ type, channel }, fields)])
+  refuse([...(await referenceFaults(ctx, { type, channel }, changes)), ...splitFaults({ type, channel }, fields)])
   return queries.insertCampaign(ctx, { type, channel }, fields)
 }
 
@@ -59,17 +60,18 @@ export type SavedCampaign = { row: CampaignRow; in_flight?: number }
  * Changes the members given, the state among them. Once this returns nothing more is handed over for a campaign that was stopped;
  * what was not sent is taken back by a job. Throws 403, 404, 422.
  */
-export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges, lookUps: LookUps): Promise<SavedCampaign> {
+export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges): Promise<SavedCampaign> {
   if (changes.state !== undefined) requirePublisher(ctx)
   const written = await inTx(ctx, async (ctx): Promise<SavedCampaign> => {
     const before = await lockEditable(ctx, id)
     await checkSubscription(ctx, before, changes)
-    refuse(await referenceFaults(ctx, before, changes, lookUps))
+    refuse(await referenceFaults(ctx, before, changes))
     const after = applied(before.type, fieldsOf(before), changes)
     const row = isDeepStrictEqual(fieldsOf(before), after) ? before : await save(ctx, before, after)
     return { row, ...(changes.state === 'aborted' && { in_flight: await countInFlight(ctx, id) }) }
   })
-  for (const job of ['campaigns.begin', 'campaigns.chores']) ctx.wake(job)
+  ctx.wake(LAUNCH)
+  ctx.wake(PENDING_ACTIONS)
   return written
 }
 
@@ -117,7 +119,7 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
     const isStopped = isLive(state)
     await queries.archiveCampaign(ctx, id, isStopped ? 'aborted' : state, isStopped ? 'take_back' : null)
   })
-  ctx.wake('campaigns.chores')
+  ctx.wake(PENDING_ACTIONS)
 }
 
 /** Makes a draft with the same settings and templates. Throws 404. */

@@ -7,7 +7,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import { createSecrets } from '../../infra/runtime/secrets.ts'
 import type { MessageId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { connectProvider, hasProvider, type Outgoing, type ProviderConnection, providerPages, type Report } from './index.ts'
+import { connectProvider, hasProvider, type Outgoing, type ProviderConnection, readProviderCallback } from './index.ts'
 
 const PATH = '/api/client/providers'
 const resend = { name: 'Resend', kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'hello@example.com' } }
@@ -334,21 +334,15 @@ describe('what a vendor reports', () => {
   test('is heard in the project of the provider', async () => {
     await using w = await world()
     const { id, path } = await configured(w)
-    const heard: [number, number, Report[]][] = []
-    const [page] = providerPages(async (ctx, providerId, reports) => {
-      heard.push([ctx.projectId, providerId, reports])
-    })
     const rest = { query: new URLSearchParams(), url: path, method: 'POST', address: '192.0.2.1', requestId: 'req_1' }
     const { projectId: _, project: __, caller: ___, ...ctx } = w.ctx
-    const reply = await page?.run(ctx, {
+    const callback = await readProviderCallback(ctx, {
       ...rest,
       params: { providerId: String(id) },
       headers: signed(w.clock.now()),
       body: Buffer.from(body),
     })
-    expect(reply).toEqual({ status: 204 })
-    expect(heard).toEqual([
-      [w.projectId, id, [{ what: 'delivered', messageId: 42, reference: 'r-1', at: new Date('2026-11-23T08:59:00Z') }]],
-    ])
+    expect(callback).toMatchObject({ providerId: id, reply: { status: 204 }, ctx: { projectId: w.projectId } })
+    expect(callback.reports).toEqual([{ what: 'delivered', messageId: 42, reference: 'r-1', at: new Date('2026-11-23T08:59:00Z') }])
   })
 })

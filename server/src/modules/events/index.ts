@@ -3,7 +3,8 @@
  * Promises: an accepted event is stored exactly once, in the order it was sent for each user, and counted in the same transaction.
  */
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
-export { eventJobs, retentionJob } from './jobs.ts'
+export { eventJobs } from './jobs.ts'
 export { eraseEvents } from './queries.ts'
+export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'
 export { eventRoutes } from './routes.ts'
 export { createEventMonths, storeEvents } from './service.ts'

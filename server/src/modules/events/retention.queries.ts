@@ -3,11 +3,11 @@ import { join, raw, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import { Count, Instant, Nullable } from '../../lib/shapes.ts'
 
-const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), followed_at: Nullable(Instant) })
+const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), completed_at: Nullable(Instant) })
 
 /** What has been removed of the time before an instant. */
 export const findRemoval = (ctx: Ctx, before: Date) =>
-  ctx.db.first(Removal, sql`select removed, past_to, followed_at from event_removals where before = ${before}`)
+  ctx.db.first(Removal, sql`select removed, past_to, completed_at from event_removals where before = ${before}`)
 
 /** A lock that is not to be had at once stands in the way of everybody who comes after. */
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
@@ -22,12 +22,26 @@ export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
         on conflict (before) do update set removed = r.removed + excluded.removed`,
   )
 
-/** Everybody who reckons with events knows. */
-export const noteFollowed = (ctx: Ctx, before: Date) =>
+/** Nothing before an instant is left. A removal that removed nothing needs no follow-up. */
+export const noteComplete = (ctx: Ctx, before: Date) =>
   ctx.db.run(
-    sql`insert into event_removals (before, followed_at) values (${before}, ${ctx.clock.now()})
-        on conflict (before) do update set followed_at = excluded.followed_at`,
+    sql`insert into event_removals as r (before, completed_at, followed_at) values (${before}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (before) do update
+        set completed_at = excluded.completed_at, followed_at = case when r.removed = 0 then excluded.followed_at end`,
   )
+
+const Unfollowed = Type.Object({ before: Instant })
+
+/** The oldest complete removal that lists have not followed yet. */
+export const findUnfollowed = (ctx: Ctx) =>
+  ctx.db.first(
+    Unfollowed,
+    sql`select before from event_removals where completed_at is not null and followed_at is null order by before limit 1`,
+  )
+
+/** Lists have followed a removal. */
+export const noteFollowed = (ctx: Ctx, before: Date) =>
+  ctx.db.run(sql`update event_removals set followed_at = ${ctx.clock.now()} where before = ${before} and followed_at is null`)
 
 /** How large the home of what is older than every month with a partition is. */
 export const oldestMonthPages = (ctx: Ctx): Promise<number> =>

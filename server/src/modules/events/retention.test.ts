@@ -4,8 +4,8 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { retentionJob } from './jobs.ts'
 import { copyEvents, listMonths } from './queries.ts'
+import { eventRemovalToFollow, noteRemovalFollowed, removeExpired } from './retention.ts'
 import { createEventMonths } from './service.ts'
 import { countEvents } from './stats.ts'
 
@@ -35,14 +35,15 @@ const happen = (w: World, ...times: string[]) =>
     await countEvents(ctx, facts, 0)
   })
 
-/** Runs the job until it finds nothing; answers what those were told who reckon with events. */
+/** Runs the job until nothing is left to remove, and returns the removals that have to be followed, which it follows. */
 async function retain(w: World): Promise<string[]> {
-  const told: string[] = []
-  const job = retentionJob(async (_, before) => {
-    told.push(before.toISOString().slice(0, 10))
-  })
-  while ((await job.run(w.ctx, new AbortController().signal)) > 0);
-  return told
+  while ((await removeExpired(w.ctx)) > 0);
+  const followed: string[] = []
+  for (let before = await eventRemovalToFollow(w.ctx); before; before = await eventRemovalToFollow(w.ctx)) {
+    followed.push(before.toISOString().slice(0, 10))
+    await noteRemovalFollowed(w.ctx, before)
+  }
+  return followed
 }
 
 /** A world of which every month since November 2026 has its partition, at a later time. */
@@ -107,18 +108,12 @@ describe('EVENT_RETENTION_MONTHS', () => {
     expect(await stored(w)).toEqual([])
   })
 
-  test('those who reckon with events are told once, and again when that failed', async () => {
+  test('a removal is to be followed once, however late', async () => {
     await using w = await later('2030-02-15', 12)
     await happen(w, '2028-12-31')
-    const failing = retentionJob(async () => {
-      throw new Error('not now')
-    })
-    const { signal } = new AbortController()
-    await expect(
-      (async () => {
-        while ((await failing.run(w.ctx, signal)) > 0);
-      })(),
-    ).rejects.toThrow('not now')
+    while ((await removeExpired(w.ctx)) > 0);
+    expect(await eventRemovalToFollow(w.ctx)).toEqual(new Date('2029-02-01'))
+    expect(await removeExpired(w.ctx)).toBe(0)
     expect(await retain(w)).toEqual(['2029-02-01'])
     expect(await retain(w)).toEqual([])
   })
@@ -126,11 +121,9 @@ describe('EVENT_RETENTION_MONTHS', () => {
   test('does not wait for those who work with events, nor lets others wait', async () => {
     await using w = await later('2031-02-15', 12)
     await happen(w, '2029-12-31')
-    const job = retentionJob(async () => undefined)
-    const { signal } = new AbortController()
     await w.db.transaction(async (db) => {
       await db.run(sql`lock table events in row exclusive mode`)
-      expect(await job.run(w.ctx, signal)).toBe(0)
+      expect(await removeExpired(w.ctx)).toBe(0)
       await happen(w, '2031-02-01')
     })
     expect(await stored(w)).toHaveLength(2)

@@ -11,21 +11,18 @@ import { createOldestMonth, listMonths, lockMonths } from './queries.ts'
 import * as queries from './retention.queries.ts'
 import { createEventMonths } from './service.ts'
 
-/** What others do when the events before an instant are gone; is told again when it did not come to an end. */
-export type WhenDropped = (ctx: Ctx, before: Date) => Promise<void>
-
 const PAST = 'events_past'
 const LOCK_WAIT_MS = 500
 const PAGES_AT_ONCE = 2000
 const DAYS_AT_ONCE = 10_000
 
 /** Removes one piece of what is too old; the answer is how much, 0 when nothing is left or it was not possible just now. */
-export async function removeExpired(ctx: Ctx, whenDropped: WhenDropped): Promise<number> {
+export async function removeExpired(ctx: Ctx): Promise<number> {
   const months = ctx.config.EVENT_RETENTION_MONTHS
   if (months === 0) return 0
   const before = new Date(monthOf(ctx.clock.now(), -months).from)
   const removal = await queries.findRemoval(ctx, before)
-  if (removal?.followed_at) return 0
+  if (removal?.completed_at) return 0
   const dropped = await dropMonths(ctx, before)
   if (dropped === 'busy') return 0
   if (dropped > 0) return dropped
@@ -35,10 +32,15 @@ export async function removeExpired(ctx: Ctx, whenDropped: WhenDropped): Promise
   const days = await inTx(ctx, (ctx) => queries.deleteDays(ctx, before, DAYS_AT_ONCE))
   if (days > 0) return days
   await queries.deleteNames(ctx)
-  if (removal && removal.removed > 0) await whenDropped(ctx, before)
-  await queries.noteFollowed(ctx, before)
+  await queries.noteComplete(ctx, before)
   return 1
 }
+
+/** The end of the period whose events were removed, while lists have not followed it yet; undefined when there is nothing to follow. */
+export const eventRemovalToFollow = async (ctx: Ctx): Promise<Date | undefined> => (await queries.findUnfollowed(ctx))?.before
+
+/** Notes that lists have followed a removal. */
+export const noteRemovalFollowed = (ctx: Ctx, before: Date) => queries.noteFollowed(ctx, before)
 
 /**
  * Drops the months that end before an instant, and all that is older than they are; an empty home takes the place of both, so that

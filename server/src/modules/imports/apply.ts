@@ -5,9 +5,9 @@
 
 import { isDatabaseAway } from '../../infra/http/error-reply.ts'
 import { oldestEntryAgeMs } from '../../infra/queue/backlog.ts'
-import { asSystem, type Ctx, type InTx, inTx, type ProjectDefaults } from '../../infra/runtime/ctx.ts'
-import type { ProjectId } from '../../lib/ids.ts'
+import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { findList } from '../lists/index.ts'
+import { inProject } from '../projects/index.ts'
 import type { WhenChanged } from '../users/index.ts'
 import { dryRun } from './dry-run.ts'
 import { failureOf } from './failures.ts'
@@ -29,7 +29,6 @@ const GIVEN_UP = 'Something went wrong on our side. What was imported stays; upl
 
 /** What imports need of modules that they do not know. */
 export type Surroundings = {
-  projectOf: (ctx: Ctx, id: ProjectId) => Promise<ProjectDefaults>
   /** Tells the other modules what became different about people. */
   whenChanged: WhenChanged
 }
@@ -43,14 +42,16 @@ export async function importNext(ctx: Ctx, surroundings: Surroundings): Promise<
   return done
 }
 
-async function importBatch(ctx: Ctx, due: queries.DueImport, { projectOf, whenChanged }: Surroundings): Promise<number> {
+async function importBatch(ctx: Ctx, due: queries.DueImport, { whenChanged }: Surroundings): Promise<number> {
   try {
-    return await inTx(asSystem(ctx, due.project_id, await projectOf(ctx, due.project_id)), async (ctx) => {
-      const work = await queries.claimImport(ctx, due.id)
-      if (!work) return 0
-      await applyBatch(ctx, work, whenChanged)
-      return 1
-    })
+    return await inProject(ctx, due.project_id, (ctx) =>
+      inTx(ctx, async (ctx) => {
+        const work = await queries.claimImport(ctx, due.id)
+        if (!work) return 0
+        await applyBatch(ctx, work, whenChanged)
+        return 1
+      }),
+    )
   } catch (error) {
     // The batch is still there.
     if (isDatabaseAway(error)) throw error

@@ -312,14 +312,14 @@ describe('interruptions', () => {
     return { ...ctx, db }
   }
 
-  const surroundings = (w: World) => ({ projectOf: async () => w.ctx.project, whenChanged: async () => undefined })
+  const surroundings = { whenChanged: async () => undefined }
 
   test('repeat nothing and lose nothing, wherever they come', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
     for (const after of [1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
-      await importNext(failing(w.ctx, after, new Error('Connection terminated unexpectedly')), surroundings(w)).catch(() => undefined)
+      await importNext(failing(w.ctx, after, new Error('Connection terminated unexpectedly')), surroundings).catch(() => undefined)
     }
     const midway = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
     expect(midway.rows % 500).toBe(0)
@@ -333,7 +333,7 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
-    for (let attempt = 0; attempt < 5; attempt++) await importNext(failing(w.ctx, 3, new Error('a bug')), surroundings(w))
+    for (let attempt = 0; attempt < 5; attempt++) await importNext(failing(w.ctx, 3, new Error('a bug')), surroundings)
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
       state: 'failed',
       reason: expect.stringContaining('on our side'),
@@ -345,7 +345,7 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
-    await importNext(w.ctx, surroundings(w))
+    await importNext(w.ctx, surroundings)
     const path = `/api/client/lists/${list}/imports/${body.id}`
     expect((await w.get(path)).body).toMatchObject({ state: 'running', rows: 500 })
     const cancelled = await w.post(`${path}/cancel`)
@@ -373,9 +373,9 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
-    await importNext(w.ctx, surroundings(w))
+    await importNext(w.ctx, surroundings)
     w.advance('2 seconds')
-    expect(await importNext(w.ctx, surroundings(w))).toBe(0)
+    expect(await importNext(w.ctx, surroundings)).toBe(0)
     await w.drain()
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
   })
@@ -389,7 +389,7 @@ describe('interruptions', () => {
     const other = await send(w, theirs, FIFTY, { key: foreign.keys.editor })
     const worker = async () => {
       let done: number
-      do done = await importNext(w.ctx, surroundings(w))
+      do done = await importNext(w.ctx, surroundings)
       while (done > 0)
     }
     await Promise.all([worker(), worker(), worker()])

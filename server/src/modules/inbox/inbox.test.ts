@@ -163,7 +163,9 @@ describe('an inbox', () => {
   test('a message is not read when that could not be told', async () => {
     await using closing = new AsyncDisposableStack()
     const w = closing.use(await world())
-    const inbox = await startInbox(w, closing, () => Promise.reject(new Error('Nobody is listening.')))
+    const inbox = await startInbox(w, closing, () => {
+      throw new Error('Nobody is listening.')
+    })
     await w.users('ana')
     const token = await w.token('ana')
     const [id] = await deliver(w, await userId(w, 'ana'), {})

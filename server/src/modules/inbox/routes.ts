@@ -1,6 +1,7 @@
 import { LiveOf, route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
-import type { MessageId } from '../../lib/ids.ts'
+import type { MessageId, UserId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { requireUser } from '../users/index.ts'
@@ -8,12 +9,17 @@ import { listen } from './live/listen.ts'
 import type { InboxStreams } from './live/streams.ts'
 import { countUnread, inboxListing, listMessages } from './queries.ts'
 import { AllRead, From, InboxMessage, MarkChanges, StatusFilter, UnreadCount } from './schema.ts'
-import { markMessage, readAll, type WhenSeen } from './service.ts'
 
 const OWN = '/api/client/users/me/messages'
 
-/** `listening` is whoever listens in this process; `whenSeen` is told what readers do. */
-export const inboxRoutes = (listening: InboxStreams, whenSeen: WhenSeen) => [
+/** Verbs of messages: they also record what the user does as engagement. */
+type Verbs = {
+  markMessage(ctx: ProjectCtx, userId: UserId, id: MessageId, changes: MarkChanges): Promise<InboxMessage>
+  readAll(ctx: ProjectCtx, userId: UserId): Promise<AllRead>
+}
+
+/** `listening` holds the open streams of this process. */
+export const inboxRoutes = (listening: InboxStreams, { markMessage, readAll }: Verbs) => [
   route({
     method: 'GET',
     path: OWN,
@@ -54,7 +60,7 @@ export const inboxRoutes = (listening: InboxStreams, whenSeen: WhenSeen) => [
     access: { publishable: 'user' },
     reply: AllRead,
     run: async (ctx) => {
-      const result = await readAll(ctx, ctx.caller.userId, whenSeen)
+      const result = await readAll(ctx, ctx.caller.userId)
       listening.wake()
       return result
     },
@@ -69,7 +75,7 @@ export const inboxRoutes = (listening: InboxStreams, whenSeen: WhenSeen) => [
     body: MarkChanges,
     reply: InboxMessage,
     run: async (ctx, { params, body }) => {
-      const message = await markMessage(ctx, ctx.caller.userId, params.messageId, body, whenSeen)
+      const message = await markMessage(ctx, ctx.caller.userId, params.messageId, body)
       listening.wake()
       return message
     },

@@ -65,6 +65,8 @@ export const UnreadCount = Exact({ unread })
 export const AllRead = Exact({ changed: Type.Integer({ description: 'Messages that were unread until now.' }), unread })
 
 /** Where to go on from, for those who cannot send the header. */
+export type AllRead = Static<typeof AllRead>
+
 export const From = Exact({
   last_event_id: Type.Optional(
     Type.String({

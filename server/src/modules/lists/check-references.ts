@@ -7,17 +7,17 @@ import { type Names, type Rule, referencesOf } from '../rules/index.ts'
 import { chainFaults, type Mentions } from './chains.ts'
 import * as queries from './queries.ts'
 
-/** Campaigns among these ids; handed in, because campaigns know lists and not the other way round. */
-export type FindCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) => Promise<{ id: CampaignId; name: string }[]>
+/** Campaigns that a rule refers to, as far as they exist; read by the caller, because campaigns stand above lists. */
+export type NamedCampaign = { id: CampaignId; name: string }
 
-/** The names of everything that these rules mention. */
-export async function loadNames(ctx: ProjectCtx, rules: Rule[], findCampaigns: FindCampaigns): Promise<Names> {
+/** The names of everything that these rules refer to. */
+export async function loadNames(ctx: ProjectCtx, rules: Rule[], campaigns: NamedCampaign[]): Promise<Names> {
   const ids: Record<keyof Names, number[]> = { list: [], subscription: [], campaign: [] }
   for (const { kind, id } of rules.flatMap(referencesOf)) ids[kind].push(id)
   return {
     list: named(ids.list.length > 0 ? await queries.listNames(ctx, ids.list) : []),
     subscription: named(ids.subscription.length > 0 ? await queries.subscriptionNames(ctx, ids.subscription) : []),
-    campaign: named(ids.campaign.length > 0 ? await findCampaigns(ctx, ids.campaign as CampaignId[]) : []),
+    campaign: named(campaigns),
   }
 }
 

@@ -4,8 +4,8 @@
  * instant; the members of a list stay until those of a new rule are complete; lists never lead back to themselves; and
  * an archived list, or one of another project, is no list to anybody.
  */
-export { createListBuilder, deleteRetired } from './building/build.ts'
-export { checkClock, rebuildListsDependingOn, rebuildListsWithin } from './building/versions.ts'
+export { rebuildListsDependingOn } from './building/versions.ts'
+export { listJobs } from './jobs.ts'
 export { evaluateDueMemberships } from './live/due.ts'
 export { evaluateMemberships, type MembershipChange } from './live/evaluate.ts'
 export { loadFacts } from './live/load-facts.ts'
@@ -16,3 +16,4 @@ export { loadRegistry, type Registry } from './live/registry.ts'
 export { audienceAfter, audienceSize, membersAmong, membershipsIn } from './members/audience.queries.ts'
 export { findList, findListIds } from './queries.ts'
 export { listRoutes } from './routes.ts'
+export { archiveUnused, lockForArchiving } from './service.ts'

@@ -3,10 +3,11 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { previewRule } from './preview/preview.ts'
 import { listNames } from './queries.ts'
-import { archiveList } from './service.ts'
+import { archiveUnused } from './service.ts'
 
 const LISTS = '/api/client/lists'
 const pathOf = ({ id }: { id: number }) => `${LISTS}/${id}`
@@ -320,7 +321,7 @@ describe('archive', () => {
     await using w = await world()
     const list = await make(w)
     const uses = ['x'.repeat(300), ...Array.from({ length: 6 }, (_, at) => `${at}`)]
-    const { message } = await archiveList(w.ctx, list.id, async () => uses).then(
+    const { message } = await inTx(w.ctx, (ctx) => archiveUnused(ctx, list.id, uses)).then(
       () => new Error('It was archived.'),
       (error: Error) => error,
     )
@@ -561,7 +562,7 @@ describe('preview', () => {
   test('one that takes too long is given up, and says what to do', async () => {
     await using w = await world()
     await using _held = await locked(w)
-    const refused = await previewRule(w.ctx, PRO, async () => [], 50).catch((error: unknown) => error)
+    const refused = await previewRule(w.ctx, PRO, [], 50).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'validation_failed', param: 'rule', status: 422 })
   })
 
@@ -583,7 +584,7 @@ describe('preview', () => {
     await using _held = await locked(w)
     await w.db.transaction(async (db) => {
       const ctx = { ...w.ctx, db }
-      const refused = await db.savepoint(() => previewRule(ctx, PRO, async () => [], 50)).catch((error: unknown) => error)
+      const refused = await db.savepoint(() => previewRule(ctx, PRO, [], 50)).catch((error: unknown) => error)
       expect(refused).toMatchObject({ status: 422 })
       expect(await listNames(ctx, [1])).toEqual([])
     })

@@ -1,9 +1,11 @@
 import { route } from '../../infra/http/route.ts'
-import type { ListId } from '../../lib/ids.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId, ListId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { campaignIdsIn } from '../rules/index.ts'
 import { User } from '../users/index.ts'
-import type { FindCampaigns } from './check-references.ts'
+import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
 import { explainUser } from './members/explain.ts'
 import { listMembers } from './members/list.ts'
@@ -11,28 +13,26 @@ import { memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
 import { Added, List, ListChanges, ListInput, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
-import {
-  archiveList,
-  createList,
-  getList,
-  listLists,
-  presentList,
-  presentLists,
-  recountList,
-  type UsesOfList,
-  updateList,
-} from './service.ts'
+import { createList, getList, listLists, presentList, presentLists, recountList, updateList } from './service.ts'
 
 const params = { listId: pathId<ListId>() }
 
-/** `usesOfList` says what else uses a list; `findCampaigns` which campaigns there are for a rule to mention. */
-export const listRoutes = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
-  ...ofLists(usesOfList, findCampaigns),
-  ...ofMembers,
-  ...ofRules(findCampaigns),
-]
+/** Verbs and reads that need campaigns, which stand above lists. */
+type Verbs = {
+  /** Throws 404, and 422 when something uses the list. */
+  archiveList(ctx: ProjectCtx, id: ListId): Promise<void>
+  findCampaigns(ctx: ProjectCtx, ids: CampaignId[]): Promise<NamedCampaign[]>
+}
 
-const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
+export const listRoutes = (verbs: Verbs) => [...ofLists(verbs), ...ofMembers, ...ofRules(verbs)]
+
+/** The campaigns that these rules refer to. */
+const campaignsOf = async (ctx: ProjectCtx, { findCampaigns }: Verbs, rules: unknown[]): Promise<NamedCampaign[]> => {
+  const ids = rules.flatMap(campaignIdsIn)
+  return ids.length > 0 ? findCampaigns(ctx, ids) : []
+}
+
+const ofLists = (verbs: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/lists',
@@ -40,7 +40,11 @@ const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
     access: { secret: 'support' },
     list: listListing,
     reply: Page(List),
-    run: async (ctx, { page }) => presentLists(ctx, await listLists(ctx, page), findCampaigns),
+    run: async (ctx, { page }) => {
+      const lists = await listLists(ctx, page)
+      const rules = lists.results.map(({ rule }) => rule)
+      return presentLists(ctx, lists, await campaignsOf(ctx, verbs, rules))
+    },
   }),
   route({
     method: 'POST',
@@ -52,7 +56,10 @@ const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
     reply: List,
     status: 201,
     location: (list) => `/api/client/lists/${list.id}`,
-    run: async (ctx, { body }) => presentList(ctx, await createList(ctx, body, findCampaigns), findCampaigns),
+    run: async (ctx, { body }) => {
+      const campaigns = await campaignsOf(ctx, verbs, [body.rule])
+      return presentList(ctx, await createList(ctx, body, campaigns), campaigns)
+    },
   }),
   route({
     method: 'GET',
@@ -61,7 +68,10 @@ const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
     access: { secret: 'support' },
     params,
     reply: List,
-    run: async (ctx, { params }) => presentList(ctx, await getList(ctx, params.listId), findCampaigns),
+    run: async (ctx, { params }) => {
+      const list = await getList(ctx, params.listId)
+      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+    },
   }),
   route({
     method: 'PATCH',
@@ -72,7 +82,10 @@ const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
     params,
     body: ListChanges,
     reply: List,
-    run: async (ctx, { params, body }) => presentList(ctx, await updateList(ctx, params.listId, body, findCampaigns), findCampaigns),
+    run: async (ctx, { params, body }) => {
+      const list = await updateList(ctx, params.listId, body, await campaignsOf(ctx, verbs, [body.rule]))
+      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+    },
   }),
   route({
     method: 'DELETE',
@@ -82,7 +95,7 @@ const ofLists = (usesOfList: UsesOfList, findCampaigns: FindCampaigns) => [
     access: { secret: 'editor' },
     params,
     status: 204,
-    run: (ctx, { params }) => archiveList(ctx, params.listId, usesOfList),
+    run: (ctx, { params }) => verbs.archiveList(ctx, params.listId),
   }),
 ]
 
@@ -132,7 +145,7 @@ const ofMembers = [
   }),
 ]
 
-const ofRules = (findCampaigns: FindCampaigns) => [
+const ofRules = (verbs: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/lists/preview',
@@ -141,7 +154,7 @@ const ofRules = (findCampaigns: FindCampaigns) => [
     access: { secret: 'support' },
     body: PreviewInput,
     reply: Preview,
-    run: (ctx, { body }) => previewRule(ctx, body.rule, findCampaigns),
+    run: async (ctx, { body }) => previewRule(ctx, body.rule, await campaignsOf(ctx, verbs, [body.rule])),
   }),
   route({
     method: 'POST',
@@ -152,6 +165,9 @@ const ofRules = (findCampaigns: FindCampaigns) => [
     params,
     reply: List,
     status: 202,
-    run: async (ctx, { params }) => presentList(ctx, await recountList(ctx, params.listId), findCampaigns),
+    run: async (ctx, { params }) => {
+      const list = await recountList(ctx, params.listId)
+      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+    },
   }),
 ]

@@ -6,24 +6,21 @@ import type { ListId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { retireVersions, startVersion } from './building/versions.ts'
-import { type FindCampaigns, listsThatMention, loadNames, requireKnownReferences, requireShortChains } from './check-references.ts'
+import { listsThatMention, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
 import { lockCounts, recount } from './members/queries.ts'
 import * as queries from './queries.ts'
 import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
 
-/** The campaigns that are about to go out to a list, by name. */
-export type UsesOfList = (ctx: ProjectCtx, id: ListId) => Promise<string[]>
-
 const DYNAMIC_MAX = 500
 
 /** Makes a list; a dynamic one begins to be built. Throws 422 for what the rule mentions, 429 when there are too many. */
-export async function createList(ctx: ProjectCtx, input: ListInput, findCampaigns: FindCampaigns): Promise<ListRow> {
+export async function createList(ctx: ProjectCtx, input: ListInput, campaigns: NamedCampaign[]): Promise<ListRow> {
   const { name, type, rule = null, tags = [] } = input
   if (rule !== null) refuse(checkRule(rule, 'rule'))
   if (type === 'static' && rule !== null) throw staticHasNoRule()
   if (type === 'dynamic' && rule === null) throw fault('parameter_missing', 'rule', 'A dynamic list needs a `rule`.')
   return inTx(ctx, async (ctx) => {
-    if (rule !== null) await admitRule(ctx, rule, findCampaigns)
+    if (rule !== null) await admitRule(ctx, rule, campaigns)
     const { id } = await queries.insertList(ctx, { name, type, tags: distinct(tags) })
     await startVersion(ctx, id, rule)
     return getList(ctx, id)
@@ -33,16 +30,16 @@ export async function createList(ctx: ProjectCtx, input: ListInput, findCampaign
 const staticHasNoRule = () =>
   fault('validation_failed', 'rule', 'A static list has the users that you put into it. Leave `rule` out, or make the list `dynamic`.')
 
-async function admitRule(ctx: InTx, rule: Rule, findCampaigns: FindCampaigns): Promise<void> {
+async function admitRule(ctx: InTx, rule: Rule, campaigns: NamedCampaign[]): Promise<void> {
   await queries.lockRules(ctx)
   if ((await queries.countDynamic(ctx)) >= DYNAMIC_MAX) {
     throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that nobody uses.`)
   }
-  await refuseReferences(ctx, rule, null, findCampaigns)
+  await refuseReferences(ctx, rule, null, campaigns)
 }
 
-async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, findCampaigns: FindCampaigns): Promise<void> {
-  requireKnownReferences(rule, await loadNames(ctx, [rule], findCampaigns))
+async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, campaigns: NamedCampaign[]): Promise<void> {
+  requireKnownReferences(rule, await loadNames(ctx, [rule], campaigns))
   await requireShortChains(ctx, rule, list)
 }
 
@@ -63,7 +60,7 @@ async function lockedList(ctx: InTx, id: ListId): Promise<ListRow> {
 }
 
 /** Changes the members given; a new rule begins to be built, and the users of the old one stay until then. Throws 404, 422. */
-export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChanges, findCampaigns: FindCampaigns): Promise<ListRow> {
+export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChanges, campaigns: NamedCampaign[]): Promise<ListRow> {
   const { rule } = changes
   if (rule !== undefined) refuse(checkRule(rule, 'rule'))
   return inTx(ctx, async (ctx) => {
@@ -74,7 +71,7 @@ export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChang
     const after = { name: changes.name ?? before.name, tags: changes.tags ? distinct(changes.tags) : before.tags }
     if (!isNewRule && after.name === before.name && isDeepStrictEqual(after.tags, before.tags)) return before
     if (isNewRule) {
-      await refuseReferences(ctx, rule, id, findCampaigns)
+      await refuseReferences(ctx, rule, id, campaigns)
       await startVersion(ctx, id, rule)
     }
     await queries.updateList(ctx, id, after)
@@ -82,18 +79,20 @@ export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChang
   })
 }
 
-/** Takes a list out of every read. Throws 404, and 422 when something uses it. */
-export function archiveList(ctx: ProjectCtx, id: ListId, usesOfList: UsesOfList): Promise<void> {
-  return inTx(ctx, async (ctx) => {
-    await queries.lockRules(ctx)
-    await lockedList(ctx, id)
-    const lists = (await listsThatMention(ctx, id)).map((name) => `the list “${shortened(name)}”`)
-    const campaigns = (await usesOfList(ctx, id)).map((name) => `the campaign “${shortened(name)}”`)
-    const uses = [...lists, ...campaigns]
-    if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Take it out there first.`)
-    await queries.archiveList(ctx, id)
-    await retireVersions(ctx, id)
-  })
+/** Locks a list that is to be archived, and the rules of the project. Throws 404. */
+export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
+  await queries.lockRules(ctx)
+  await lockedList(ctx, id)
+}
+
+/** Archives a locked list. Throws 422 when the rule of another list or one of these campaigns, named by the caller, uses it. */
+export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[]): Promise<void> {
+  const lists = (await listsThatMention(ctx, id)).map((name) => `the list “${shortened(name)}”`)
+  const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)
+  const uses = [...lists, ...campaigns]
+  if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Take it out there first.`)
+  await queries.archiveList(ctx, id)
+  await retireVersions(ctx, id)
 }
 
 const NAMED_MAX = 5
@@ -125,20 +124,20 @@ export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
 }
 
 /** A list as it is read. */
-export async function presentList(ctx: ProjectCtx, row: ListRow, findCampaigns: FindCampaigns): Promise<List> {
-  return present(row, await namesOf(ctx, [row], findCampaigns))
+export async function presentList(ctx: ProjectCtx, row: ListRow, campaigns: NamedCampaign[]): Promise<List> {
+  return present(row, await namesOf(ctx, [row], campaigns))
 }
 
-export async function presentLists(ctx: ProjectCtx, page: PageOf<ListRow>, findCampaigns: FindCampaigns): Promise<PageOf<List>> {
-  const names = await namesOf(ctx, page.results, findCampaigns)
+export async function presentLists(ctx: ProjectCtx, page: PageOf<ListRow>, campaigns: NamedCampaign[]): Promise<PageOf<List>> {
+  const names = await namesOf(ctx, page.results, campaigns)
   return mapPage(page, (row) => present(row, names))
 }
 
-const namesOf = (ctx: ProjectCtx, rows: ListRow[], findCampaigns: FindCampaigns): Promise<Names> =>
+const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): Promise<Names> =>
   loadNames(
     ctx,
     rows.flatMap(({ rule }) => rule ?? []),
-    findCampaigns,
+    campaigns,
   )
 
 function present({ version_id, live_version_id, people_done, people_total, ...row }: ListRow, names: Names): List {

@@ -8,7 +8,7 @@
 
 export { type Counts, messageCountsOf } from './counts/counts.ts'
 export { skipReasonFor } from './eligibility.ts'
-export { messageJobs } from './jobs.ts'
+export { messageJobs, SEND_TRANSACTIONAL } from './jobs.ts'
 export {
   abortMessages,
   type Chunk,
@@ -22,7 +22,8 @@ export {
 } from './messages.queries.ts'
 export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
-export { createReporting } from './reports/reports.ts'
+export { inboxVerbs } from './reports/inbox.ts'
+export { callbackPages } from './reports/pages.ts'
 export { messageRoutes } from './routes.ts'
 export { BULK, MESSAGE_STATES, type MessageState, type Reason } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'

@@ -6,6 +6,7 @@ import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { findSendingCampaigns } from '../campaigns/index.ts'
+import { createInboxStreams } from '../inbox/index.ts'
 import { result, resultOf, type SendResult } from './eligibility.ts'
 import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
 import { type ClaimedMessage, type MessageIntent, TRANSACTIONAL } from './schema.ts'
@@ -195,7 +196,7 @@ describe('nobody gets one cause twice', () => {
     )
     await inTx(w.ctx, (ctx) => enqueueMessages(ctx, intents))
     const send = async () => {
-      const sender = createSender(findSendingCampaigns, TRANSACTIONAL)
+      const sender = createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL)
       while ((await sendDueMessages(w.ctx, sender)) > 0);
     }
     await Promise.all([send(), send(), send()])
@@ -348,7 +349,7 @@ describe('every message that is not sent says why', () => {
     const claimedAt = w.clock.now()
     const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
-    await sendQueue(w.ctx, createSender(findSendingCampaigns, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
     expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     expect(await inbox(w)).toEqual([])
   })
@@ -362,7 +363,7 @@ describe('every message that is not sent says why', () => {
     w.advance('10 minutes')
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    await sendQueue(w.ctx, createSender(findSendingCampaigns, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
     expect(await inbox(w)).toHaveLength(1)
     expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
   })
@@ -488,5 +489,6 @@ describe('the sandbox inbox', () => {
 
 test('the jobs find nothing to do in an empty project', async () => {
   await using w = await world()
-  for (const job of messageJobs(findSendingCampaigns)) expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
+  for (const job of messageJobs(findSendingCampaigns, createInboxStreams()))
+    expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)
 })

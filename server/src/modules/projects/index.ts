@@ -4,4 +4,5 @@
  */
 export { findFirstProject, insertOrganisation, lockBootstrap } from './queries.ts'
 export { projectRoutes } from './routes.ts'
-export { createProjectIn, findProject } from './service.ts'
+export type { Project, ProjectInput, ProjectRow } from './schema.ts'
+export { findProject, inProject, insertProject, presentProject, requireProjectRoom } from './service.ts'

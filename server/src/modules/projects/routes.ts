@@ -1,15 +1,22 @@
 import { route } from '../../infra/http/route.ts'
+import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { projectListing } from './queries.ts'
 import { ListedProject, Project, ProjectChanges, ProjectInput } from './schema.ts'
-import { createProject, type Furnish, getProject, type HasProvider, listProjects, updateProject } from './service.ts'
+import { getProject, listProjects, presentProject, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
 
-/** `furnish` gives a new project what other modules have ready for it; `hasProvider` asks them whether it has a provider. */
-export const projectRoutes = (furnish: Furnish, hasProvider: HasProvider) => [
+/** Verbs that need other modules: subscription types of a new project, providers of an existing one. */
+type Verbs = {
+  createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project>
+  /** Without a provider of its own, a project's messages go to the sandbox. */
+  hasProvider(ctx: Ctx, id: ProjectId): Promise<boolean>
+}
+
+export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/projects',
@@ -20,7 +27,7 @@ export const projectRoutes = (furnish: Furnish, hasProvider: HasProvider) => [
     reply: Project,
     status: 201,
     location: (project) => `/api/client/projects/${project.id}`,
-    run: (ctx, { body }) => createProject(ctx, body, furnish),
+    run: (ctx, { body }) => createProject(ctx, body),
   }),
   route({
     method: 'GET',
@@ -38,7 +45,7 @@ export const projectRoutes = (furnish: Furnish, hasProvider: HasProvider) => [
     access: { organisation: 'member' },
     params,
     reply: Project,
-    run: (ctx, { params }) => getProject(ctx, params.projectId, hasProvider),
+    run: async (ctx, { params }) => presentProject(await getProject(ctx, params.projectId), await hasProvider(ctx, params.projectId)),
   }),
   route({
     method: 'PATCH',
@@ -48,6 +55,7 @@ export const projectRoutes = (furnish: Furnish, hasProvider: HasProvider) => [
     params,
     body: ProjectChanges,
     reply: Project,
-    run: (ctx, { params, body }) => updateProject(ctx, params.projectId, body, hasProvider),
+    run: async (ctx, { params, body }) =>
+      presentProject(await updateProject(ctx, params.projectId, body), await hasProvider(ctx, params.projectId)),
   }),
 ]

@@ -1,6 +1,5 @@
 import type { PageRequest } from '../../infra/http/paging.ts'
-import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
-import { inTx } from '../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, type InTx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
@@ -11,27 +10,16 @@ import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema
 
 const PROJECTS_MAX = 1000
 
-/** What other modules do for a project that was just made, such as its default subscription types. */
-export type Furnish = (ctx: Ctx, projectId: ProjectId) => Promise<void>
-
-/** Does a project have a delivery provider of its own? Without one, the sandbox captures its messages. */
-export type HasProvider = (ctx: Ctx, projectId: ProjectId) => Promise<boolean>
-
-/** Makes a project with everything a new one has. */
-export async function createProject(ctx: OrganisationCtx, input: ProjectInput, furnish: Furnish): Promise<Project> {
+/** Throws 429 when the organisation has as many projects as it may have. */
+export async function requireProjectRoom(ctx: OrganisationCtx): Promise<void> {
   if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
     throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
   }
-  return present(await createProjectIn(ctx, ctx.organisationId, input, furnish), false)
 }
 
-export function createProjectIn(ctx: Ctx, organisationId: OrganisationId, input: ProjectInput, furnish: Furnish): Promise<ProjectRow> {
-  return inTx(ctx, async (ctx) => {
-    const project = await queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
-    await furnish(ctx, project.id)
-    return project
-  })
-}
+/** Stores a project of an organisation. What every new project has besides is added by `createProject` of `verbs.ts`. */
+export const insertProject = (ctx: InTx<Ctx>, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>
+  queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
 
 const missingProject = () => new ApiError('resource_missing', 'No project with that identifier exists in this organisation.')
 
@@ -42,22 +30,21 @@ export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: Orga
   return project
 }
 
-export async function getProject(ctx: OrganisationCtx, id: ProjectId, hasProvider: HasProvider): Promise<Project> {
-  const project = await findProject(ctx, id, ctx.organisationId)
-  return present(project, await hasProvider(ctx, project.id))
+/** Runs background work for a project: its context carries the project's locale and time zone. Throws 404 when it does not exist. */
+export async function inProject<T>(ctx: Ctx, id: ProjectId, work: (ctx: ProjectCtx) => Promise<T>): Promise<T> {
+  return work(asSystem(ctx, id, await findProject(ctx, id)))
 }
+
+/** A project of the caller's organisation. Throws 404. */
+export const getProject = (ctx: OrganisationCtx, id: ProjectId): Promise<ProjectRow> => findProject(ctx, id, ctx.organisationId)
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
 
-export async function updateProject(
-  ctx: OrganisationCtx,
-  id: ProjectId,
-  changes: ProjectChanges,
-  hasProvider: HasProvider,
-): Promise<Project> {
+/** Changes the members given. Throws 404. */
+export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<ProjectRow> {
   const project = await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) })
   if (!project) throw missingProject()
-  return present(project, await hasProvider(ctx, project.id))
+  return project
 }
 
 const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
@@ -65,4 +52,5 @@ const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }
   ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
 })
 
-const present = (project: ProjectRow, has_provider: boolean): Project => ({ ...project, role: 'admin', has_provider })
+/** A project as it is read. */
+export const presentProject = (project: ProjectRow, has_provider: boolean): Project => ({ ...project, role: 'admin', has_provider })

@@ -1,4 +1,5 @@
 import { route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
@@ -13,22 +14,16 @@ import {
   UserSubscription,
   UserSubscriptionChanges,
 } from './schema.ts'
-import {
-  changeUserSubscriptions,
-  createSubscription,
-  getSubscription,
-  listSubscriptions,
-  listUserSubscriptions,
-  updateSubscription,
-  type WhenDefaultChanged,
-} from './service.ts'
+import { changeUserSubscriptions, createSubscription, getSubscription, listSubscriptions, listUserSubscriptions } from './service.ts'
 import { suppressionRoutes } from './suppressions/routes.ts'
 import { themeRoutes } from './theme/routes.ts'
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 
-/** `whenDefaultChanged` tells those who look at everybody’s state. */
-export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
+/** Verbs that need other modules: a new default state rebuilds the lists that depend on it. */
+type Verbs = { updateSubscription(ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges): Promise<Subscription> }
+
+export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/subscriptions',
@@ -73,7 +68,7 @@ export const subscriptionRoutes = (whenDefaultChanged: WhenDefaultChanged) => [
     params,
     body: SubscriptionChanges,
     reply: Subscription,
-    run: (ctx, { params, body }) => updateSubscription(ctx, params.subscriptionId, body, whenDefaultChanged),
+    run: (ctx, { params, body }) => updateSubscription(ctx, params.subscriptionId, body),
   }),
   route({
     method: 'GET',

@@ -53,24 +53,22 @@ export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Prom
   return present(row)
 }
 
-/** A new default state is different for everybody who has none of their own; runs in the same transaction. */
-export type WhenDefaultChanged = (ctx: InTx, id: SubscriptionId) => Promise<void>
-
-/** Changes the members given. Throws 409 when another type has the name already. */
-export function updateSubscription(
-  ctx: ProjectCtx,
+/**
+ * Changes the members given. With `defaultChanged`, every user without a state of their own may have another one now.
+ * Throws 404, and 409 when another type has the name already.
+ */
+export async function updateSubscription(
+  ctx: InTx,
   id: SubscriptionId,
   changes: SubscriptionChanges,
-  whenDefaultChanged: WhenDefaultChanged,
-): Promise<Subscription> {
-  return inTx(ctx, async (ctx) => {
-    const row = await queries.updateSubscription(ctx, id, { ...changes, ...(changes.description === '' && { description: null }) })
-    if (!row) throw missing('subscription type')
-    if (changes.default_state !== undefined) await whenDefaultChanged(ctx, id)
-    return present(row)
-  }).catch((error: unknown) => {
-    throw isSqlState(error, UNIQUE_VIOLATION) ? taken() : error
-  })
+): Promise<{ subscription: Subscription; defaultChanged: boolean }> {
+  const row = await queries
+    .updateSubscription(ctx, id, { ...changes, ...(changes.description === '' && { description: null }) })
+    .catch((error: unknown) => {
+      throw isSqlState(error, UNIQUE_VIOLATION) ? taken() : error
+    })
+  if (!row) throw missing('subscription type')
+  return { subscription: present(row), defaultChanged: changes.default_state !== undefined }
 }
 
 /** Whose states are meant. People who ask for themselves see public types only. */

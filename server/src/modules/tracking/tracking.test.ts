@@ -1,10 +1,10 @@
 import type { InjectOptions } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
-import { findMergedInto } from '../users/index.ts'
-import { createEngagementBuffer, type RecorderParts } from './engagement/buffer.ts'
+import { createEngagementBuffer } from './engagement/buffer.ts'
 import { saveLinks } from './links/links.ts'
 import { eraseClicks, mergeClicks } from './links/queries.ts'
 import { trackingPages } from './public-pages.ts'
@@ -160,20 +160,17 @@ describe('what was seen', () => {
     isProxied: false,
     reason: null,
   })
-  const parts = (whenSeen: RecorderParts['whenSeen'] = async () => undefined): RecorderParts => ({ mergedIntoOf: findMergedInto, whenSeen })
+  const ignore = async () => undefined
 
   test('is told in the transaction that counts it, and counted when that holds', async () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
     const told: Engagement[][] = []
     let isBroken = true
-    await using recorder = createEngagementBuffer(
-      w.ctx,
-      parts(async (_, seen) => {
-        if (isBroken) throw new Error('not now')
-        told.push(seen)
-      }),
-    )
+    await using recorder = createEngagementBuffer(w.ctx, async (_, seen) => {
+      if (isBroken) throw new Error('not now')
+      told.push(seen)
+    })
     const seen = seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
     recorder.put(w.projectId, seen)
     await recorder.flush()
@@ -190,7 +187,7 @@ describe('what was seen', () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
     {
-      await using recorder = createEngagementBuffer(w.ctx, parts())
+      await using recorder = createEngagementBuffer(w.ctx, ignore)
       recorder.put(w.projectId, seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
     }
     expect((await counted()).results[0]?.clicks).toBe(1)
@@ -201,12 +198,9 @@ describe('what was seen', () => {
     const { campaignId, ids, links, counted } = await campaignWith(w)
     const sizes: number[] = []
     {
-      await using recorder = createEngagementBuffer(
-        w.ctx,
-        parts(async (_, seen) => {
-          sizes.push(seen.length)
-        }),
-      )
+      await using recorder = createEngagementBuffer(w.ctx, async (_, seen) => {
+        sizes.push(seen.length)
+      })
       for (let at = 0; at < 1200; at++) {
         const seen = seenBy(ids[at % 2 ? 'ana' : 'ben'] as UserId, campaignId, links[0] as LinkId, w.clock.now())
         recorder.put(w.projectId, { ...seen, message_id: at as MessageId })
@@ -220,12 +214,9 @@ describe('what was seen', () => {
     await using w = await world()
     const other = await w.other()
     const { campaignId, ids, links, counted } = await campaignWith(w)
-    await using recorder = createEngagementBuffer(
-      w.ctx,
-      parts(async (ctx) => {
-        if (ctx.projectId === other.projectId) throw new Error('broken')
-      }),
-    )
+    await using recorder = createEngagementBuffer(w.ctx, async (ctx) => {
+      if (ctx.projectId === other.projectId) throw new Error('broken')
+    })
     const theirs = await userOf(w, other)
     recorder.put(other.projectId, { ...seenBy(theirs, 1 as CampaignId, 1 as LinkId, w.clock.now()), kind: 'open' })
     recorder.put(w.projectId, { ...seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()), kind: 'open', link: null })
@@ -238,7 +229,7 @@ describe('what was seen', () => {
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
     const ctx = { ...w.ctx, db: { many: down, one: down, value: down, first: down, run: down, copy: down, transaction: down } }
-    const recorder = createEngagementBuffer(ctx, parts())
+    const recorder = createEngagementBuffer(ctx, ignore)
     const [page] = trackingPages(recorder)
     const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })
     const { pathname, searchParams } = new URL(tracker.click(1, 'https://shop.test/a'))
@@ -257,10 +248,8 @@ describe('what was seen', () => {
     expect((await counted()).results[0]).toMatchObject({ clicks: 2, people: 2 })
     const merge = { from_id: ids.ben as UserId, into_id: ids.ana as UserId }
     await inTx(w.ctx, (ctx) => mergeClicks(ctx, [merge]))
-    await using recorder = createEngagementBuffer(w.ctx, {
-      ...parts(),
-      mergedIntoOf: async (_, __, ids) => ids.map((id) => ({ id, merged_into: id === merge.from_id ? merge.into_id : id })),
-    })
+    await w.db.run(sql`update users set merged_into = ${merge.into_id} where project_id = ${w.projectId} and id = ${merge.from_id}`)
+    await using recorder = createEngagementBuffer(w.ctx, ignore)
     recorder.put(w.projectId, seenBy(ids.ben as UserId, campaignId, links[1] as LinkId, w.clock.now()))
     w.advance('3 seconds')
     await recorder.flush()

@@ -12,7 +12,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `p$
 /** Everybody's messages are made and nothing is sent. */
 async function load(w: World, campaign: { id: number }) {
   await schedule(w, campaign)
-  await run(w, 'campaigns.begin')
+  await run(w, 'campaigns.launch')
   await run(w, 'campaigns.load', 3)
 }
 
@@ -99,7 +99,7 @@ describe('chunks', () => {
     for (const size of [1, 5, 7, 25, 100]) {
       const campaign = await blastTo(w, lists)
       await schedule(w, campaign)
-      await run(w, 'campaigns.begin')
+      await run(w, 'campaigns.launch')
       let chunks = 0
       while ((await stateOf(w, campaign)) === 'loading') {
         await loadAudiences(w.ctx, size)
@@ -114,7 +114,7 @@ describe('chunks', () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(12))])
     await schedule(w, campaign)
-    await run(w, 'campaigns.begin')
+    await run(w, 'campaigns.launch')
     await loadChunk(w.ctx, campaign.id, 5)
     const dies = inTx(w.ctx, async (ctx) => {
       await loadChunk(ctx as unknown as ProjectCtx, campaign.id, 5)
@@ -132,7 +132,7 @@ describe('chunks', () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(60))])
     await schedule(w, campaign)
-    await run(w, 'campaigns.begin')
+    await run(w, 'campaigns.launch')
     let looked = 0
     const worker = async () => {
       for (let idle = 0; idle < 20; ) {
@@ -150,7 +150,7 @@ describe('chunks', () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(3))])
     await schedule(w, campaign)
-    await Promise.all([run(w, 'campaigns.begin'), run(w, 'campaigns.begin'), run(w, 'campaigns.begin')])
+    await Promise.all([run(w, 'campaigns.launch'), run(w, 'campaigns.launch'), run(w, 'campaigns.launch')])
     await w.drain()
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
   })
@@ -168,7 +168,7 @@ describe('chunks', () => {
     await w.drain()
     const campaign = await blastTo(w, [list.id])
     await schedule(w, campaign)
-    await run(w, 'campaigns.begin')
+    await run(w, 'campaigns.launch')
     await loadAudiences(w.ctx, 5)
     await w.patch(`/api/client/lists/${list.id}`, { rule: { not: { attribute: 'data.odd', is: true } } })
     // Until it is built, the old users count.

@@ -3,11 +3,12 @@
  * where the next one begins, so that whoever dies on the way has done a chunk or has not; and everybody becomes a message, those who
  * get nothing with the reason, so that the totals tell of all.
  */
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter } from '../../lists/index.ts'
 import { BULK, planMessages } from '../../messages/index.ts'
-import { findProject } from '../../projects/index.ts'
+import { inProject } from '../../projects/index.ts'
+import { LOAD } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
 import { planFor } from './plan.ts'
@@ -21,13 +22,10 @@ const CAMPAIGNS_AT_ONCE = 20
 export async function launchDue(ctx: Ctx): Promise<number> {
   const due = await queries.findDue(ctx, CAMPAIGNS_AT_ONCE)
   for (const [projectId, campaigns] of Map.groupBy(due, ({ project_id }) => project_id)) {
-    const inProject = asSystem(ctx, projectId, await findProject(ctx, projectId))
-    await queries.begin(
-      inProject,
-      campaigns.map(({ id }) => id),
-    )
+    const ids = campaigns.map(({ id }) => id)
+    await inProject(ctx, projectId, (ctx) => queries.begin(ctx, ids))
   }
-  if (due.length > 0) ctx.wake('campaigns.load')
+  if (due.length > 0) ctx.wake(LOAD)
   return due.length
 }
 
@@ -35,7 +33,7 @@ export async function launchDue(ctx: Ctx): Promise<number> {
 export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
-    done += await loadChunk(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkUsers)
+    done += await inProject(ctx, project_id, (ctx) => loadChunk(ctx, id, chunkUsers))
   }
   return done + (await queries.runLoaded(ctx))
 }

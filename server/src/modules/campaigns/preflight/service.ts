@@ -1,14 +1,15 @@
 /** Rehearses the whole audience of a blast before it goes out: who would get it, who would not, and for whom its templates break. */
 
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
-import { findProject } from '../../projects/index.ts'
+import { findProject, inProject } from '../../projects/index.ts'
 import { chooseTemplate, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason, variantFor } from '../audience/plan.ts'
+import { PREFLIGHT } from '../job-names.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign, lockCampaign } from '../service.ts'
@@ -33,7 +34,7 @@ export async function startPreflight(ctx: ProjectCtx, id: CampaignId): Promise<P
     await queries.removeOld(ctx, id, KEPT)
     return made
   })
-  ctx.wake('campaigns.preflight')
+  ctx.wake(PREFLIGHT)
   return present(ctx, row)
 }
 
@@ -66,8 +67,7 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findRunning(ctx, AT_ONCE)) {
-    const inProject = asSystem(ctx, project_id, await findProject(ctx, project_id))
-    done += await inTx(inProject, (ctx) => rehearseChunk(ctx, id, chunkUsers))
+    done += await inProject(ctx, project_id, (ctx) => inTx(ctx, (ctx) => rehearseChunk(ctx, id, chunkUsers)))
   }
   return done
 }

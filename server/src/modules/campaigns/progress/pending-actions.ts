@@ -1,9 +1,9 @@
 /** What a write left to be done to the messages of a campaign: as many transactions as it takes, each of them short. */
 import { LRUCache } from 'lru-cache'
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { abortMessages, type Chunk, holdMessages, type IdRange, messageCountsOf, releaseMessages } from '../../messages/index.ts'
-import { findProject } from '../../projects/index.ts'
+import { inProject } from '../../projects/index.ts'
 import type { PendingAction } from '../schema.ts'
 import type { CampaignState } from '../states.ts'
 import * as queries from './queries.ts'
@@ -15,7 +15,7 @@ const CAMPAIGNS_AT_ONCE = 20
 export async function runPendingActions(ctx: Ctx, chunkMessages: number = CHUNK_MESSAGES): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findPendingActions(ctx, CAMPAIGNS_AT_ONCE)) {
-    done += await doChore(asSystem(ctx, project_id, await findProject(ctx, project_id)), id, chunkMessages)
+    done += await inProject(ctx, project_id, (ctx) => doChore(ctx, id, chunkMessages))
   }
   return done
 }

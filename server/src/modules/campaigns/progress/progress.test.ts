@@ -15,7 +15,7 @@ const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + 
 async function loaded(w: World, users: string[], more: object = {}) {
   const campaign = await blastTo(w, [await listOf(w, ...users)], more)
   await schedule(w, campaign)
-  await run(w, 'campaigns.begin')
+  await run(w, 'campaigns.launch')
   await run(w, 'campaigns.load', 2)
   expect((await read(w, campaign)).state).toBe('running')
   return campaign
@@ -121,7 +121,7 @@ describe('a new time', () => {
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: queued', 'cy: queued'])
     const called = await write(w, campaign, { send_at: '2026-11-25T08:00', list_ids: [list, await listOf(w, 'di')] })
     expect(called.state).toBe('aborting')
-    await run(w, 'campaigns.chores', 2)
+    await run(w, 'campaigns.pending-actions', 2)
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: aborted rescheduled', 'cy: aborted rescheduled'])
     const again = await read(w, campaign)
     expect(again).toMatchObject({ state: 'scheduled', send_at: '2026-11-25T08:00:00.000' })
@@ -139,13 +139,13 @@ describe('a new time', () => {
     await w.db.run(sql`update messages set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${new Date(later(w, 5))}
                        where campaign_id = ${campaign.id} and id = (select min(id) from messages where campaign_id = ${campaign.id})`)
     await write(w, campaign, { send_at: later(w, 60) })
-    await run(w, 'campaigns.chores', 5)
+    await run(w, 'campaigns.pending-actions', 5)
     expect((await read(w, campaign)).state).toBe('aborting')
     // Its sender finds that the provider wants it later.
     await w.db.run(
       sql`update messages set state = 'deferred', lease_token = null, lease_until = null where campaign_id = ${campaign.id} and state = 'claimed'`,
     )
-    await run(w, 'campaigns.chores', 2)
+    await run(w, 'campaigns.pending-actions', 2)
     expect((await read(w, campaign)).state).toBe('scheduled')
     expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted rescheduled ': 3 })
   })

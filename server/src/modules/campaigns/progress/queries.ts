@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
@@ -59,6 +59,7 @@ const Undecided = Type.Object({
   winner: Winner,
   variants: CampaignRow.properties.variants,
 })
+export type UndecidedCampaign = Static<typeof Undecided>
 
 /** Blasts whose test has lasted long enough. */
 export const findUndecided = (ctx: Ctx, limit: number) =>

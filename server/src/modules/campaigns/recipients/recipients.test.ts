@@ -210,7 +210,7 @@ describe('a trigger', () => {
     const campaign = await running(w, { expires_after_hours: 1 })
     await w.post(`${pathOf(campaign)}/pause`)
     await w.post(`${pathOf(campaign)}/trigger`, { external_id: 'ana' })
-    await run(w, 'campaigns.chores', 2)
+    await run(w, 'campaigns.pending-actions', 2)
     w.advance('2 hours')
     await w.post(`${pathOf(campaign)}/resume`)
     await w.drain()

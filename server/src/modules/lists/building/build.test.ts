@@ -1,4 +1,5 @@
 /** What happens while a list is being built: rules are edited, and people turn out to be one. */
+
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../../test/world.ts'
@@ -6,6 +7,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { allJobs } from '../../../workers.ts'
+import { createInboxStreams } from '../../inbox/index.ts'
 import { mergeMemberships } from '../live/merges.ts'
 import { loadRegistry } from '../live/registry.ts'
 import { createListBuilder } from './build.ts'
@@ -118,10 +120,8 @@ const Id = Type.Object({ id: Type.Integer() })
 /** A project whose lists are built a person at a time, when told. */
 async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
   const key = keys.secret
-  const users = allJobs().find(({ name }) => name === 'people')
+  const users = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply')
   const build = createListBuilder({
-    projectOf: async () => ctx.project,
-    hasEntries: async () => false,
     scanFromUsers: inARow ? 0 : Number.POSITIVE_INFINITY,
     chunkUsers: 1,
   })

@@ -4,21 +4,20 @@
  * the chunk, or is kept up to date from then on. That is what makes the outcome the same as if the list had always been there.
  */
 
-import { asSystem, type Ctx, type InTx, inTx, type ProjectCtx, type ProjectDefaults } from '../../../infra/runtime/ctx.ts'
-import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { hasEntries } from '../../../infra/queue/queue.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import * as queries from './queries.ts'
 import { beginScan, dropMatches, fillScanned, isWhole, scanNext } from './scan.ts'
 import { makeLive } from './versions.ts'
 
-/** How the building finds out about a project, and whether live work waits there. */
 export type BuildOptions = {
-  projectOf(ctx: Ctx, id: ProjectId): Promise<ProjectDefaults>
-  hasEntries(ctx: Ctx, id: ProjectId): Promise<boolean>
-  /** From so many people on, past events are read in a row. */
+  /** From this many users on, past events are scanned in order. */
   scanFromUsers?: number
-  /** So many people are in a chunk, and not as many as the time allows. */
+  /** Users in a chunk, instead of as many as the time allows; then live work does not slow building down either. */
   chunkUsers?: number
 }
 
@@ -39,8 +38,7 @@ const BUILDING_PARTITION = -2
 type Pace = { size: number; pages: number; restUntilMs: number }
 
 /** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
-export function createListBuilder(surroundings: BuildOptions): (ctx: Ctx) => Promise<number> {
-  const { projectOf, hasEntries, scanFromUsers = SCAN_FROM_USERS, chunkUsers } = surroundings
+export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const paces = new Map<ListVersionId, Pace>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(ctx)
@@ -49,15 +47,10 @@ export function createListBuilder(surroundings: BuildOptions): (ctx: Ctx) => Pro
     for (const { id, project_id } of unfinished) {
       const pace = paces.get(id) ?? { size: chunkUsers ?? CHUNK_USERS_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
       paces.set(id, pace)
-      const busy = await hasEntries(ctx, project_id)
+      const busy = chunkUsers === undefined && (await hasEntries(ctx, project_id))
       if (busy && ctx.clock.now().getTime() < pace.restUntilMs) continue
-      const inProject = asSystem(ctx, project_id, await projectOf(ctx, project_id))
-      done += await timedStep(inProject, id, {
-        pace,
-        targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS,
-        scanFromUsers,
-        isFixed: chunkUsers !== undefined,
-      })
+      const step = { pace, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined }
+      done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
     }
     return done
   }
@@ -140,10 +133,12 @@ const REMOVED_AT_ONCE = 5000
 export async function deleteRetired(ctx: Ctx): Promise<number> {
   let removed = 0
   for (const { id, project_id } of await queries.findRetired(ctx)) {
-    const inProject = asSystem(ctx, project_id, { locale: '', timezone: '' })
-    const rows = await queries.removeSome(inProject, id, REMOVED_AT_ONCE)
-    if (rows === 0) await dropMatches(inProject, id)
-    removed += rows > 0 ? rows : await queries.removeVersion(inProject, id)
+    removed += await inProject(ctx, project_id, async (ctx) => {
+      const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)
+      if (rows > 0) return rows
+      await dropMatches(ctx, id)
+      return queries.removeVersion(ctx, id)
+    })
   }
   return removed
 }

@@ -1,7 +1,9 @@
 /** The versions of a list: a rule is never changed in place, a new one is built aside and takes over when it is ready. */
 
-import { asSystem, type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
-import type { ListId, ListVersionId } from '../../../lib/ids.ts'
+import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import type { ListId, ListVersionId, ProjectId } from '../../../lib/ids.ts'
+import { eventRemovalToFollow, noteRemovalFollowed } from '../../events/index.ts'
+import { inProject } from '../../projects/index.ts'
 import { compileRule, type Rule } from '../../rules/index.ts'
 import * as time from '../live/queries.ts'
 import { loadRegistry, type Version } from '../live/registry.ts'
@@ -40,11 +42,23 @@ async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlyS
   }
 }
 
-/** Events from before an instant are gone: lists that count such events are built anew, from those that are left. */
-export async function rebuildListsWithin(ctx: Ctx, before: Date): Promise<void> {
+/**
+ * Follows a removal of old events: lists that count such events are rebuilt from those that are left. Repeated until it has succeeded.
+ * Returns 1 when there was a removal to follow.
+ */
+export async function followEventRemoval(ctx: Ctx): Promise<number> {
+  const before = await eventRemovalToFollow(ctx)
+  if (!before) return 0
+  await rebuildListsCounting(ctx, before)
+  await noteRemovalFollowed(ctx, before)
+  return 1
+}
+
+/** Rebuilds the lists whose conditions count events from before an instant. */
+async function rebuildListsCounting(ctx: Ctx, before: Date): Promise<void> {
   const reachMs = ctx.clock.now().getTime() - before.getTime()
   for (const { project_id } of await queries.projectsWithRules(ctx)) {
-    await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {
+    await inProjectTx(ctx, project_id, async (ctx) => {
       const { versions } = await loadRegistry(ctx)
       const reaching = versions.filter(({ trackers }) =>
         trackers.some(({ tracker }) => tracker.withinMs === null || tracker.withinMs > reachMs),
@@ -65,7 +79,7 @@ export const CLOCK_GRACE_MS = 10_000
 export async function checkClock(ctx: Ctx): Promise<number> {
   const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)
   for (const { project_id } of ahead) {
-    await inTx(asSystem(ctx, project_id, NO_DEFAULTS), async (ctx) => {
+    await inProjectTx(ctx, project_id, async (ctx) => {
       const { versions } = await loadRegistry(ctx)
       const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextTurn))
       await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
@@ -76,5 +90,4 @@ export async function checkClock(ctx: Ctx): Promise<number> {
   return ahead.length
 }
 
-/** Nothing here is told to people, so that a project's language and zone do not matter. */
-const NO_DEFAULTS = { locale: '', timezone: '' }
+const inProjectTx = (ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<void>) => inProject(ctx, id, (ctx) => inTx(ctx, work))

@@ -2,6 +2,7 @@
  * Whatever happens to people, in whatever order and however late, a list holds whom a brute-force query over all events finds, at
  * every instant. Random rules, histories, merges and instants; the seed of a failure is printed, `LISTS_SEED` repeats it.
  */
+
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { Type } from 'typebox'
@@ -10,6 +11,7 @@ import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { allJobs } from '../../../workers.ts'
+import { createInboxStreams } from '../../inbox/index.ts'
 import { compileRule } from '../../rules/compile.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { ruleSql } from '../../rules/sql.ts'
@@ -198,7 +200,7 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
     if (status !== 201) throw new Error(text)
     lists.push({ id: body.id, rule })
   }
-  const build = createListBuilder({ projectOf: async () => ctx.project, hasEntries: async () => false, ...pace })
+  const build = createListBuilder(pace ?? {})
   const name = (user: number) => `person-${user}`
   for (const [index, step] of happened.entries()) {
     switch (step.is) {
@@ -267,7 +269,7 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
 }
 
 async function apply(w: World): Promise<void> {
-  const users = allJobs().find(({ name }) => name === 'people')
+  const users = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply')
   await users?.run(w.ctx, new AbortController().signal)
 }
 

@@ -4,7 +4,7 @@ import { isSqlState } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, refuse } from '../../../lib/errors.ts'
 import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
-import { type FindCampaigns, loadNames, requireKnownReferences } from '../check-references.ts'
+import { loadNames, type NamedCampaign, requireKnownReferences } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
 import type { Preview } from '../schema.ts'
 import * as queries from './queries.ts'
@@ -16,9 +16,9 @@ const WAITING_MAX = 4
 const RETRY_S = 10
 
 /** Counts the people for whom a rule holds. Throws 422 when that takes too long, 429 when too many ask at once. */
-export async function previewRule(ctx: ProjectCtx, rule: Rule, findCampaigns: FindCampaigns, timeoutMs = TIMEOUT_MS): Promise<Preview> {
+export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedCampaign[], timeoutMs = TIMEOUT_MS): Promise<Preview> {
   refuse(checkRule(rule, 'rule'))
-  const names = await loadNames(ctx, [rule], findCampaigns)
+  const names = await loadNames(ctx, [rule], campaigns)
   requireKnownReferences(rule, names)
   const compiled = compileRule(rule)
   const { count, newest, counts } = await inTurn(() => counted(ctx, compiled, timeoutMs))

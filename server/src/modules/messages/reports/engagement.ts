@@ -13,6 +13,7 @@ export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at:
  * A message of which nobody knew whether it had left has arrived, if somebody reads it.
  */
 export async function recordEngagement(ctx: InTx, looks: Engagement[]): Promise<void> {
+  if (looks.length === 0) return
   const messages = new Map((await holdSeen(ctx, [...new Set(looks.map(({ messageId }) => messageId))])).map((row) => [row.id, row]))
   const known = looks.filter(({ messageId }) => messages.get(messageId)?.is_erased === false)
   if (known.length === 0) return

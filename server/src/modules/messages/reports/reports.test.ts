@@ -8,7 +8,7 @@ import type { MessageId, ProviderId } from '../../../lib/ids.ts'
 import { findSendingCampaigns } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
 import { recordEngagement } from './engagement.ts'
-import { createReporting } from './reports.ts'
+import { applyReports } from './reports.ts'
 
 const Row = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), state: Type.String(), reason: Type.Unsafe<string | null>({}) })
 
@@ -35,8 +35,7 @@ const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Rep
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const tell = (w: World, provider: ProviderId, ...reports: Report[]) =>
-  createReporting(findSendingCampaigns)(w.ctx, provider, reports, false)
+const tell = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
 
 test('a bounce settles the message, suppresses the address, is an event of the person and counted', async () => {
   await using w = await world()
@@ -135,10 +134,10 @@ test('STOP is obeyed, and answered with words that the vendor takes along or els
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
   const { id } = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const hear = (takesWords: boolean) => createReporting(findSendingCampaigns)(w.ctx, id, [stop], takesWords)
+  const hear = (takesWords: boolean) => applyReports(w.ctx, findSendingCampaigns, id, [stop], takesWords)
   expect(await hear(true)).toEqual(expect.any(String))
   expect(await hear(false)).toBeUndefined()
-  expect(await createReporting(findSendingCampaigns)(w.ctx, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  expect(await applyReports(w.ctx, findSendingCampaigns, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
     expect.objectContaining({ subscription_id, state: 0 }),

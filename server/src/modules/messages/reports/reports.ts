@@ -13,23 +13,27 @@ import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /**
- * Takes in what one call of a vendor said: states, news, suppression and consent in one transaction; then answers what people wrote,
- * by a message, or with the words that it gives back when the vendor takes them along with its answer.
+ * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then the reply to what users
+ * wrote. Returns the text of that reply when the provider's own answer carries it (`repliesInAnswer`); otherwise it is sent.
  */
-export const createReporting =
-  (findSendingCampaigns: FindSendingCampaigns) =>
-  async (ctx: ProjectCtx, providerId: ProviderId, reports: Report[], takesWords: boolean): Promise<string | undefined> => {
-    const about = reports.filter(({ what }) => what !== 'received')
-    if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, findSendingCampaigns, providerId, about))
-    let words: string | undefined
-    for (const { what, address, text } of reports) {
-      if (what !== 'received' || address === undefined || text === undefined) continue
-      const reply = await receiveText(ctx, address, text)
-      if (reply !== null && takesWords) words = reply
-      else if (reply !== null) await answer(ctx, providerId, address, reply)
-    }
-    return words
+export async function applyReports(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  providerId: ProviderId,
+  reports: Report[],
+  repliesInAnswer: boolean,
+): Promise<string | undefined> {
+  const about = reports.filter(({ what }) => what !== 'received')
+  if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, findSendingCampaigns, providerId, about))
+  let inAnswer: string | undefined
+  for (const { what, address, text } of reports) {
+    if (what !== 'received' || address === undefined || text === undefined) continue
+    const reply = await receiveText(ctx, address, text)
+    if (reply !== null && repliesInAnswer) inAnswer = reply
+    else if (reply !== null) await answer(ctx, providerId, address, reply)
   }
+  return inAnswer
+}
 
 async function takeIn(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, providerId: ProviderId, reports: Report[]): Promise<void> {
   const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))

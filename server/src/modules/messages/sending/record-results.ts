@@ -47,7 +47,6 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], handover
       kept.flatMap((one) => eventsOf(one, now)),
     )
   })
-  if (sent.some(({ message }) => message.channel === 'in_app')) ctx.wake('inbox')
 }
 
 /** Copies that people, or developers, read here. */

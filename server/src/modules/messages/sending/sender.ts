@@ -7,6 +7,7 @@ import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtim
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { ProviderId } from '../../../lib/ids.ts'
 import { connectProvider, type Outgoing, type ProviderConnection } from '../../channels/index.ts'
+import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { trackingBaseUrl } from '../../tracking/index.ts'
@@ -28,10 +29,13 @@ const QUEUES_MAX = 200
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps from batch to batch. */
-export type Sender = { findSendingCampaigns: FindSendingCampaigns; priority: Priority; pace: RateHints; prepare: TemplateCache }
+export type Sender = SenderParts & { priority: Priority; pace: RateHints; prepare: TemplateCache }
 
-export const createSender = (findSendingCampaigns: FindSendingCampaigns, priority: Priority): Sender => ({
-  findSendingCampaigns,
+/** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
+export type SenderParts = { findSendingCampaigns: FindSendingCampaigns; inboxStreams: Pick<InboxStreams, 'wake'> }
+
+export const createSender = (parts: SenderParts, priority: Priority): Sender => ({
+  ...parts,
   priority,
   pace: createRateHints(),
   prepare: createTemplateCache(),
@@ -148,6 +152,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContext
   const connection = slice[0]?.connection as ProviderConnection
   const sent = await mapWithConcurrency(leaving, connection.atOnce, ({ going, outgoing }) => attemptSend(ctx, going, outgoing))
   await recordResults(ctx, [...over, ...refused, ...sent], handover)
+  if (sent.some(({ message }) => message.channel === 'in_app')) sending.inboxStreams.wake()
 }
 
 /** The finished message. */

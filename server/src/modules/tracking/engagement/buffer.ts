@@ -2,9 +2,10 @@
  * What was seen is put aside in memory and written in batches, so that a redirect waits for nothing: not for the database, not even
  * for one that is down. What a dead process or a long outage takes with it are counts.
  */
-import { asSystem, type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
-import type { ProjectId, UserId } from '../../../lib/ids.ts'
-import { findProject } from '../../projects/index.ts'
+import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import type { ProjectId } from '../../../lib/ids.ts'
+import { inProject } from '../../projects/index.ts'
+import { findMergedInto } from '../../users/index.ts'
 import { count } from '../links/queries.ts'
 import type { Engagement } from '../schema.ts'
 import { BURST_MS, createBursts } from './bursts.ts'
@@ -22,17 +23,16 @@ export type EngagementBuffer = AsyncDisposable & {
   flush(): Promise<void>
 }
 
-export type RecorderParts = {
-  /** Told of every batch, in the transaction that counts it. */
-  whenSeen(ctx: InTx, seen: Engagement[]): Promise<void>
-  /** Where people went who were merged; who is gone is not in the answer, and is not counted. */
-  mergedIntoOf(ctx: Ctx, projectId: ProjectId, ids: UserId[]): Promise<{ id: UserId; merged_into: UserId }[]>
-}
+/**
+ * Writes a batch to the messages it concerns, in the transaction that counts it. Handed in, because messages stand above tracking and
+ * the buffer writes while it runs.
+ */
+export type WriteEngagement = (ctx: InTx, engagements: Engagement[]) => Promise<void>
 
 type Waiting = { projectId: ProjectId; seen: Engagement; attempts: number }
 
 /** Opens a recorder, which writes once a second. Disposing of it writes everything that waits. */
-export function createEngagementBuffer(ctx: Ctx, parts: RecorderParts): EngagementBuffer {
+export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): EngagementBuffer {
   const stop = new AbortController()
   const bursts = createBursts()
   let waiting: Waiting[] = []
@@ -50,7 +50,7 @@ export function createEngagementBuffer(ctx: Ctx, parts: RecorderParts): Engageme
     const due = waiting.filter(isDue)
     waiting = waiting.filter((one) => !isDue(one))
     bursts.forget(now)
-    for (const [projectId, ofProject] of Map.groupBy(due, ({ projectId }) => projectId)) give(await rest(ctx, parts, projectId, ofProject))
+    for (const [projectId, ofProject] of Map.groupBy(due, ({ projectId }) => projectId)) give(await rest(ctx, write, projectId, ofProject))
     if (lost > 0) ctx.log.error({ visits: lost }, 'visits were not counted')
     lost = 0
   }
@@ -84,30 +84,31 @@ export function createEngagementBuffer(ctx: Ctx, parts: RecorderParts): Engageme
 }
 
 /** Writes the visits of a project batch by batch, and answers with those that are left when one fails. */
-async function rest(ctx: Ctx, parts: RecorderParts, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
+async function rest(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
   for (let at = 0; at < due.length; at += BATCH_MAX) {
     const batch = due.slice(at, at + BATCH_MAX)
-    if (!(await written(ctx, parts, projectId, batch))) return due.slice(at)
+    if (!(await written(ctx, write, projectId, batch))) return due.slice(at)
   }
   return []
 }
 
 /** Counts a batch, all of it or nothing. A failure is told and not thrown: the next second is another try. */
-async function written(ctx: Ctx, parts: RecorderParts, projectId: ProjectId, batch: Waiting[]): Promise<boolean> {
+async function written(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<boolean> {
   try {
-    const project = asSystem(ctx, projectId, await findProject(ctx, projectId))
-    await inTx(project, async (ctx) => {
-      const seen = await ofThePresent(ctx, parts, batch)
-      if (seen.length === 0) return
-      await parts.whenSeen(ctx, seen)
-      await count(ctx, {
-        campaignIds: seen.map(({ campaign_id }) => campaign_id),
-        userIds: seen.map(({ user_id }) => user_id),
-        linkIds: seen.map(({ link }) => link),
-        areMachines: seen.map(({ isMachine }) => isMachine),
-        areProxied: seen.map(({ isProxied }) => isProxied),
-      })
-    })
+    await inProject(ctx, projectId, (ctx) =>
+      inTx(ctx, async (ctx) => {
+        const seen = await ofLiveUsers(ctx, batch)
+        if (seen.length === 0) return
+        await write(ctx, seen)
+        await count(ctx, {
+          campaignIds: seen.map(({ campaign_id }) => campaign_id),
+          userIds: seen.map(({ user_id }) => user_id),
+          linkIds: seen.map(({ link }) => link),
+          areMachines: seen.map(({ isMachine }) => isMachine),
+          areProxied: seen.map(({ isProxied }) => isProxied),
+        })
+      }),
+    )
     return true
   } catch (error) {
     ctx.log.error({ err: error, visits: batch.length }, 'visits could not be counted; they will be tried again')
@@ -117,9 +118,9 @@ async function written(ctx: Ctx, parts: RecorderParts, projectId: ProjectId, bat
 }
 
 /** The visits of people who are still there, under the ids that they have now. */
-async function ofThePresent(ctx: InTx, { mergedIntoOf }: RecorderParts, batch: Waiting[]): Promise<Engagement[]> {
+async function ofLiveUsers(ctx: InTx, batch: Waiting[]): Promise<Engagement[]> {
   const ids = [...new Set(batch.map(({ seen }) => seen.user_id))]
-  const mergedInto = new Map((await mergedIntoOf(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
+  const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
   return batch.flatMap(({ seen }) => {
     const user_id = mergedInto.get(seen.user_id)
     return user_id === undefined ? [] : [{ ...seen, user_id }]

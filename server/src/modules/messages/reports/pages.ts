@@ -1,0 +1,25 @@
+/** The endpoint that providers call back. It needs no key. */
+import { type PublicPage, type PublicReply, type PublicRequest, publicPage } from '../../../infra/http/public-page.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { CALLBACK_BYTES_MAX, CALLBACK_PATH, readProviderCallback } from '../../channels/index.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { applyReports } from './reports.ts'
+
+export const callbackPages = (findSendingCampaigns: FindSendingCampaigns): PublicPage[] =>
+  (['POST', 'GET'] as const).map((method) =>
+    publicPage({
+      method,
+      path: CALLBACK_PATH,
+      summary: method === 'POST' ? 'Receive reports from a provider.' : 'Receive reports from a provider that sends them as a query.',
+      open: 'The provider proves its identity by a signature, or by credentials that only it was given.',
+      bytesMax: CALLBACK_BYTES_MAX,
+      run: (ctx, request) => receive(ctx, request, findSendingCampaigns),
+    }),
+  )
+
+/** Reports are stored before the provider is answered. */
+async function receive(outer: Ctx, request: PublicRequest, findSendingCampaigns: FindSendingCampaigns): Promise<PublicReply> {
+  const { ctx, providerId, reports, answer, reply } = await readProviderCallback(outer, request)
+  const text = reports.length > 0 ? await applyReports(ctx, findSendingCampaigns, providerId, reports, answer !== undefined) : undefined
+  return text !== undefined && answer ? answer(text) : reply
+}

@@ -1,0 +1,56 @@
+/**
+ * What requests do across modules. A route whose verb concerns several modules gets it from here through `routes.ts`, so that no module
+ * calls one above it.
+ */
+import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
+import type { ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
+import { campaignsUsingList } from './modules/campaigns/index.ts'
+import { archiveUnused, lockForArchiving, rebuildListsDependingOn } from './modules/lists/index.ts'
+import {
+  insertProject,
+  type Project,
+  type ProjectInput,
+  type ProjectRow,
+  presentProject,
+  requireProjectRoom,
+} from './modules/projects/index.ts'
+import {
+  updateSubscription as changeSubscription,
+  createDefaultSubscriptions,
+  type Subscription,
+  type SubscriptionChanges,
+} from './modules/subscriptions/index.ts'
+
+/** Creates a project of the caller's organisation. Throws 429 when it has as many as it may have. */
+export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {
+  await requireProjectRoom(ctx)
+  return presentProject(await createProjectIn(ctx, ctx.organisationId, input), false)
+}
+
+/** Creates a project with what every new one has: a public subscription type for each channel (D-PROJ-1). */
+export const createProjectIn = (ctx: Ctx, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>
+  inTx(ctx, async (ctx) => {
+    const project = await insertProject(ctx, organisationId, input)
+    await createDefaultSubscriptions(ctx, project.id)
+    return project
+  })
+
+/** Changes a subscription type. A new default state changes memberships, so the lists that depend on the type are rebuilt. */
+export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges): Promise<Subscription> =>
+  inTx(ctx, async (ctx) => {
+    const { subscription, defaultChanged } = await changeSubscription(ctx, id, changes)
+    if (defaultChanged) await rebuildListsDependingOn(ctx, `subscription:${id}`)
+    return subscription
+  })
+
+/** Archives a list. Throws 404, and 422 when a list or a campaign uses it. */
+export const archiveList = (ctx: ProjectCtx, id: ListId): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    await lockForArchiving(ctx, id)
+    const campaigns = await campaignsUsingList(ctx, id)
+    await archiveUnused(
+      ctx,
+      id,
+      campaigns.map(({ name }) => name),
+    )
+  })
