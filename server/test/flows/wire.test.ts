@@ -117,27 +117,25 @@ describe('on the wire', () => {
     await line.end()
   })
 
-  test('ten megabytes without an announced length are refused as soon as they are too many', async () => {
+  test('a body without an announced length is refused as soon as it is too long, before it ends', async () => {
     await using w = await world()
     await using line = await wire(w)
-    line.write(post(w, { 'Transfer-Encoding': 'chunked' }))
-    const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')])
-    for (let at = 0; at < 160; at++) line.write(piece)
-    const text = await line.end()
+    const chunk = (length: number) => `${length.toString(16)}\r\n${' '.repeat(length)}\r\n`
+    line.write(`${post(w, { 'Transfer-Encoding': 'chunked' })}${chunk(w.ctx.config.JSON_BODY_LIMIT)}`)
+    line.write(chunk(1))
+    const text = await line.until((text) => text.includes('body_too_large'))
     expect([statusLines(text), CLOSING.test(text)]).toEqual([[413], true])
+    await line.end()
   })
 
-  test('a gibibyte of zeros in a megabyte of gzip is refused at once and takes no memory', async () => {
+  test('a gibibyte of zeros in a megabyte of gzip is refused for its first sixteen mebibytes, before the rest arrives', async () => {
     await using w = await world()
-    const bomb = Buffer.concat(Array.from({ length: 64 }, () => zeros))
-    expect(bomb.length).toBeLessThan(1_100_000)
     await using line = await wire(w)
-    const [memory, started] = [process.memoryUsage().rss, performance.now()]
-    line.write(Buffer.concat([Buffer.from(post(w, { 'Content-Encoding': 'gzip', 'Content-Length': bomb.length })), bomb]))
-    const text = await line.end()
+    line.write(post(w, { 'Content-Encoding': 'gzip', 'Content-Length': 64 * zeros.length }))
+    line.write(zeros)
+    const text = await line.until((text) => text.includes('body_too_large'))
     expect(statusLines(text)).toEqual([413])
-    expect(performance.now() - started).toBeLessThan(3000)
-    expect(process.memoryUsage().rss - memory).toBeLessThan(150_000_000)
+    await line.end()
   })
 
   test('a body that is expected is asked for, and then read', async () => {
