@@ -1,13 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
+/** Files that start servers or other processes, or drop tables: each in a process and on a database of its own. */
+const ALONE = [
+  'server/test/disasters/**/*.test.ts',
+  'server/test/flows/{first-start,readme}.test.ts',
+  'server/src/cli/cli.test.ts',
+  'server/src/infra/postgres/*embedded-postgres.test.ts',
+  'server/src/infra/postgres/migrate.test.ts',
+  'server/src/modules/events/retention.test.ts',
+]
+
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
   test: {
-    include: ['server/**/*.test.ts'],
     globalSetup: ['server/test/database.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 3,
     pool: 'forks',
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      // All others share a few processes: to load the server anew for each file takes longer than most files run.
+      { extends: true, test: { name: 'together', include: ['server/**/*.test.ts'], exclude: ALONE, isolate: false } },
+    ],
   },
 })

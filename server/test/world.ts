@@ -1,37 +1,19 @@
 /**
  * A whole small world for a test: one call gives a project with its keys, a clock that only moves when told,
- * and the server in between, on a database that belongs to this test file.
+ * and the server in between.
  */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import pg from 'pg'
-import { inject } from 'vitest'
-import { authenticator } from '../src/authenticator.ts'
-import { addOperations } from '../src/infra/http/operations.ts'
-import type { Route } from '../src/infra/http/route.ts'
-import { createHttpServer } from '../src/infra/http/server.ts'
-import { loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
-import { createSafeFetch } from '../src/infra/outgoing/safe-fetch.ts'
-import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
-import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
-import { createAppender } from '../src/infra/queue/queue.ts'
-import { type Config, readConfig } from '../src/infra/runtime/config.ts'
+import type { Database } from '../src/infra/postgres/db.ts'
 import { asSystem, type Ctx, type ProjectCtx } from '../src/infra/runtime/ctx.ts'
-import { createLog } from '../src/infra/runtime/log.ts'
-import { createMetrics } from '../src/infra/runtime/metrics.ts'
-import { createSecrets } from '../src/infra/runtime/secrets.ts'
-import { egressPolicy } from '../src/lib/egress.ts'
 import type { OrganisationId, ProjectId } from '../src/lib/ids.ts'
-import { matches } from '../src/lib/validate.ts'
 import { LATEST_VERSION } from '../src/lib/versions.ts'
 import { createEventMonths } from '../src/modules/events/index.ts'
 import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import { generateKey, saveKey } from '../src/modules/keys/index.ts'
 import { insertOrganisation } from '../src/modules/projects/index.ts'
-import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
-import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { createProjectIn } from '../src/verbs.ts'
 import { allJobs } from '../src/workers.ts'
-import { withDatabase } from './database.ts'
+import { type Ground, type GroundOptions, leaveGround, takeGround } from './ground.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
@@ -75,68 +57,14 @@ export type World = Tenant &
     other(): Promise<Tenant>
   }
 
-let databases = 0
-let own: Promise<string> | undefined
-
-/** The database of this test file, cloned from the template the first time it is asked for. */
-function ownDatabase(): Promise<string> {
-  own ??= cloneTemplate()
-  return own
-}
-
-/** A migrated database of its own, for tests that start whole servers. */
-export async function cloneTemplate(): Promise<string> {
-  const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
-  const admin = new pg.Client({ connectionString: inject('databaseUrl') })
-  await admin.connect()
-  // Nobody needs the log of these copies, and without it they take half as long.
-  await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`)
-  await admin.end()
-  return withDatabase(inject('databaseUrl'), name)
-}
-
-export type WorldOptions = {
-  /** Settings as the environment would give them. */
-  env?: Record<string, string>
-  log?: { write(line: string): void }
-}
-
-/** Opens a world. Use it with `await using`. */
-export async function world({ env = {}, log }: WorldOptions = {}): Promise<World> {
-  const databaseUrl = await ownDatabase()
-  const config = testConfig(env)
+/** Opens a world. Use it with `await using`. One with options has a server and connections of its own, and takes them with it. */
+export async function world(options?: GroundOptions): Promise<World> {
   const clock = createTestClock()
   const closing = new AsyncDisposableStack()
-  const metrics = createMetrics('test')
-  const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
-  const fetch = closing.use(
-    createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' }),
-  )
-  const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, metrics }))
-  const ctx: Ctx = {
-    config,
-    clock,
-    metrics,
-    fetch,
-    db,
-    log: createLog(log ? 'info' : 'silent', log),
-    secrets: createSecrets(config.SECRETS_KEY),
-    smtp: closing.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca: [cert] })),
-    baseUrl: () => 'http://carillon.test',
-    wake: () => undefined,
-  }
+  const ground = await takeGround(options, clock)
+  closing.defer(() => leaveGround(ground, options === undefined))
+  const { ctx, db, app, databaseUrl } = ground
   await createEventMonths(ctx)
-  const recorder = closing.use(openEngagementBuffer(ctx))
-  const app = createHttpServer({
-    ctx,
-    routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createInboxStreams() }),
-    pages: allPages({ recorder }),
-    authenticator,
-    baseUrl: () => 'http://carillon.test',
-    onReply: checkReply,
-  })
-  addOperations(app, { ctx, queues: async () => undefined, connections: db.connections })
-  closing.defer(() => app.close())
   const home = await tenant(ctx)
   return {
     ...home,
@@ -146,36 +74,10 @@ export async function world({ env = {}, log }: WorldOptions = {}): Promise<World
     app,
     databaseUrl,
     advance: clock.advance,
-    drain: (...names) => drain(ctx, recorder, names),
+    drain: (...names) => drain(ground, names),
     other: () => tenant(ctx),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
-}
-
-const testConfig = (env: Record<string, string>): Config =>
-  readConfig({
-    SECRETS_KEY: `test:${Buffer.alloc(32, 7).toString('base64')}`,
-    SESSION_JWT_KEYS: 'test:a-secret-that-is-only-for-tests-0123456789',
-    RATE_READ: '0',
-    RATE_WRITE: '0',
-    RATE_USER: '0',
-    RATE_PAGE: '0',
-    RATE_ALL_PER_MIN: '0',
-    RATE_EXT: '0',
-    RATE_EGRESS_PER_MIN: '0',
-    RATE_AUTH_FAIL_PER_MIN: '0',
-    ...env,
-  })
-
-const replyChecks = new Map<Route, (value: unknown) => string | null>()
-
-/** Every reply in every test is checked against the schema that documents it. */
-function checkReply(route: Route, status: number, body: unknown): void {
-  if (!route.reply || status >= 400) return
-  const check = replyChecks.get(route) ?? matches(route.reply)
-  replyChecks.set(route, check)
-  const problem = check(body)
-  if (problem) throw new Error(`${route.method} ${route.path} answers other than it documents: ${problem}`)
 }
 
 async function tenant(ctx: Ctx): Promise<Tenant> {
@@ -263,7 +165,7 @@ function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableSt
 
 const ROUNDS_MAX = 10_000
 
-async function drain(ctx: Ctx, recorder: EngagementBuffer, names: string[]): Promise<void> {
+async function drain({ ctx, recorder }: Ground, names: string[]): Promise<void> {
   const { signal } = new AbortController()
   const jobs = allJobs(createInboxStreams()).filter(({ name }) => names.length === 0 || names.includes(name))
   for (let round = 0; round < ROUNDS_MAX; round++) {

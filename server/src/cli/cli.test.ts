@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { cloneTemplate } from '../../test/world.ts'
+import { cloneTemplate } from '../../test/ground.ts'
 import { startApp } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
 

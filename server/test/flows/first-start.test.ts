@@ -5,7 +5,7 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/infra/runtime/config.ts'
-import { cloneTemplate } from '../world.ts'
+import { cloneTemplate } from '../ground.ts'
 
 async function place() {
   const dataDir = await mkdtemp(join(tmpdir(), 'carillon-first-'))

@@ -12,7 +12,7 @@ test('alive, ready and which version, without a key', async () => {
 })
 
 test('without its database a server lives but is not ready, and says nothing about why', async () => {
-  await using w = await world()
+  await using w = await world({ own: true })
   await w.db[Symbol.asyncDispose]()
   expect((await w.get('/livez', { key: null })).status).toBe(200)
   expect((await w.get('/readyz', { key: null })).body).toEqual({
@@ -22,7 +22,7 @@ test('without its database a server lives but is not ready, and says nothing abo
 })
 
 test('the metrics tell requests, events and how much waits', async () => {
-  await using w = await world()
+  await using w = await world({ own: true })
   await w.post('/api/client/events', [{ name: 'x', external_id: 'kim' }])
   w.advance('7 seconds')
   await queueDepths(w.ctx)

@@ -73,7 +73,7 @@ describe('the measure', () => {
   })
 
   test('is what /metrics shows', async () => {
-    await using w = await world()
+    await using w = await world({ own: true })
     await empty(w)
     await fill(w, 10)
     expect(await backlog(w.ctx)).toEqual({ waiting: 10, oldest: w.clock.now(), parked: 0 })

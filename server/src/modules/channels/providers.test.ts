@@ -212,7 +212,7 @@ describe('who carries a message', () => {
   })
 
   test('hands the message over with what it knows now', async () => {
-    await using w = await world()
+    await using w = await world({ own: true })
     await using server = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, authOptional: false })
     const { id } = await made(w, relay({ port: server.port, username: 'kim', password: 'wrong' }))
     const send = async () => (await (await connection(w, 'email', null)).send(message)).outcome
