@@ -1,6 +1,6 @@
 /**
- * Cursors: where a page ends, in a form the caller cannot read but may keep (D-PAGE-2).
- * Unsigned on purpose: a cursor chooses a position, never a tenant, and every value in it is a bound parameter.
+ * Cursors: where a page ends, as opaque text that callers may keep (D-PAGE-2).
+ * They are not signed: a cursor chooses a position but never a tenant, and every value in it is a bound parameter.
  */
 export type Position = { sortValue: string | number | null; id: number }
 
@@ -9,9 +9,9 @@ export type Cursor = {
   sort: string
   direction: 'asc' | 'desc'
   position: Position
-  /** The row at the position belongs to the page: the page beyond it was found empty. */
+  /** The row at the position belongs to the page, because the page after it was empty. */
   inclusive: boolean
-  /** The search the walk began with. */
+  /** The search term of the first page. */
   q: string
 }
 
@@ -32,7 +32,7 @@ export function encodeCursor(cursor: Cursor): string {
   return Buffer.from(json).toString('base64url')
 }
 
-/** Reads a cursor; null when it is not one of ours, of this resource and version. */
+/** Reads a cursor. Null if it is not one of ours, or belongs to another resource or version. */
 export function decodeCursor(text: string, resource: string): Cursor | null {
   if (!/^[A-Za-z0-9_-]{1,4096}$/.test(text)) return null
   let read: unknown

@@ -3,7 +3,7 @@ import { isEmail } from './email.ts'
 
 const label63 = 'a'.repeat(63)
 
-describe('an address mail can be delivered to', () => {
+describe('an address that email can be delivered to', () => {
   test.each([
     'jane+tag@sub.example.co.uk',
     '"john doe"@example.com',

@@ -8,8 +8,8 @@ const QUOTED = '"(?:[ !#-[\\]-~]|\\\\[ -~])*"'
 const LOCAL_PART = new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})$`)
 
 /**
- * Is this an address that mail can be delivered to (D-F-1)? The ASCII addr-spec of RFC 5322 at a public domain:
- * no display name, comment, folding or domain literal.
+ * Is this an address that email can be delivered to (D-F-1)? It must be an ASCII addr-spec of RFC 5322 at a public domain,
+ * without display name, comment, folding or domain literal.
  */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')

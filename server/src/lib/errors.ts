@@ -1,9 +1,9 @@
 /**
  * The 16 error codes, their HTTP status, and the one error class that carries them (D-ERR-1, D-ERR-2).
- * Anything thrown that is not an `ApiError` is a bug and is answered as `internal_error`.
+ * Any other error is a bug; the caller gets `internal_error`.
  */
 
-/** Every code of the specification with the status it is answered with. */
+/** Every code of the specification, with its HTTP status. */
 export const ERROR_STATUS = {
   resource_missing: 404,
   resource_already_exists: 409,
@@ -25,7 +25,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** The machine-readable sub-reasons of D-ERR-1. The list is closed. */
+/** The machine-readable `reason`s of D-ERR-1. The list is closed. */
 export type ErrorReason =
   | 'route'
   | 'method'
@@ -46,19 +46,19 @@ export type ErrorReason =
   | 'media_type'
   | 'policy'
 
-/** One thing that is wrong with a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
+/** One problem of a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
 export type Fault = { code: ErrorCode; param?: string; message: string }
 
 export type ApiErrorOptions = {
   param?: string
   reason?: ErrorReason
-  /** Overrides the status of the code, for the transport cases of D-ERR-2 (405, 413, 415, 503). */
+  /** Overrides the status of the code, for the HTTP errors of D-ERR-2 (405, 413, 415, 503). */
   status?: number
   headers?: Record<string, string>
   faults?: Fault[]
 }
 
-/** A mistake of the caller, or a planned refusal. The message is shown as it is: say what to do, nothing about us. */
+/** A mistake of the caller, or a planned refusal. The message is shown to the caller: say what to do, and nothing about our code. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -82,7 +82,7 @@ export class ApiError extends Error {
 const FAULTS_MAX = 100
 
 /**
- * One error for all the faults of a request (D-VAL-2): their common code, or `validation_failed` when they differ.
+ * One error for all faults of a request (D-VAL-2), with their common code, or `validation_failed` if the codes differ.
  * `faults` must not be empty.
  */
 export function faultsError(faults: Fault[], options: ApiErrorOptions = {}): ApiError {
@@ -97,17 +97,17 @@ export function faultsError(faults: Fault[], options: ApiErrorOptions = {}): Api
   })
 }
 
-/** Throws when there is anything to complain about. */
+/** Throws if there are faults. */
 export function refuse(faults: Fault[]): void {
   if (faults.length > 0) throw faultsError(faults)
 }
 
-/** A single broken rule about one parameter, as an error that can be thrown at once. */
+/** An error about one parameter. */
 export function fault(code: ErrorCode, param: string, message: string): ApiError {
   return faultsError([{ code, param, message }])
 }
 
-/** The path names something that does not exist here, was archived, or belongs to somebody else (never told apart). */
+/** The path contains an id that does not exist, was archived, or belongs to another project; callers cannot tell which. */
 export function missing(what: string): ApiError {
   return new ApiError('resource_missing', `No ${what} with that identifier exists in this project.`)
 }

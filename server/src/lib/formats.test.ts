@@ -17,9 +17,9 @@ const examples: [name: string, good: string[], bad: string[]][] = [
 ]
 
 describe.each(examples)('the format %s', (name, good, bad) => {
-  test.each(good)('takes %j', (text) => expect(formats[name]?.test(text)).toBe(true))
+  test.each(good)('accepts %j', (text) => expect(formats[name]?.test(text)).toBe(true))
   test.each(bad)('refuses %j', (text) => expect(formats[name]?.test(text)).toBe(false))
-  test('says what is wrong as the end of a sentence', () => expect(formats[name]?.says).toMatch(/^(?:is|must) .*[^.]$/))
+  test('describes the problem as the end of a sentence', () => expect(formats[name]?.problem).toMatch(/^(?:is|must) .*[^.]$/))
 })
 
 test('every format has an example', () => expect(examples.map(([name]) => name)).toEqual(Object.keys(formats)))

@@ -1,4 +1,4 @@
-/** HTML that cannot be injected into: every value in a template is escaped unless it is HTML already. */
+/** HTML in which every value is escaped, unless it is `Html` already. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class Html {
 
 export type Content = Html | string | number | false | null | undefined | readonly Content[]
 
-/** `html\`<p>${text}</p>\``: false, null and undefined write nothing, lists are joined. */
+/** Builds HTML: `html\`<p>${text}</p>\``. False, null and undefined add nothing; arrays are joined. */
 export const html = (strings: TemplateStringsArray, ...values: Content[]): Html =>
   new Html(strings.map((text, index) => text + (index < values.length ? write(values[index]) : '')).join(''))
 

@@ -1,4 +1,4 @@
-/** Ids have kinds: a function that takes the wrong one does not compile. All are positive safe integers. */
+/** Each kind of id has its own type, so passing the wrong kind does not compile. All are positive safe integers. */
 
 declare const kind: unique symbol
 type Id<K extends string> = number & { readonly [kind]: K }

@@ -1,4 +1,4 @@
-/** Filters that messages need beyond those of Liquid: amounts and times as the person who reads them writes them. */
+/** Liquid filters for amounts and times in the user’s locale and time zone. */
 import type { FilterImplOptions } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 import { isLocale, normaliseLocale } from './locales.ts'
@@ -6,14 +6,14 @@ import { isTimeZone } from './time-zones.ts'
 
 const CACHE_ENTRIES_MAX = 1000
 
-// Making one costs some fifty microseconds, and every message shows its prices.
+// Creating a formatter takes about 50 µs, and many messages contain prices.
 const amounts = new LRUCache<string, Intl.NumberFormat>({ max: CACHE_ENTRIES_MAX })
 const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: CACHE_ENTRIES_MAX })
 
 type FilterHandler = Extract<FilterImplOptions, CallableFunction>
 type Filter = ThisParameterType<FilterHandler>
 
-/** `{{ 12.5 | money: "AUD" }}`: in the person's locale, else the project's. What is no number stays as it is. */
+/** `{{ 12.5 | money: "AUD" }}`: an amount in the user’s locale, or else the project’s. Values that are not numbers stay unchanged. */
 export const money: FilterHandler = function (this: Filter, value: unknown, currency: unknown) {
   const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof amount !== 'number' || !Number.isFinite(amount)) return value
@@ -37,7 +37,7 @@ function localeOf(filter: Filter): string {
 
 const inScope = ({ context }: Filter, ...path: string[]): unknown => context.getSync(path)
 
-/** A time that knows whose clock it is read on. */
+/** A time with the offset of a time zone. */
 class ZonedTime {
   readonly at: Date
   readonly offsetMinutes: number
@@ -51,7 +51,7 @@ class ZonedTime {
   }
 }
 
-/** `{{ event.at | in_zone | date: "%H:%M" }}`: on the clock of the person, else of the project; or of the zone that is named. */
+/** `{{ event.at | in_zone | date: "%H:%M" }}`: a time in the given zone, or else in the user’s, or else in the project’s. */
 export const inZone: FilterHandler = function (this: Filter, value: unknown, zone: unknown) {
   const at = timeOf(value)
   return at === null ? value : new ZonedTime(at, offsetOf(zoneOf(this, zone), at))
@@ -70,7 +70,7 @@ function zoneOf(filter: Filter, named: unknown): string {
   return (known as string | undefined) ?? 'UTC'
 }
 
-/** How many minutes the clocks of a zone are ahead of UTC. */
+/** How many minutes a zone is ahead of UTC. */
 function offsetOf(zone: string, at: Date): number {
   const format = offsets.get(zone) ?? new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
   offsets.set(zone, format)
@@ -78,7 +78,7 @@ function offsetOf(zone: string, at: Date): number {
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }
 
-/** Liquid's own `date`, which also reads what `in_zone` makes. */
+/** Liquid’s own `date` filter, which also accepts the result of `in_zone`. */
 export function dateFilter(own: FilterImplOptions | undefined): FilterHandler {
   return function (this: Filter, value: unknown, ...given: unknown[]) {
     const [at, args] = value instanceof ZonedTime ? [value.at, [given[0], -value.offsetMinutes]] : [value, given]

@@ -19,12 +19,12 @@ test.each<[string, string[]]>([
   ['{% liquid\n  assign a = b\n  echo c\n%}{{ a }}', ['b:2', 'c:3']],
   ['{% raw %}{{ no }}{% endraw %}{% comment %}{{ no }}{% endcomment %}{% # no %}', []],
   ['nothing', []],
-])('variables of %j', (text, expected) => {
+])('the variables of %j', (text, expected) => {
   const found = variablesOf(text).map(({ path, line }) => `${path}:${line}`)
   expect(found.sort()).toEqual([...expected].sort())
 })
 
-test('names end where they depend on something', () => {
+test('the parts of a path end before the first that is only known when rendering', () => {
   expect(variablesOf('{{ user.data[event.key].x }}{{ a[0].b }}').map(({ names }) => names)).toEqual([
     ['user', 'data'],
     ['event', 'key'],
@@ -32,7 +32,7 @@ test('names end where they depend on something', () => {
   ])
 })
 
-test('many variables take no more than their number', () => {
+test('3000 long variables are found within five seconds', () => {
   const text = Array.from({ length: 3000 }, (_, at) => `{{ user.data.${'k'.repeat(150)}${at} }}`).join('')
   const started = performance.now()
   expect(variablesOf(text)).toHaveLength(3000)
@@ -49,4 +49,4 @@ test.each([
   ['a | upcase', null],
   ['user.data[event.key]', null],
   ['a }}{{ b', null],
-])('the names of the path %j', (path, names) => expect(namesOfPath(path)).toEqual(names))
+])('the parts of the path %j', (path, names) => expect(namesOfPath(path)).toEqual(names))

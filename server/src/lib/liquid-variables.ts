@@ -1,21 +1,21 @@
-/** What templates ask their scope for. Tag by tag: the engine's own analysis of a whole text takes the square of its length. */
+/** The variables that templates read. Each tag is analysed alone: the engine’s analysis of a whole text takes quadratic time. */
 import { analysed, LiquidError, type LiquidTag, liquidTags } from './liquid.ts'
 
-/** Something that a template asks its scope for. */
+/** A variable that a template reads. */
 export type Variable = {
   /** As it is written in Liquid, such as `user.data.plan`. */
   path: string
-  /** Its names from the outside in, up to the first that is known only when it is rendered. */
+  /** The parts of the path, up to the first that is known only when the template is rendered. */
   names: string[]
   line: number
 }
 
-/** What a template asks its scope for, each as often as it does; what it assigns itself is left out. Throws `LiquidError`. */
+/** Every place where a template reads a variable, without those it assigns itself. Throws `LiquidError`. */
 export function variablesOf(text: string): Variable[] {
   const found: Variable[] = []
   const assigned = new Set<string>()
   const loops: string[] = []
-  const analyse = remembering(analysisOf)
+  const analyse = memoised(analysisOf)
   let isComment = false
   for (const tag of liquidTags(text)) {
     if (tag.name === 'comment' || tag.name === 'endcomment') isComment = tag.name === 'comment'
@@ -40,7 +40,7 @@ const isLoopState = (name: string, loops: string[]) => loops.length > 0 && (name
 
 type Analysis = { variables: Variable[]; locals: string[] }
 
-function remembering(analyse: (tag: LiquidTag) => Analysis): (tag: LiquidTag) => Analysis {
+function memoised(analyse: (tag: LiquidTag) => Analysis): (tag: LiquidTag) => Analysis {
   const known = new Map<string, Analysis>()
   return (tag) => {
     const analysis = known.get(tag.text) ?? analyse(tag)
@@ -59,7 +59,7 @@ function analysisOf(tag: LiquidTag): Analysis {
   return { variables, locals: Object.keys(locals) }
 }
 
-/** A tag with as much around it as makes it whole; null when there is nothing to read in it. */
+/** A tag with the tags that it needs to be valid alone; null if it reads no variables. */
 function wholeOf({ name, text }: LiquidTag): string | null {
   switch (name) {
     case 'if':
@@ -92,7 +92,7 @@ function leadingNames(segments: readonly unknown[]): string[] {
   return (end === -1 ? segments : segments.slice(0, end)) as string[]
 }
 
-/** The names of a path as Liquid writes it, such as `user.data["first name"]`; null when it is no path, or depends on another. */
+/** The parts of a Liquid path such as `user.data["first name"]`; null if it is not a path, or contains another variable. */
 export function namesOfPath(path: string): string[] | null {
   try {
     const [variable, ...others] = variablesOf(`{{${path}}}`)

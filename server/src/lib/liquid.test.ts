@@ -11,7 +11,7 @@ const thrownBy = (work: () => unknown): unknown => {
   }
 }
 
-describe('what is not Liquid is refused with its line', () => {
+describe('invalid Liquid is refused with its line', () => {
   test.each([
     ['Hello\n{{ user.name', 2],
     ['{% if user %}', 1],
@@ -27,12 +27,12 @@ describe('what is not Liquid is refused with its line', () => {
     expect(error).toMatchObject({ line, message: expect.not.stringContaining('line:') })
   })
 
-  test.each(['{% if a %}', '{% for i in a %}', '{% liquid\n'])('%j inside itself, again and again', (tag) => {
+  test.each(['{% if a %}', '{% for i in a %}', '{% liquid\n'])('%j nested 20,000 deep', (tag) => {
     const text = tag.startsWith('{% liquid') ? `${tag}${'if a\n'.repeat(20_000)}${'endif\n'.repeat(20_000)}%}` : tag.repeat(20_000)
     expect(thrownBy(() => parseTemplate(text, { escape: false }))).toBeInstanceOf(LiquidError)
   })
 
-  test('text beyond the longest length', () => {
+  test('text longer than the limit', () => {
     expect(() => parseTemplate('x'.repeat(1_000_001), { escape: false })).toThrow(LiquidError)
   })
 })
@@ -44,20 +44,20 @@ describe('rendering', () => {
     ['{{ user.constructor }}{{ user.__proto__ }}{{ user.name.constructor }}', ''],
     ['{% for item in event.items %}{{ item }},{% endfor %}', 'tea,bun,'],
     ['{{ event.at | date: "%Y-%m-%d %H:%M" }}', '2026-11-20 23:30'],
-  ])('%j gives %j', (text, expected) => {
+  ])('%j renders as %j', (text, expected) => {
     const scope = { user: { name: 'Ana' }, event: { items: ['tea', 'bun'], at: '2026-11-20T23:30:00Z' } }
     expect(render(text, scope)).toBe(expected)
   })
 
-  test('output is escaped in HTML and left alone elsewhere, the template itself never', () => {
+  test('output is escaped in HTML only, and the template itself never', () => {
     const scope = { name: `<b>"O'Hara" & co</b>` }
     expect(render('<p>{{ name }}</p>', scope, true)).toBe('<p>&lt;b&gt;&#34;O&#39;Hara&#34; &amp; co&lt;/b&gt;</p>')
     expect(render('<p>{{ name }}</p>', scope, false)).toBe(`<p><b>"O'Hara" & co</b></p>`)
   })
 
   test.each([
-    ['a loop without end', '{% for i in (1..100000000) %}x{% endfor %}'],
-    ['loops in loops', '{% for i in (1..9999) %}{% for j in (1..9999) %}{{ j }}{% endfor %}{% endfor %}'],
+    ['a very long loop', '{% for i in (1..100000000) %}x{% endfor %}'],
+    ['a loop within a loop', '{% for i in (1..9999) %}{% for j in (1..9999) %}{{ j }}{% endfor %}{% endfor %}'],
     ['a string that doubles', '{% assign s = "xxxxxxxxxx" %}{% for i in (1..60) %}{% assign s = s | append: s %}{% endfor %}{{ s }}'],
   ])('%s is stopped', (_, text) => {
     expect(() => render(text)).toThrow(LiquidError)
@@ -96,15 +96,15 @@ describe('amounts and times', () => {
     ['{{ event.at | date: "%H:%M", "Asia/Tokyo" }}', '08:30'],
   ])('%s', (text, expected) => expect(render(text, scope)).toBe(expected))
 
-  test('who has neither locale nor zone gets those of the project, and else English and UTC', () => {
+  test('a user without locale or zone gets those of the project, or else English and UTC', () => {
     const text = '{{ 5 | money: "AUD" }} {{ "2026-11-20T23:30:00Z" | in_zone | date: "%H:%M" }}'
     expect(render(text, { project: scope.project, user: { locale: 'not a locale', timezone: 7 } })).toBe('$5.00 00:30')
     expect(render(text)).toBe('A$5.00 23:30')
   })
 })
 
-describe('reading', () => {
-  test('tags are found where they stand, and nothing in raw text is one', () => {
+describe('liquidTags', () => {
+  test('tags are found with their positions, without those in raw text', () => {
     const text = 'a {{ x | default: "}}" }}\n{%- if a > b -%}\n{% raw %}{{ no }}{% endraw %}{% endif %}'
     const found = liquidTags(text)
     expect(found.map(({ name, line }) => [name, line])).toEqual([

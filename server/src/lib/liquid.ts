@@ -1,6 +1,6 @@
 /**
- * Liquid, with limits: templates come from one party and data from another, and neither may hold up the server or
- * see more than it was given. No partials, no file system, own properties only; times are shown in UTC unless asked otherwise.
+ * Liquid with limits. Authors write templates and other systems send data, so neither is trusted: rendering is limited in time
+ * and memory, and reads only own properties of the scope. No partials and no file system. Times are in UTC by default.
  */
 import {
   AssertionError,
@@ -17,7 +17,7 @@ import { dateFilter, inZone, money } from './liquid-filters.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
 const RENDER_MS_MAX = 200
-/** The engine reads the wall clock: what failed while the machine was busy with other things gets a second chance. */
+/** The engine measures wall-clock time, so a busy machine can exceed the limit. Such a template is rendered once more. */
 const SECOND_RENDER_MS_MAX = 1000
 const RENDER_MEMORY_MAX = 10_000_000
 const CACHED_TEMPLATES_MAX = 5000
@@ -25,13 +25,13 @@ const CACHED_CHARACTERS_MAX = 32_000_000
 
 export type Scope = Record<string, unknown>
 
-/** Text that was found to be Liquid. Made by `parseTemplate` only. */
+/** A valid template. Only `parseTemplate` creates one. */
 export type ParsedTemplate = {
-  /** Fills it in; what is missing is empty. Throws `LiquidError` when a limit is broken. */
+  /** Renders it; missing values are empty. Throws `LiquidError` if a limit is exceeded. */
   render(scope: Scope): string
 }
 
-/** A template that is not Liquid, or that came to nothing when it was rendered. The message ends with neither line nor full stop. */
+/** A template could not be parsed or rendered. The message contains no line number and no final full stop. */
 export class LiquidError extends Error {
   readonly line: number
   constructor(error: Error) {
@@ -41,7 +41,7 @@ export class LiquidError extends Error {
   }
 }
 
-/** A template says that it makes no sense without this, and a person does not have it. */
+/** A template requires a variable that this user does not have. */
 export class MissingVariable extends LiquidError {
   readonly variable: string
   constructor(variable: string) {
@@ -51,7 +51,7 @@ export class MissingVariable extends LiquidError {
   }
 }
 
-// Whether output is escaped is compiled into a template, hence two engines with a memory each.
+// Escaping is compiled into a template, so there are two engines, each with its own cache.
 const raw = engine({})
 const escaping = engine({ outputEscape: 'escape' })
 
@@ -87,7 +87,7 @@ function compile({ liquid, compiled }: ReturnType<typeof engine>, text: string):
   return template
 }
 
-/** Reads a template. `escape` makes what is filled in safe in HTML. Throws `LiquidError` when it is no Liquid. */
+/** Parses a template. `escape` escapes output for HTML. Throws `LiquidError` if it is not valid Liquid. */
 export function parseTemplate(text: string, options: { escape: boolean }): ParsedTemplate {
   const engine = options.escape ? escaping : raw
   const template = orLiquidError(() => compile(engine, text))
@@ -104,20 +104,20 @@ function rendered(liquid: Liquid, template: Template[], scope: Scope): string {
   }
 }
 
-/** Does the text depend on anything? If not it means what it says. */
+/** Does the text contain Liquid tags? */
 export const hasLiquid = (text: string): boolean => text.includes('{{') || text.includes('{%')
 
-/** `{{ … }}` or `{% name … %}`, with where it stands. */
+/** `{{ … }}` or `{% name … %}`, with its position. */
 export type LiquidTag = {
   text: string
-  /** Of `{% name … %}`; null of an output. */
+  /** The name of `{% name … %}`; null for an output. */
   name: string | null
   begin: number
   end: number
   line: number
 }
 
-/** Every tag, in order. Nothing inside `{% raw %}` is one. Throws `LiquidError`. */
+/** Every tag, in order, without those inside `{% raw %}`. Throws `LiquidError`. */
 export function liquidTags(text: string): LiquidTag[] {
   if (!hasLiquid(text)) return []
   const tokens = orLiquidError(() => new Tokenizer(text).readTopLevelTokens())
@@ -140,7 +140,7 @@ function newLinesIn(text: string, from: number, to: number): number {
   return count
 }
 
-/** What a piece of Liquid that is whole reads, and what it assigns. Throws `LiquidError`. */
+/** The variables that a valid template reads and those it assigns. Throws `LiquidError`. */
 export const analysed = (text: string): Pick<StaticAnalysis, 'globals' | 'locals'> =>
   orLiquidError(() => raw.liquid.parseAndAnalyzeSync(text, undefined, { partials: false }))
 
@@ -149,7 +149,7 @@ function orLiquidError<T>(work: () => T): T {
     return work()
   } catch (error) {
     if (EngineError.is(error) || error instanceof AssertionError) throw new LiquidError(error)
-    // The engine goes down a level for each tag inside another.
+    // The engine recurses for each nested tag, so deep nesting overflows the stack.
     throw error instanceof RangeError ? new LiquidError(new Error('tags are nested too deeply')) : error
   }
 }

@@ -6,7 +6,7 @@ describe('a locale', () => {
     expect(isLocale(text)).toBe(true),
   )
 
-  test.each(['', 'english language', 'e', 'en-', 'en__AU', '-AU', 'en-AU!', '*', 'en AU'])('is not: %j', (text) =>
+  test.each(['', 'english language', 'e', 'en-', 'en__AU', '-AU', 'en-AU!', '*', 'en AU'])('is not %j', (text) =>
     expect(isLocale(text)).toBe(false),
   )
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault, missing } from './errors.ts'
 
-/** An integer id in the path (D-HTTP-4). What no row can have reads as 0, so that it is missing like any other. */
+/** An integer id in the path (D-HTTP-4). A number too large for an id is read as 0, so the reply is 404 as for any unknown id. */
 export const pathId = <I extends number>() => ({
   schema: Type.Integer({ minimum: 1 }),
   read(text: string, name: string): I {

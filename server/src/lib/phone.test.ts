@@ -46,9 +46,9 @@ describe('a phone number becomes E.164', () => {
     ['call 0412345678', ['AU']],
     ['1300 FLOWERS', ['AU']],
     ['٠٤١٢٣٤٥٦٧٨', ['AU']],
-  ])('%j in %j is none', (text, regions) => expect(normalisePhone(text, regions)).toBeNull())
+  ])('%j in %j is not a number', (text, regions) => expect(normalisePhone(text, regions)).toBeNull())
 
-  test('and nothing but E.164', () => {
+  test('every result is E.164', () => {
     const digits = fc.array(fc.constantFrom(...'0123456789'), { maxLength: 18 }).map((all) => all.join(''))
     const regions = fc.subarray(['AU', 'US', 'DE', 'GB', 'IT', 'BR'])
     fc.assert(
@@ -65,4 +65,6 @@ test.each([
   [{ locale: 'en_AU', timezone: 'australia/sydney' }, { locale: 'en-AU', timezone: 'Australia/Perth' }, ['AU']],
   [{ locale: 'es-419', timezone: null }, { locale: null, timezone: 'US/Pacific' }, ['US']],
   [{}, { locale: 'not a locale', timezone: 'Nowhere/Nothing' }, []],
-])('%j in the project %j tries %j', (user, project, regions) => expect(phoneRegions(user, project)).toEqual(regions))
+])('a user with %j in a project with %j: the regions are %j', (user, project, regions) =>
+  expect(phoneRegions(user, project)).toEqual(regions),
+)

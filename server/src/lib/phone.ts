@@ -3,14 +3,14 @@ import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from
 import { regionOf } from './locales.ts'
 import { canonicalTimeZone } from './time-zones.ts'
 
-/** What says where somebody is: a person, or the project they belong to. */
+/** The locale and time zone of a user or of a project. */
 export type PhoneDefaults = { locale?: string | null | undefined; timezone?: string | null | undefined }
 
 const SEPARATORS = /[ ().\-/]/g
-// Wider than the numbering plans, so that fictional numbers can be used in tests.
+// Wider than the numbering plans, so that fictional numbers are valid too.
 const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
 
-/** The countries whose way of writing numbers to try, the likeliest first (D-F-2). */
+/** The countries whose number format to try, the likeliest first (D-F-2). */
 export function phoneRegions(user: PhoneDefaults, project: PhoneDefaults): string[] {
   const regions = [user, project].flatMap(({ locale, timezone }) => [locale && regionOf(locale), timezone && countryOf(timezone)])
   return [...new Set(regions.filter((region) => typeof region === 'string').filter((region) => isSupportedCountry(region)))]
@@ -19,8 +19,8 @@ export function phoneRegions(user: PhoneDefaults, project: PhoneDefaults): strin
 const countryOf = (timezone: string) => getTimezone(canonicalTimeZone(timezone))?.countries[0]
 
 /**
- * A phone number in E.164, or null when it cannot be read as one (D-F-2). A number without `+` is read as people in the
- * first fitting region would dial it; `regions` are ISO 3166-1 codes as `phoneRegions` gives them.
+ * The phone number in E.164, or null if it is not a phone number (D-F-2). A number without `+` is read as it would be dialled in
+ * the first region in which it is valid. `regions` are ISO 3166-1 codes from `phoneRegions`.
  */
 export function normalisePhone(text: string, regions: string[]): string | null {
   if (!/^\+?[0-9 ().\-/]+$/.test(text)) return null

@@ -1,15 +1,15 @@
 /**
- * The shapes that every module uses, as TypeBox schemas: one object is the validator, the type and the API reference.
+ * TypeBox schemas that every module uses. One object is the validator, the type and the API reference.
  * `trim`, `notBlank` and the formats are explained in `validate.ts`.
  */
 import { type Static, type TSchema, Type } from 'typebox'
 
 /** A column of `timestamptz(3)` as the driver returns it. */
 export const Instant = Type.Unsafe<Date>({ instant: true })
-/** The same in a reply: JSON writes it as `2026-11-20T02:56:21.664Z` (D-HTTP-5). */
+/** A time in a reply, such as `2026-11-20T02:56:21.664Z` (D-HTTP-5). */
 export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
 
-/** The same shape or null, said in a way that Ajv reports as one fault. */
+/** The schema or null, written so that Ajv reports one fault. */
 export function Nullable<S extends TSchema>(schema: S) {
   const { type } = schema as { type?: string }
   const options = schema as Record<string, unknown>
@@ -22,7 +22,7 @@ export function Nullable<S extends TSchema>(schema: S) {
 export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
 
-/** An object that knows all its members; anything else in it is unrecognised (D-VAL-4). */
+/** An object without other members; any other is reported as unrecognised (D-VAL-4). */
 export const Exact = <const P extends Record<string, TSchema>>(properties: P, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
@@ -34,13 +34,13 @@ export const Changes = <P extends Record<string, TSchema>>(properties: P) =>
 export const IdOf = <I extends number>(options: object = {}) =>
   Type.Unsafe<I>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
-/** Text that is trimmed, must not be empty, and has a longest length (D-VAL-3). */
+/** Text that is trimmed, not empty, and at most `maxLength` long (D-VAL-3). */
 export const Line = (maxLength: number, options: object = {}) => Type.String({ trim: true, notBlank: true, maxLength, ...options })
 
-/** A name as in D-F-10. */
+/** A name (D-F-10). */
 export const Name = (options: object = {}) => Line(255, { minLength: 1, ...options })
 
-/** Tags as in D-F-11; duplicates are dropped by `distinct`. */
+/** Tags (D-F-11); `distinct` removes duplicates. */
 export const Tags = Type.Array(Line(64), { maxItems: 50 })
 
 /** Keeps the first of equal values, in order. */

@@ -3,7 +3,7 @@ import { canonicalTimeZone, isTimeZone } from './time-zones.ts'
 
 describe('a time zone', () => {
   test.each(['Australia/Sydney', 'UTC', 'GMT', 'US/Pacific', 'Etc/GMT+5', 'america/argentina/buenos_aires', 'EST5EDT'])(
-    'is known by name: %s',
+    'is valid: %s',
     (text) => expect(isTimeZone(text)).toBe(true),
   )
 
@@ -17,9 +17,9 @@ describe('a time zone', () => {
     '../etc/passwd',
     'A'.repeat(51),
     'A'.repeat(100_000),
-  ])('is not: %j', (text) => {
+  ])('is not valid: %j', (text) => {
     expect(isTimeZone(text)).toBe(false)
-    // Also when asked again, from memory.
+    // The second answer comes from the cache.
     expect(isTimeZone(text)).toBe(false)
   })
 })
@@ -34,7 +34,7 @@ test.each([
   ['Asia/Calcutta', 'Asia/Calcutta'],
 ])('%s is stored as %s', (text, stored) => expect(canonicalTimeZone(text)).toBe(stored))
 
-test('zones are still told apart after more names than the memory holds', () => {
+test('zones are still recognised after more names than the cache holds', () => {
   for (let n = 0; n < 2100; n++) expect(isTimeZone(`Nowhere/N${n}`)).toBe(false)
   expect(canonicalTimeZone('europe/berlin')).toBe('Europe/Berlin')
 })

@@ -1,16 +1,16 @@
-// Bare offsets such as `+10:00` mean something to Node 24 but not to Node 20, PostgreSQL or people (D-F-3).
+// Names only: Node 24 also accepts offsets such as `+10:00`, which PostgreSQL does not understand (D-F-3).
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,49}$/
 const CACHE_ENTRIES_MAX = 2000
 
-// Asking `Intl` costs some fifty microseconds and happens for every contact of an import.
+// `Intl` takes about 50 µs, and an import needs it for every row.
 const known = new Map<string, string | null>()
 
 /** Is this the name of a time zone (D-F-3)? Letter case does not matter. */
 export const isTimeZone = (text: string) => find(text) !== null
 
 /**
- * The zone as supplied, with its letter case put right when that is all that `Intl` would change. A name that `Intl`
- * knows under another one (`US/Pacific`) stays what the caller called it.
+ * The zone as supplied, with the letter case corrected. An alias that `Intl` would replace, such as `US/Pacific`, stays as the
+ * caller wrote it.
  */
 export const canonicalTimeZone = (text: string) => find(text) ?? text
 

@@ -52,13 +52,13 @@ describe('a time', () => {
     ' 2026-11-20',
     '2026-11-20\n',
     '',
-  ])('is not: %j', (text) => {
+  ])('is not valid: %j', (text) => {
     expect(parseTime(text)).toBeNull()
     expect(isTime(text)).toBe(false)
   })
 })
 
-test('a time is read as it was written', () => {
+test('a formatted time is parsed to the same instant', () => {
   const instants = fc.date({
     min: new Date('1970-01-01T00:00:00Z'),
     max: new Date('2100-12-31T23:59:59.999Z'),
@@ -80,4 +80,4 @@ test.each([
   ['2026-11-20T09:30-10:00', false],
   ['2026-02-30T09:30', false],
   ['tomorrow', false],
-])('%s can be read on any clock: %s', (text, expected) => expect(isWallClock(text)).toBe(expected))
+])('%s is a local time: %s', (text, expected) => expect(isWallClock(text)).toBe(expected))

@@ -6,8 +6,8 @@ const YEAR_MIN = 1970
 const YEAR_MAX = 2100
 
 /**
- * The instant an ISO 8601 text names, or null (D-F-9): a date, or a date and time to the minute or finer. Without an
- * offset it is in UTC. Cut to milliseconds. `Date.parse` is no judge: it reads 30 February as 2 March.
+ * The instant of an ISO 8601 text, or null (D-F-9): a date, or a date with a time to the minute or finer. UTC is assumed without
+ * an offset. Truncated to milliseconds. `Date.parse` does not serve: it reads 30 February as 2 March.
  */
 export function parseTime(text: string): Date | null {
   const groups = TIME.exec(text)?.groups
@@ -27,8 +27,8 @@ export function parseTime(text: string): Date | null {
   return year >= YEAR_MIN && year <= YEAR_MAX ? instant : null
 }
 
-/** Is this a time as the interface takes them (D-F-9)? */
+/** Is this a time that the API accepts (D-F-9)? */
 export const isTime = (text: string) => parseTime(text) !== null
 
-/** Is this a time without an offset, which can be read on a clock in any zone (D-F-9)? `parseTime` gives it as in UTC. */
+/** Is this a time without an offset, which can mean the local time of any zone (D-F-9)? `parseTime` reads it as UTC. */
 export const isWallClock = (text: string) => isTime(text) && !OFFSET.test(text)

@@ -4,7 +4,7 @@ import { type Bucket, take } from './token-bucket.ts'
 
 const policy = { ratePerSecond: 2, burst: 10 }
 
-test('a burst is allowed, then one after each half second', () => {
+test('a burst is allowed, then one call every half second', () => {
   let bucket: Bucket | undefined
   const ask = (nowMs: number) => {
     const taken = take(policy, bucket, nowMs)
@@ -18,7 +18,7 @@ test('a burst is allowed, then one after each half second', () => {
   expect(ask(500).allowed).toBe(false)
 })
 
-test('however it is asked, never more than the burst and the rate allow', () =>
+test('no sequence of calls gets more tokens than burst and rate allow', () =>
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -2000, max: 2000 }), { maxLength: 200 }), (steps) => {
       let bucket: Bucket | undefined

@@ -1,11 +1,11 @@
-/** A token bucket: `rate` tokens a second, at most `burst` of them. State is a value; the time is handed in. */
+/** A token bucket: it gains `ratePerSecond` tokens a second and holds at most `burst`. State and time are passed in. */
 export type Bucket = { tokens: number; at: number }
 
 export type BucketPolicy = { ratePerSecond: number; burst: number }
 
 export type Taken = { allowed: boolean; remaining: number; resetSeconds: number; retryAfterSeconds: number; bucket: Bucket }
 
-/** Takes one token at `nowMs`, or says when the next one comes. A clock that went back adds nothing. */
+/** Takes one token at `nowMs`, or returns when the next one is available. A clock that moved back adds no tokens. */
 export function take({ ratePerSecond, burst }: BucketPolicy, bucket: Bucket | undefined, nowMs: number): Taken {
   const elapsedSeconds = bucket ? Math.max(0, nowMs - bucket.at) / 1000 : 0
   const tokens = bucket ? Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond) : burst

@@ -18,7 +18,7 @@ test.each([
   ['a_b.com', false],
 ])('%s is a public domain: %s', (text, expected) => expect(isDomainName(text)).toBe(expected))
 
-describe('a web site', () => {
+describe('a website', () => {
   test.each([
     '',
     'example.com',
@@ -121,7 +121,7 @@ test.each([
   ['a..example.com', null],
   ['example.com.123', null],
   ['', null],
-])('the DNS is asked for %j as %j', (text, expected) => expect(dnsName(text)).toBe(expected))
+])('the DNS name of %j is %j', (text, expected) => expect(dnsName(text)).toBe(expected))
 
 describe('a webhook URL', () => {
   const closed = egressPolicy([])
@@ -168,12 +168,12 @@ describe('a webhook URL', () => {
   ])('may not be %j', (text, because) => expect(webhookUrlProblem(text, closed)).toContain(because))
 
   test.each(['https://localhost:8443/', 'https://127.0.0.1:8443/', 'https://127.8.9.10/', 'https://[::1]:8443/'])(
-    'may be %s where loopback is open',
+    'may be %s if loopback is allowed',
     (text) => expect(webhookUrlProblem(text, open)).toBeNull(),
   )
 
   test.each(['https://10.1.2.3/', 'https://app.localhost/', 'https://intranet/', 'http://localhost/'])(
-    'may not be %s even where loopback is open',
+    'may not be %s even if loopback is allowed',
     (text) => expect(webhookUrlProblem(text, open)).not.toBeNull(),
   )
 })

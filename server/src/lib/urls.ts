@@ -12,13 +12,13 @@ const PUBLIC_DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{
 const HOST_NAME = new RegExp(`^(?:${LABEL}\\.)*${NOT_NUMERIC}${LABEL}$`, 'i')
 const DNS_NAME = new RegExp(`^(?:${UNDERSCORE_LABEL}\\.)+${NOT_NUMERIC}${LABEL}$`)
 
-// Characters that would end a host name, or that the URL parser would decode or drop without a word.
+// Characters that would end a host name, or that the URL parser would silently decode or drop.
 const HOST_DELIMITER = /[\s\p{Cc}/?#@:%\\[\]]/u
 
-/** Is this a domain of the public internet in ASCII: two labels or more, the last alphabetic or `xn--…`? */
+/** Is this a public domain in ASCII: two or more labels, the last alphabetic or `xn--…`? */
 export const isDomainName = (text: string) => text.length <= DOMAIN_LENGTH_MAX && PUBLIC_DOMAIN.test(text)
 
-/** Is this an IPv4 or IPv6 address, the latter perhaps in brackets, or a host name (D-TCP-1)? */
+/** Is this an IPv4 address, an IPv6 address with or without brackets, or a host name (D-TCP-1)? */
 export function isHostNameOrIp(text: string): boolean {
   if (isIPv4(text)) return true
   const unbracketed = /^\[(.*)\]$/.exec(text)?.[1] ?? text
@@ -26,7 +26,7 @@ export function isHostNameOrIp(text: string): boolean {
   return text.length <= DOMAIN_LENGTH_MAX && HOST_NAME.test(text)
 }
 
-/** A domain as the DNS is asked for it, lower-case ASCII without the final dot, or null when it is none (D-SPF-1). */
+/** The domain in the form used for DNS queries (lower-case ASCII, no final dot), or null if it is not a domain (D-SPF-1). */
 export function dnsName(text: string): string | null {
   if (HOST_DELIMITER.test(text)) return null
   const name = domainToASCII(text).replace(/\.$/, '')
@@ -42,14 +42,14 @@ function parseWebAddress(text: string): { scheme: string | undefined; query: str
   return { scheme, query }
 }
 
-/** Is this nothing, or the address of a web site, with or without `http://` or `https://` (D-F-8)? */
+/** Is this empty, or the address of a website, with or without `http://` or `https://` (D-F-8)? */
 export function isWebsiteUrl(text: string): boolean {
   if (text === '') return true
   const address = parseWebAddress(text)
   return address !== null && address.query === undefined
 }
 
-/** Is this nothing, or an `https://` address on a public domain (D-F-8)? */
+/** Is this empty, or an `https://` address on a public domain (D-F-8)? */
 export const isDeeplinkMirrorUrl = (text: string) => text === '' || parseWebAddress(text)?.scheme?.toLowerCase() === 'https://'
 
 /** Is this an absolute `https://` URL? */
@@ -58,19 +58,19 @@ export const isHttpsUrl = (text: string) => /^https:\/\//i.test(text) && URL.can
 const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|home\.arpa)$/
 
 /**
- * Why events cannot be sent to this URL, as the end of a sentence, or null (D-F-7). Looks at the text only: what the
- * name resolves to is checked when it is dialled.
+ * Why webhook events cannot be sent to this URL, as the end of a sentence, or null (D-F-7). Checks only the text; the address
+ * that the name resolves to is checked when connecting.
  */
 export function webhookUrlProblem(text: string, egress: EgressPolicy): string | null {
   if (!isHttpsUrl(text) || /[\s\p{Cc}\\]/u.test(text)) return 'must be a URL that starts with `https://`'
   if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not contain a fragment'
-  // The parser has already turned `0x7f.1` and `2130706433` into 127.0.0.1.
+  // The URL parser turns `0x7f.1` and `2130706433` into 127.0.0.1.
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (isIPv4(host) || isIPv6(host)) return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'
   if (host === 'localhost' && allowsLoopback(egress)) return null
   const isPublic = host.includes('.') && !host.split('.').includes('') && !PRIVATE_SUFFIX.test(host)
-  return isPublic ? null : 'must name a host on the public internet'
+  return isPublic ? null : 'must have a host on the public internet'
 }
 
 const allowsLoopback = (egress: EgressPolicy) => isAllowedAddress(egress, '127.0.0.1') || isAllowedAddress(egress, '::1')

@@ -1,6 +1,6 @@
 /**
- * The validation engine (D-VAL-1 to D-VAL-6): JSON Schema in, faults with our error codes out.
- * Ajv finds what is wrong; this file decides which code and sentence each finding deserves.
+ * Validation (D-VAL-1 to D-VAL-6): checks values against JSON Schema and returns faults with our error codes.
+ * Ajv finds the faults; this file chooses the code and the message of each.
  */
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
@@ -8,7 +8,7 @@ import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
 import { trimWhiteSpace } from './text.ts'
 
-/** Checks a value and says everything that is wrong with it. Trims, in place, the strings whose schema says so. */
+/** Checks a value and returns all of its faults. Trims strings with `trim` in place. */
 export type Check<T> = (value: unknown) => { faults: Fault[]; value: T }
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateFormats: true })
@@ -29,7 +29,7 @@ ajv.addKeyword({
   },
 })
 
-// A string that must say something: whitespace alone is empty, trimmed or not.
+// A string that must not be empty or only whitespace.
 ajv.addKeyword({
   keyword: 'notBlank',
   type: 'string',
@@ -37,24 +37,24 @@ ajv.addKeyword({
   validate: (_: boolean, text: string) => trimWhiteSpace(text) !== '',
 })
 
-// A number written as text, in a form or a query string, with its inclusive range.
+// The inclusive range of a number that is written as text, in a form or a query string.
 ajv.addKeyword({
   keyword: 'numericRange',
   type: 'string',
   schemaType: 'array',
   validate: ([min, max]: [number, number], text: string, parent?: AnySchemaObject) => {
     const number = Number(text)
-    // What is no such number at all is told by the pattern, as a wrong format.
+    // Text that is not a number is reported by the pattern, as a wrong format.
     if (Number.isNaN(number) || (parent?.pattern !== undefined && !new RegExp(parent.pattern, 'u').test(text))) return true
     return number >= min && number <= max
   },
 })
 
-// A column that the driver returns as a Date.
+// A column that the driver returns as a `Date`.
 ajv.addKeyword({ keyword: 'instant', schemaType: 'boolean', validate: (_: boolean, value: unknown) => value instanceof Date })
 ajv.addFormat('date-time', true)
 
-// Limits of a free-form object (D-F-6).
+// The limits of a free-form object (D-F-6).
 ajv.addKeyword({
   keyword: 'freeForm',
   type: 'object',
@@ -66,7 +66,7 @@ const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 const FREE_FORM_DEPTH_MAX = 16
 
-/** What is wrong with a free-form object by D-F-6, as the end of a sentence, or null. */
+/** Which limit of D-F-6 a free-form object exceeds, as the end of a sentence, or null. */
 export function freeFormProblem(value: object, bytesMax: number): string | null {
   const keys = Object.keys(value)
   if (keys.length > FREE_FORM_KEYS_MAX) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
@@ -78,7 +78,7 @@ export function freeFormProblem(value: object, bytesMax: number): string | null 
   return null
 }
 
-// A string of n characters never takes fewer than n bytes, so that most objects need no exact count.
+// A string of n UTF-16 units takes at most 3n bytes, so most objects need no exact count.
 function jsonBytes(value: object, bytesMax: number): number {
   const text = JSON.stringify(value)
   return text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text)
@@ -91,7 +91,7 @@ function deeperThan(value: unknown, levels: number): boolean {
   return false
 }
 
-/** Compiles a schema once, when its module loads. */
+/** Compiles a schema. Call it once, when the module loads. */
 export function checker<S extends TSchema>(schema: S): Check<Static<S>> {
   const validate = ajv.compile(schema)
   return (value) => {
@@ -99,7 +99,7 @@ export function checker<S extends TSchema>(schema: S): Check<Static<S>> {
   }
 }
 
-/** Is the value of this shape? For rows in tests and other places where the faults do not matter. */
+/** Returns a function that describes what is wrong with a value, or returns null. For rows in tests, where codes do not matter. */
 export function matches<S extends TSchema>(schema: S): (value: unknown) => string | null {
   const validate = ajv.compile(schema)
   return (value) => (validate(value) ? null : ajv.errorsText(validate.errors))
@@ -107,7 +107,7 @@ export function matches<S extends TSchema>(schema: S): (value: unknown) => strin
 
 type Ranked = Fault & { rank: number }
 
-/** One fault a value: the first by the order of D-VAL-1. */
+/** One fault per value: the first in the order of D-VAL-1. */
 function faultsOf(validate: ValidateFunction): Fault[] {
   const byParam = new Map<string, Ranked>()
   for (const error of validate.errors ?? []) {
@@ -183,8 +183,8 @@ function formatMessage(error: ErrorObject, name: string): string {
     const allowed = (error.schema as unknown[]).filter((value) => value !== null).map((value) => `\`${value}\``)
     return clip(`The value of ${name} must be one of ${allowed.join(', ')}.`)
   }
-  const says = (error.parentSchema as { says?: string } | undefined)?.says ?? formats[error.schema as string]?.says
-  return `The value of ${name} ${says ?? 'has the wrong format'}.`
+  const problem = (error.parentSchema as { problem?: string } | undefined)?.problem ?? formats[error.schema as string]?.problem
+  return `The value of ${name} ${problem ?? 'has the wrong format'}.`
 }
 
 function typeNames(error: ErrorObject): string {
@@ -213,7 +213,7 @@ function rangeOf(error: ErrorObject): string {
   return `${error.keyword === 'minimum' ? 'at least' : 'at most'} ${(error.params as { limit: number }).limit}`
 }
 
-/** `/3/email` is `[3].email`; the root is `body`. */
+/** `/3/email` becomes `[3].email`; the root is `body`. */
 function paramOf(instancePath: string, property?: string): string {
   const parts = instancePath.split('/').slice(1).map(unescapePointer)
   if (property !== undefined) parts.push(property)
@@ -223,5 +223,5 @@ function paramOf(instancePath: string, property?: string): string {
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-// Names come from the caller and messages are at most 500 characters (D-ERR-1).
+// The caller chooses names, and messages have at most 500 characters (D-ERR-1).
 const clip = (text: string) => (text.length <= 400 ? text : `${text.slice(0, 400).toWellFormed()}…`)

@@ -257,9 +257,9 @@ describe('schemas', () => {
   test.each([
     ['trimmed text', Line(9), { type: 'string', maxLength: 9, minLength: 1 }],
     ['a time', Type.String({ format: 'time' }), { type: 'string', description: 'ISO 8601.' }],
-    ['a number as text', Type.String({ numericRange: [1, 20], says: 'must be …' }), { type: 'string', description: 'From 1 to 20.' }],
+    ['a number as text', Type.String({ numericRange: [1, 20], problem: 'must be …' }), { type: 'string', description: 'From 1 to 20.' }],
     [
-      'a number as text that says so',
+      'a number as text with a description',
       Type.String({ numericRange: [1, 20], description: 'Lines, 1 to 20.' }),
       { type: 'string', description: 'Lines, 1 to 20.' },
     ],

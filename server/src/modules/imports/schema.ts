@@ -30,7 +30,7 @@ export const ImportQuery = Exact({
   subscription_ids: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}(,\\d{1,15}){0,99}$',
-      says: 'must be up to 100 ids of subscription types with commas between them',
+      problem: 'must be up to 100 ids of subscription types with commas between them',
       description:
         'Subscription types, with commas between them. Users for whom no state is stored are subscribed; who opted out stays so.',
       examples: ['1,4'],

@@ -71,7 +71,7 @@ export const From = Exact({
   last_event_id: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}$',
-      says: 'must be the `id` of an event',
+      problem: 'must be the `id` of an event',
       description: 'The `id` of the last event received; the header `Last-Event-ID` is preferred. 0 asks for everything.',
     }),
   ),

@@ -9,13 +9,13 @@ import { type Range, UNITS, type Unit } from './generate/ranges.ts'
 const WHOLE_NUMBER = 'must be a whole number in digits, without a sign, leading zeros or spaces'
 
 const whole = ({ min, max }: Range, options: object) =>
-  Type.String({ notBlank: true, pattern: '^(0|[1-9][0-9]*)$', says: WHOLE_NUMBER, numericRange: [min, max], ...options })
+  Type.String({ notBlank: true, pattern: '^(0|[1-9][0-9]*)$', problem: WHOLE_NUMBER, numericRange: [min, max], ...options })
 
 const decimal = (options: object) =>
   Type.String({
     notBlank: true,
     pattern: '^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$',
-    says: 'must be a decimal number such as `9.95` or `-20`',
+    problem: 'must be a decimal number such as `9.95` or `-20`',
     numericRange: [-1e12, 1e12],
     ...options,
   })
@@ -27,7 +27,7 @@ const common = {
     Type.String({
       notBlank: true,
       pattern: '^(0|[1-9][0-9]{0,5})$',
-      says: WHOLE_NUMBER,
+      problem: WHOLE_NUMBER,
       numericRange: [1, 100],
       description: 'How many records to generate, 1 to 100.',
       default: '10',
@@ -38,7 +38,7 @@ const common = {
       trim: true,
       notBlank: true,
       pattern: LOCALE_PATTERN,
-      says: `must be one of ${LOCALES.join(', ')}`,
+      problem: `must be one of ${LOCALES.join(', ')}`,
       description: `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. What a locale lacks is in English.`,
       default: 'en',
     }),
@@ -139,7 +139,7 @@ export const CommerceForm = Exact({
     Type.String({
       maxLength: 3,
       pattern: '^[ -~]*$',
-      says: 'may only contain printable ASCII characters',
+      problem: 'may only contain printable ASCII characters',
       description: 'Stands between the groups of the ISBN. May be empty. Used by `isbn` and `profile`.',
       default: '-',
     }),
@@ -175,7 +175,7 @@ export const PhoneForm = Exact({
   phone: Type.String({
     notBlank: true,
     pattern: '^(?=[\\s\\S]{1,32}$)\\+?[0-9\\s()\\-]*[0-9][0-9\\s()\\-]*$',
-    says: 'must be digits, spaces, hyphens and parentheses after an optional plus, at most 32 characters',
+    problem: 'must be digits, spaces, hyphens and parentheses after an optional plus, at most 32 characters',
     description:
       'Phone number: an optional leading plus, then digits, spaces, hyphens and parentheses, at most 32 characters. ' +
       'Without a plus only North American numbers are recognised.',

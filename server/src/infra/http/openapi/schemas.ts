@@ -4,7 +4,7 @@ import type { Route } from '../route.ts'
 import { resourceNameOf } from './names.ts'
 import type { JsonSchema } from './types.ts'
 
-const OWN_KEYWORDS = new Set(['trim', 'notBlank', 'numericRange', 'freeForm', 'itemwise', 'says', 'optionalBody', 'instant'])
+const OWN_KEYWORDS = new Set(['trim', 'notBlank', 'numericRange', 'freeForm', 'itemwise', 'problem', 'optionalBody', 'instant'])
 /** JSON Schema means a time of day by it; ours is a date or a date with a time. */
 const FORMAT_TAKEN = 'time'
 

@@ -11,7 +11,7 @@ const Settings = Exact({
   webhook_secret: Type.Optional(
     mail.Secret('Webhook secret', {
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
-      says: 'must be the signing secret of the webhook, which begins with `whsec_`',
+      problem: 'must be the signing secret of the webhook, which begins with `whsec_`',
       description: 'Without it, no report is taken.',
     }),
   ),

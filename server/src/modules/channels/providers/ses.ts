@@ -8,7 +8,7 @@ import * as providerHttp from '../provider-http.ts'
 import { confirm, readNotice } from '../sns.ts'
 
 const Settings = Exact({
-  region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', says: 'is not a region; write it like `eu-central-1`' }),
+  region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', problem: 'is not a region; write it like `eu-central-1`' }),
   access_key_id: Line(128, { title: 'Access key id', pattern: '^[A-Z0-9]{16,128}$' }),
   secret_access_key: mail.Secret('Secret access key', { description: 'Of a user who may `ses:SendEmail` and `ses:GetAccount`.' }),
   configuration_set: Type.Optional(Line(64, { title: 'Configuration set', pattern: '^[A-Za-z0-9_-]+$' })),
@@ -16,7 +16,7 @@ const Settings = Exact({
     Line(256, {
       title: 'SNS topic',
       pattern: '^arn:aws(-[a-z]+)*:sns:[a-z0-9-]+:\\d{12}:[A-Za-z0-9_-]+(\\.fifo)?$',
-      says: 'is not the ARN of an SNS topic',
+      problem: 'is not the ARN of an SNS topic',
       description: 'Where the configuration set publishes its events. Without it, no report is taken.',
     }),
   ),

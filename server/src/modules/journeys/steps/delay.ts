@@ -12,7 +12,7 @@ export const delay = step({
     time: Type.Optional(
       Type.String({
         pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
-        says: 'must be a time of day such as `09:30`',
+        problem: 'must be a time of day such as `09:30`',
         description: 'On the clock of the person.',
       }),
     ),

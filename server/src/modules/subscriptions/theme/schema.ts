@@ -15,7 +15,7 @@ const members = {
   accent_color: Nullable(
     Type.String({
       pattern: '^#[0-9a-fA-F]{6}$',
-      says: 'must be a colour such as `#1f4fd8`',
+      problem: 'must be a colour such as `#1f4fd8`',
       description: 'The colour of buttons. What is written on them is black or white, whichever can be read better.',
     }),
   ),
