@@ -1,4 +1,4 @@
-/** The page of errors: an anchor for each code, which `doc_url` leads to (D-ERR-1). */
+/** The page of errors. Each code has an anchor, to which `doc_url` links (D-ERR-1). */
 
 import { errorReply } from '../infra/http/error-reply.ts'
 import { ERRORS, REASONS } from '../infra/http/openapi/errors.ts'
@@ -16,22 +16,22 @@ export function errorsPage(version: string, baseUrl: string): string {
   const main = html`
 <section class="intro">
   <h1>Errors</h1>
-  <p class="lead">Every error has one of ${CODES.length} codes and one shape. Match on the code, show the message to a person, and quote the request id when you ask for help.</p>
+  <p class="lead">Every error has one of ${CODES.length} codes and the same shape. Rely on the code, read the message, and quote the request id when you ask for help.</p>
 </section>
 <section class="group">
 <h2 id="codes"><a href="#codes">All codes</a></h2>
 <div class="scroll" tabindex="0" role="region" aria-label="All codes"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${CODES.map((code) => html`<tr><th scope="row"><a href="#${code}"><code>${code}</code></a></th><td>${ERROR_STATUS[code]}</td><td>${inline(firstSentence(ERRORS[code].means))}</td></tr>`)}</tbody>
+<tbody>${CODES.map((code) => html`<tr><th scope="row"><a href="#${code}"><code>${code}</code></a></th><td>${ERROR_STATUS[code]}</td><td>${inline(firstSentence(ERRORS[code].meaning))}</td></tr>`)}</tbody>
 </table></div>
 ${CODES.map((code) => codeSection(code, baseUrl))}
 </section>
 <section class="group">
 <h2 id="reasons"><a href="#reasons">Reasons</a></h2>
-<p>Some errors carry a <code>reason</code> in <code>error.reason</code>, for programs that want to know more than the code.</p>
+<p>Some errors have an <code>error.reason</code>, which is more precise than the code.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table>
 <thead><tr><th scope="col">Reason</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${Object.entries(REASONS).map(([reason, means]) => html`<tr><th scope="row"><code>${reason}</code></th><td>${inline(means)}</td></tr>`)}</tbody>
+<tbody>${Object.entries(REASONS).map(([reason, meaning]) => html`<tr><th scope="row"><code>${reason}</code></th><td>${inline(meaning)}</td></tr>`)}</tbody>
 </table></div>
 </section>`
   const contents = html`
@@ -42,14 +42,14 @@ ${CODES.map((code) => codeSection(code, baseUrl))}
 }
 
 function codeSection(code: ErrorCode, baseUrl: string): Html {
-  const { means, todo, retry, example } = ERRORS[code]
+  const { meaning, action, retry, example } = ERRORS[code]
   return html`<article class="operation" id="${code}">
 <div class="about">
   <h3><a href="#${code}"><code>${code}</code></a></h3>
   <p class="endpoint"><span class="status">${ERROR_STATUS[code]}</span></p>
-  ${markdown(means)}
+  ${markdown(meaning)}
   <h4>What to do</h4>
-  ${markdown(todo)}
+  ${markdown(action)}
   <h4>Can the same request succeed later?</h4>
   ${markdown(retry)}
 </div>

@@ -1,4 +1,4 @@
-/** The same parts with the first one read already: what fails so early can still be answered as an error. */
+/** Reads the first part before returning, so that an early failure can still be sent as an error reply. */
 export async function begin<T>(parts: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = parts[Symbol.asyncIterator]()
   const first = await iterator.next()

@@ -1,6 +1,4 @@
-/**
- * Reading what was sent: size and decompression limits, JSON and forms, and every way in which bytes can be wrong (D-HTTP-3).
- */
+/** Reads request bodies: limits on size, decompression, media types, JSON and forms (D-HTTP-3). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
@@ -11,14 +9,14 @@ const JSON_DEPTH_MAX = 32
 
 const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
-/** The whole body, decompressed. Throws 413 as soon as more than `limit` bytes have come out. */
+/** Reads the whole body, decompressed. Throws 413 once there are more than `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of bytesOf(request, limit)) chunks.push(chunk)
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
-/** The body as it comes, decompressed. Throws 413 as soon as more than `limit` bytes have come out. */
+/** Reads the body in chunks, decompressed. Throws 413 once there are more than `limit` bytes. */
 export async function* bytesOf(request: IncomingMessage, limit: number): AsyncGenerator<Buffer, void, undefined> {
   if (Number(request.headers['content-length'] ?? 0) > limit && request.headers['content-encoding'] === undefined) throw tooLarge(limit)
   let size = 0
@@ -44,7 +42,7 @@ function decoded(request: IncomingMessage): AsyncIterable<unknown> {
       reason: 'media_type',
     })
   }
-  // The pipeline destroys both ends on an error; the error itself reaches whoever reads the decoder.
+  // On an error, the pipeline destroys both streams, and reading the decoder throws the error.
   const decoder = decoders[encoding as keyof typeof decoders]()
   return pipeline(request, decoder, () => undefined)
 }
@@ -66,7 +64,7 @@ const MEDIA_TYPES = {
   'text/csv': { pattern: /^text\/csv$/i, name: 'text/csv' },
 }
 
-/** Refuses other media types with 415. A missing header is read as what the route takes. */
+/** Throws 415 for another media type. Without a header, the type of the route is assumed. */
 export function checkMediaType(header: string | undefined, takes: keyof typeof MEDIA_TYPES, method: string): void {
   if (header === undefined || header.trim() === '') return
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
@@ -81,7 +79,7 @@ export function checkMediaType(header: string | undefined, takes: keyof typeof M
   })
 }
 
-/** Parses a JSON body. Throws 400 with line and column; never echoes the body. */
+/** Parses a JSON body. Throws 400 with line and column; the message never contains the body. */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw malformed('is not valid UTF-8')
   const text = withoutBom(bytes.toString('utf8'))
@@ -89,7 +87,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw malformed(`is not valid JSON${placeOf(error as Error, text)}`)
+    throw malformed(`is not valid JSON${positionOf(error as Error, text)}`)
   }
   return inspected(value, text)
 }
@@ -98,16 +96,16 @@ const malformed = (what: string) => fault('parameter_invalid_format', 'body', `T
 
 const withoutBom = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
 
-function placeOf(error: Error, text: string): string {
+function positionOf(error: Error, text: string): string {
   const position = /position (\d+)/.exec(error.message)?.[1]
   const before = text.slice(0, position === undefined ? text.length : Number(position))
   const line = before.split('\n').length
   return ` (line ${line}, column ${before.length - before.lastIndexOf('\n')})`
 }
 
-/** Refuses what PostgreSQL or we cannot hold; makes lone surrogates well-formed. */
+/** Refuses values that cannot be stored, and replaces lone surrogates. */
 function inspected(value: unknown, text: string): unknown {
-  // Only an escape can smuggle in a NUL or half a surrogate pair; most bodies have neither and skip the rewriting walk.
+  // Only an escape can contain a NUL or a lone surrogate. Most bodies have neither and need not be copied.
   const suspicious = /\\u(?:0000|[dD][89a-fA-F])/.test(text)
   return inspect(value, JSON_DEPTH_MAX, suspicious)
 }
@@ -115,7 +113,7 @@ function inspected(value: unknown, text: string): unknown {
 function inspect(value: unknown, levels: number, suspicious: boolean): unknown {
   if (typeof value === 'string') return suspicious ? cleaned(value) : value
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw malformed('has a number that is too large')
+    if (!Number.isFinite(value)) throw malformed('contains a number that is too large')
     return value
   }
   if (typeof value !== 'object' || value === null) return value
@@ -132,7 +130,7 @@ function inspectObject(value: Record<string, unknown>, levels: number, suspiciou
     for (const key in value) inspect(value[key], levels - 1, false)
     return value
   }
-  // A member may be called `__proto__`; defining it keeps it an ordinary one.
+  // A member can be called `__proto__`. Assigning it would set the prototype.
   const copy = {}
   for (const [key, inner] of Object.entries(value)) {
     Object.defineProperty(copy, cleaned(key), {
@@ -146,11 +144,11 @@ function inspectObject(value: Record<string, unknown>, levels: number, suspiciou
 }
 
 function cleaned(text: string): string {
-  if (text.includes('\0')) throw malformed('has a string with the character U+0000, which cannot be stored')
+  if (text.includes('\0')) throw malformed('contains a string with the character U+0000, which cannot be stored')
   return text.toWellFormed()
 }
 
-/** Parses `a=1&b=2` (a query string or a form) into pairs; throws 400 on bad percent-encoding. */
+/** Parses `a=1&b=2` (a query string or a form) into pairs. Throws 400 if the percent-encoding is malformed. */
 export function parsePairs(text: string): [string, string][] {
   if (text === '') return []
   return text
@@ -167,14 +165,14 @@ function unescapePart(part: string): string {
   try {
     decoded = decodeURIComponent(part.replaceAll('+', ' '))
   } catch {
-    throw new ApiError('parameter_invalid_format', 'The percent-encoding of a parameter is broken.')
+    throw new ApiError('parameter_invalid_format', 'The percent-encoding of a parameter is malformed.')
   }
   if (decoded.includes('\0'))
-    throw new ApiError('parameter_invalid_format', 'A parameter holds the character U+0000, which cannot be stored.')
+    throw new ApiError('parameter_invalid_format', 'A parameter contains the character U+0000, which cannot be stored.')
   return decoded
 }
 
-/** One value a name; throws when a name comes twice. */
+/** Turns pairs into an object. Throws 400 if a name occurs twice. */
 export function toRecord(pairs: [string, string][]): Record<string, string> {
   const record: Record<string, string> = Object.create(null)
   for (const [name, value] of pairs) {

@@ -4,20 +4,20 @@ import { type Check, checker } from '../../lib/validate.ts'
 import { PAGING_PARAMETERS } from './paging.ts'
 import type { Route } from './route.ts'
 
-/** A route with its validators compiled, once, when the server is put together. */
+/** A route with its validators, which are compiled once, at startup. */
 export type CompiledRoute = {
   def: Route
   isExt: boolean
   takes: 'json' | 'form' | 'stream' | 'nothing'
-  /** What the reply is: a file is written as it is read, and a live one goes on. */
-  answers: 'json' | 'file' | 'live'
+  /** The kind of reply: `file` is a download, `live` are Server-Sent Events. */
+  replies: 'json' | 'file' | 'live'
   checkBody: Check<unknown>
   checkQuery: Check<unknown>
-  /** Query parameters the route knows. */
+  /** Query parameters of the route, those of paging included. */
   queryNames: Set<string>
 }
 
-/** One object for all who take nothing: a validator is made for each object, and most routes are such. */
+/** Shared by all routes without a body or query, because a validator is compiled for each schema object. */
 const NOTHING = Exact({})
 
 export function compileRoute(def: Route): CompiledRoute {
@@ -27,19 +27,19 @@ export function compileRoute(def: Route): CompiledRoute {
     def,
     isExt: def.path.startsWith('/api/ext/'),
     takes: def.stream ? 'stream' : def.form ? 'form' : def.body ? 'json' : 'nothing',
-    answers: answersOf(def.reply),
+    replies: repliesOf(def.reply),
     checkBody: checker(envelope(def.form ?? def.body ?? NOTHING)),
     checkQuery: checker(query),
     queryNames: new Set(names),
   }
 }
 
-function answersOf(reply: (TSchema & { contentMediaType?: string }) | undefined): CompiledRoute['answers'] {
+function repliesOf(reply: (TSchema & { contentMediaType?: string }) | undefined): CompiledRoute['replies'] {
   if (reply?.contentMediaType === undefined) return 'json'
   return reply.contentMediaType === 'text/event-stream' ? 'live' : 'file'
 }
 
-/** Items that are checked one by one by their module are left alone here: one bad item must not reject a batch. */
+/** Leaves out the items that the module checks one by one, because one invalid item must not reject the batch. */
 function envelope(schema: TSchema): TSchema {
   if (!('itemwise' in schema)) return schema
   const { itemwise: _, items: __, ...rest } = schema as TSchema & { itemwise: boolean; items: TSchema }

@@ -8,11 +8,11 @@ const PREFLIGHT_SECONDS = 7200
 /** Only routes that a publishable key may use are open to browsers (D-HTTP-7). */
 const isOpenToBrowsers = ({ def }: CompiledRoute): boolean => 'publishable' in def.access && def.access.publishable !== undefined
 
-/** On the answer itself, errors included: a browser hides a 401 without them. */
+/** The CORS headers of replies. Errors need them too, because a browser would hide a 401 without them. */
 export const corsHeaders = (route: CompiledRoute): Record<string, string> =>
   isOpenToBrowsers(route) ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED } : {}
 
-/** OPTIONS: a preflight for routes open to browsers, otherwise just what is allowed. No credential needed. */
+/** Answers OPTIONS: a CORS preflight if a route is open to browsers, or else only `Allow`. Needs no key. */
 export async function preflight(request: FastifyRequest, reply: FastifyReply, routes: CompiledRoute[], allow: string): Promise<void> {
   const open = routes.filter(isOpenToBrowsers)
   reply.code(204).header('x-request-id', request.id).header('allow', allow).header('vary', 'Origin, Accept-Encoding')

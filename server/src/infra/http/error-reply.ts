@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isSqlState } from '../postgres/db.ts'
 import { HandlerRefusal } from './idempotency.ts'
 
-/** The body and headers of an error, for every endpoint alike (D-ERR-1). */
+/** The body of an error reply, the same for every endpoint (D-ERR-1). */
 export function errorReply(error: ApiError, requestId: string, baseUrl: string) {
   const { code, message, param, reason, faults } = error
   const errors = faults.map(({ code, param, message }) => ({ code, ...(param !== undefined && { param }), message }))
@@ -24,12 +24,12 @@ export function errorReply(error: ApiError, requestId: string, baseUrl: string) 
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 
-/** Anything that was thrown, as an `ApiError`. What is not one is a bug or a database that is away; neither is described to the caller. */
+/** Converts anything thrown to an `ApiError`. A bug or an unavailable database is not described to the caller. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof HandlerRefusal) return error.error
   if (isDatabaseAway(error)) {
-    return new ApiError('internal_error', 'The service is not available for the moment. Try again in a few seconds.', {
+    return new ApiError('internal_error', 'The server is temporarily unavailable. Try again in a few seconds.', {
       status: 503,
       headers: { 'retry-after': '5' },
     })
@@ -37,7 +37,7 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.')
 }
 
-/** Is the database away rather than the statement wrong? Then the same request may succeed later. */
+/** Did this fail because the database is unavailable? If so, the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   if (isSqlState(error, '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006')) return true
   if (!(error instanceof Error)) return false

@@ -7,7 +7,7 @@ const batch = '/api/client/users/batch'
 const key = (value: string) => ({ headers: { 'idempotency-key': value } })
 
 describe('Idempotency-Key', () => {
-  test('the same request again gets the same answer and runs nothing', async () => {
+  test('a repeated request gets the same reply and has no effect', async () => {
     await using w = await world()
     const first = await w.post('/api/client/keys', { name: 'one', role: 'editor' }, key('k1'))
     const again = await w.post('/api/client/keys', { role: 'editor', name: 'one' }, key('k1'))
@@ -23,7 +23,7 @@ describe('Idempotency-Key', () => {
     expect((await w.get('/api/client/keys?q=one')).body.results).toHaveLength(1)
   })
 
-  test('a secret in a stored answer is sealed', async () => {
+  test('a secret in a stored reply is encrypted', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/keys', { name: 'one' }, key('sealed'))
     const Row = Type.Object({ body: Type.String() })
@@ -42,14 +42,14 @@ describe('Idempotency-Key', () => {
     expect([reply.status, reply.body.code, reply.body.error.reason]).toEqual([409, 'idempotency_key_mismatch', 'different_request'])
   })
 
-  test('two credentials never see each other’s keys', async () => {
+  test('the same key of two credentials is not the same', async () => {
     await using w = await world()
     await w.post(batch, [{ external_id: 'a' }], key('k'))
     const reply = await w.post(batch, [{ external_id: 'b' }], { ...key('k'), key: w.keys.editor })
     expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([200, undefined])
   })
 
-  test('ten at once have one effect and one answer', async () => {
+  test('ten simultaneous requests have one effect and one reply', async () => {
     await using w = await world()
     const replies = await Promise.all(Array.from({ length: 10 }, () => w.post('/api/client/keys', { name: 'once' }, key('parallel'))))
     const created = replies.filter(({ status }) => status === 201)
@@ -61,14 +61,14 @@ describe('Idempotency-Key', () => {
     expect((await w.get('/api/client/keys?q=once')).body.results).toHaveLength(1)
   })
 
-  test('a rejected request may be corrected and sent again with the same key', async () => {
+  test('a rejected request can be corrected and sent again with the same key', async () => {
     await using w = await world()
     expect((await w.post('/api/client/keys', { nom: 'x' }, key('k'))).status).toBe(422)
     const corrected = await w.post('/api/client/keys', { name: 'x' }, key('k'))
     expect([corrected.status, corrected.headers['idempotent-replayed']]).toEqual([201, undefined])
   })
 
-  test('a refusal that the handler decided is replayed, and left nothing behind', async () => {
+  test('a refusal by the handler is replayed and has no effect', async () => {
     await using w = await world()
     const first = await w.patch('/api/client/keys/999999', { name: 'x' }, key('gone'))
     const again = await w.patch('/api/client/keys/999999', { name: 'x' }, key('gone'))
@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
     expect(again.text).toBe(first.text)
   })
 
-  test('the key is forgotten after 24 hours, to the millisecond', async () => {
+  test('a key expires after 24 hours, to the millisecond', async () => {
     await using w = await world()
     const send = () => w.post(batch, [{ external_id: 'a' }], key('day'))
     await send()
@@ -86,7 +86,7 @@ describe('Idempotency-Key', () => {
     expect((await send()).headers['idempotent-replayed']).toBeUndefined()
   })
 
-  test('an archived credential gets 401, not a replay', async () => {
+  test('an archived API key gets 401, not a replay', async () => {
     await using w = await world()
     const made = (await w.post('/api/client/keys', { name: 'x', role: 'editor' })).body
     await w.post(batch, [{ external_id: 'a' }], { ...key('k'), key: made.value })
@@ -97,13 +97,13 @@ describe('Idempotency-Key', () => {
   test.each<[string, string, string]>([
     ['empty', ' ', 'parameter_invalid_empty'],
     ['too long', 'x'.repeat(256), 'parameter_invalid_format'],
-    ['other bytes', 'schlüssel', 'parameter_invalid_format'],
+    ['not ASCII', 'schlüssel', 'parameter_invalid_format'],
   ])('a key that is %s is refused', async (_, value, code) => {
     await using w = await world()
     expect((await w.post(batch, [{ external_id: 'a' }], key(value))).body).toMatchObject({ code, error: { param: 'Idempotency-Key' } })
   })
 
-  test('an accepted event and the record of its answer commit together', async () => {
+  test('an accepted event and the record of its reply are committed together', async () => {
     await using w = await world()
     const send = () => w.post('/api/client/events', [{ name: 'x', external_id: 'kim' }], key('event'))
     expect([(await send()).status, (await send()).headers['idempotent-replayed']]).toEqual([204, 'true'])

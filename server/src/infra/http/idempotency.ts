@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key (D-IDEM-1 to D-IDEM-6): the effects of a request and the record of its reply commit in one transaction,
- * under an advisory lock on the key, so that a request runs once however often and however parallel it is sent.
+ * Idempotency-Key (D-IDEM-1 to D-IDEM-6). The effects of a request and the record of its reply are committed in one transaction,
+ * under an advisory lock on the key. So a request takes effect once, even if it is sent several times in parallel.
  */
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
@@ -11,7 +11,7 @@ import { isSqlState, LOCK_NOT_AVAILABLE, sql } from '../postgres/db.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import type { Route } from './route.ts'
 
-/** What was answered, or is answered again; `originalRequest` is set on a replay. */
+/** A reply, as it is stored. `originalRequest` is set when it is replayed. */
 export type StoredReply = { status: number; body: string | null; location: string | null; originalRequest?: string }
 
 export type IdempotentRequest = {
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000
 
 export const isIdempotent = (method: string): boolean => method !== 'GET'
 
-/** The key of the request, or undefined. Throws 400 when it is empty, too long, has other bytes, or comes twice. */
+/** The key of the request, or undefined. Throws 400 if it is empty, too long, not visible ASCII, or sent twice. */
 export function readIdempotencyKey(rawHeaders: string[]): string | undefined {
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'idempotency-key')
   const [value] = values
@@ -42,7 +42,7 @@ export function readIdempotencyKey(rawHeaders: string[]): string | undefined {
   return value
 }
 
-/** A refusal that the handler decided on: part of the outcome, stored and replayed like any other (D-IDEM-5). */
+/** The handler refused the request. Its reply is stored and replayed like a success (D-IDEM-5). */
 export class HandlerRefusal extends Error {
   readonly error: ApiError
   readonly reply: StoredReply
@@ -61,11 +61,11 @@ type Work = (ctx: Ctx) => Promise<StoredReply>
 
 const waiters = new Map<string, number>()
 
-/** Runs `work` once per key; every further request of the same kind gets the same reply. */
+/** Runs `work` once per key. Later requests with the key get the same reply. */
 export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
   const lock = `${request.keyId}:${request.key}`
   const ahead = waiters.get(lock) ?? 0
-  // One runs, the others hold a connection each while they wait.
+  // Each waiting request holds a database connection.
   if (ahead > WAITERS_MAX) throw inProgress()
   waiters.set(lock, ahead + 1)
   try {
@@ -105,20 +105,20 @@ async function underLock(ctx: InTx<Ctx>, lock: string, request: IdempotentReques
   await ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
   await ctx.db.run(sql`select set_config('lock_timeout', '0', true)`)
   const fingerprint = fingerprintOf(request)
-  // READ COMMITTED: this read has a snapshot taken after the lock, and so sees what the one before us wrote.
+  // READ COMMITTED: the snapshot is taken after the lock, so this sees the record of the previous request.
   const known = await find(ctx, request)
   if (known) {
     if (known.fingerprint !== fingerprint) throw differentRequest()
     const body = known.body !== null && known.is_sealed ? ctx.secrets.open(known.body, lock) : known.body
     return { status: known.status, body, location: known.location, originalRequest: known.request_id }
   }
-  const reply = await settle(ctx, work)
+  const reply = await runWork(ctx, work)
   await save(ctx, request, fingerprint, reply, lock)
   return reply
 }
 
-/** The reply of the handler; a refusal leaves none of its effects behind. */
-async function settle(ctx: InTx<Ctx>, work: Work): Promise<StoredReply> {
+/** Runs the handler. If it refuses the request, its effects are rolled back. */
+async function runWork(ctx: InTx<Ctx>, work: Work): Promise<StoredReply> {
   try {
     return await ctx.db.savepoint(() => work(ctx))
   } catch (error) {
@@ -148,17 +148,17 @@ function save(ctx: InTx<Ctx>, request: IdempotentRequest, fingerprint: string, r
   )
 }
 
-const PURGED_AT_ONCE = 10_000
+const PURGE_BATCH = 10_000
 
-/** Deletes records whose time is over; returns how many. */
+/** Deletes expired records. Returns how many. */
 export const purgeIdempotencyRecords = (ctx: Ctx): Promise<number> =>
   ctx.db.run(
     sql`delete from idempotency_records
         where (key_id, idempotency_key) in
-          (select key_id, idempotency_key from idempotency_records where expires_at <= ${ctx.clock.now()} limit ${PURGED_AT_ONCE})`,
+          (select key_id, idempotency_key from idempotency_records where expires_at <= ${ctx.clock.now()} limit ${PURGE_BATCH})`,
   )
 
-/** Method, path, query and body, whatever the order of members and the white space (D-IDEM-3). */
+/** A hash of method, path, query and body that ignores white space and the order of members (D-IDEM-3). */
 function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
   const sortedQuery = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
@@ -166,7 +166,7 @@ function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'ro
     .digest('hex')
 }
 
-/** JSON with sorted members, in the manner of RFC 8785. */
+/** JSON with sorted members, similar to RFC 8785. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value === 'object' && value !== null) {

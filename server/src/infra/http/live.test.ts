@@ -13,7 +13,7 @@ type Stage = AsyncDisposable & { w: World; app: FastifyInstance; url: string; he
 
 const PATH = '/api/client/live'
 
-/** A server with one live route. Tokens are the ids of users, as long as they are not withdrawn. */
+/** A server with one live route. */
 async function stage(events: Events): Promise<Stage> {
   const closing = new AsyncDisposableStack()
   const logged: string[] = []
@@ -39,7 +39,7 @@ async function stage(events: Events): Promise<Stage> {
 const until = (signal: AbortSignal) => (signal.aborted ? Promise.resolve() : once(signal, 'abort'))
 const hello: LiveEvent = { event: 'hello', id: 1, data: { text: 'a\nb' } }
 
-test('events are written as they happen, unpacked and unbuffered, on a connection of their own', async () => {
+test('events are written at once, without compression or buffering, and the connection is not reused', async () => {
   await using s = await stage(async function* ({ signal }) {
     yield hello
     yield 'heartbeat'
@@ -62,7 +62,7 @@ test('events are written as they happen, unpacked and unbuffered, on a connectio
   await reader?.cancel()
 })
 
-test('they end when there are no more', async () => {
+test('the reply ends when there are no more events', async () => {
   await using s = await stage(async function* () {
     yield hello
   })
@@ -70,8 +70,8 @@ test('they end when there are no more', async () => {
   expect(await reply.text()).toContain('event: hello')
 })
 
-test('what fails before the first event is answered like any other error', async () => {
-  // biome-ignore lint/correctness/useYield: it fails before it could.
+test('a failure before the first event gets an error reply', async () => {
+  // biome-ignore lint/correctness/useYield: it throws before its first event.
   await using s = await stage(async function* () {
     throw new ApiError('rate_limited', 'Too many.')
   })
@@ -81,7 +81,7 @@ test('what fails before the first event is answered like any other error', async
   expect(s.logged.join('')).not.toContain('live reply failed')
 })
 
-test('what fails later cuts the connection, and is logged', async () => {
+test('a later failure cuts the connection and is logged', async () => {
   await using s = await stage(async function* () {
     yield hello
     throw new Error('Broken.')
@@ -91,7 +91,7 @@ test('what fails later cuts the connection, and is logged', async () => {
   expect(s.logged.join('')).toContain('live reply failed')
 })
 
-test('who leaves ends them', async () => {
+test('the events end when the client disconnects', async () => {
   let ended: () => void
   const over = new Promise<void>((resolve) => {
     ended = resolve
@@ -109,7 +109,7 @@ test('who leaves ends them', async () => {
   expect(s.logged.join('')).not.toContain('live reply failed')
 })
 
-test('who is slow is not written to without end', async () => {
+test('events for a slow client are not buffered without limit', async () => {
   let made = 0
   await using s = await stage(async function* ({ signal }) {
     for (; !signal.aborted; made++) yield { event: 'much', id: made, data: 'x'.repeat(65_536) }
@@ -136,7 +136,7 @@ test('who is slow is not written to without end', async () => {
   socket.destroy()
 })
 
-test('they are asked to end when the server drains, and those that begin then end at once', async () => {
+test('live replies end when the server shuts down, and new ones end at once', async () => {
   await using s = await stage(async function* ({ signal }) {
     yield hello
     await until(signal)
@@ -148,7 +148,7 @@ test('they are asked to end when the server drains, and those that begin then en
   expect(await text).toContain('event: bye')
 })
 
-test('HEAD begins none', async () => {
+test('HEAD starts no live reply', async () => {
   let begun = 0
   await using s = await stage(async function* () {
     begun++
@@ -158,7 +158,7 @@ test('HEAD begins none', async () => {
   expect([reply.status, reply.headers.get('content-type'), begun]).toEqual([200, 'text/event-stream; charset=utf-8', 0])
 })
 
-test('they may ask again whom the token speaks for, until it has expired', async () => {
+test('the credentials can be checked again until the token expires', async () => {
   await using s = await stage(async function* ({ again, lastEventId }) {
     yield { event: 'user', id: 1, data: await again() }
     s.w.advance('16 minutes')

@@ -1,4 +1,4 @@
-/** Replies that go on: Server-Sent Events, each flushed as it happens, until nobody listens, the events end or the server drains. */
+/** Live replies: Server-Sent Events, each flushed at once, until the client disconnects, the events end or the server shuts down. */
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -7,14 +7,14 @@ import type { Ctx } from '../runtime/ctx.ts'
 import { begin } from './begin.ts'
 import type { Live, LiveEvent } from './route.ts'
 
-/** Who does not take what is left when the server drains is cut off after this time. */
+/** How long clients have to read the remaining events at shutdown; after that, the connection is cut. */
 const DRAIN_MAX_MS = 5000
 
-/** Such a reply is never stored, packed or held back, and its connection serves nothing after it. */
+/** The reply is not cached, compressed or buffered, and its connection is not reused. */
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close', 'x-accel-buffering': 'no' }
 
 export type LiveReplies = {
-  /** Begins a reply; what goes wrong before its first event is thrown, and can still be answered. */
+  /** Starts a reply. Throws if it fails before the first event, so that an error reply can be sent. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -23,7 +23,7 @@ export type LiveReplies = {
   ): Promise<void>
 }
 
-/** The live replies of a server; they end when it drains. */
+/** The live replies of a server. They end when it shuts down. */
 export function createLiveReplies(app: FastifyInstance, ctx: Ctx): LiveReplies {
   const replies = new Map<ServerResponse, AbortController>()
   const drained = new AbortController()
@@ -31,7 +31,7 @@ export function createLiveReplies(app: FastifyInstance, ctx: Ctx): LiveReplies {
   app.addHook('preClose', async () => {
     draining = true
     if (replies.size === 0) return
-    for (const ending of replies.values()) ending.abort()
+    for (const abortion of replies.values()) abortion.abort()
     void ctx.clock.sleep(DRAIN_MAX_MS, drained.signal).then(() => {
       for (const raw of replies.keys()) raw.destroy()
     })
@@ -48,23 +48,23 @@ export function createLiveReplies(app: FastifyInstance, ctx: Ctx): LiveReplies {
         return
       }
       const { raw } = reply
-      const ending = new AbortController()
-      replies.set(raw, ending)
+      const abortion = new AbortController()
+      replies.set(raw, abortion)
       raw.once('close', () => close(raw))
-      if (draining) ending.abort()
-      // Who left before we listened for it leaves no other trace.
+      if (draining) abortion.abort()
+      // A connection that closed earlier emits no `close`.
       if (raw.destroyed) close(raw)
-      const { events } = await open(ending.signal)
+      const { events } = await open(abortion.signal)
       const parts = framed(ctx, request.id, await begin(events))
       reply.hijack()
       raw.writeHead(200, { ...headers, ...HEADERS })
-      // Who leaves breaks the pipeline, which is how most of these replies end.
+      // A client that disconnects breaks the pipeline. Most live replies end this way.
       void pipeline(Readable.from(parts, { objectMode: false }), raw).catch(() => close(raw))
     },
   }
 }
 
-/** Events as they are written. One that fails is told to the log; the listener finds the connection cut, and comes again. */
+/** Formats events. A failure is logged and cuts the connection, so the client reconnects. */
 async function* framed(ctx: Ctx, requestId: string, events: AsyncIterable<LiveEvent>): AsyncGenerator<string> {
   try {
     for await (const event of events) yield frame(event)
@@ -74,6 +74,6 @@ async function* framed(ctx: Ctx, requestId: string, events: AsyncIterable<LiveEv
   }
 }
 
-// JSON has no line breaks of its own, so that one line of data holds all of it.
+// JSON contains no line breaks, so one `data` line is enough.
 const frame = (event: LiveEvent): string =>
   event === 'heartbeat' ? ':\n\n' : `id: ${event.id}\nevent: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`

@@ -75,11 +75,11 @@ const bells = [
   }),
 ]
 
-const described = (routes: Route[] = bells) => openApiDocument({ routes, version: '1.2.3', baseUrl: 'https://bells.example' })
-const operation = (method: 'get' | 'post' | 'patch' | 'delete', path: string) => described().paths[path]?.[method] as Operation
+const documentOf = (routes: Route[] = bells) => openApiDocument({ routes, version: '1.2.3', baseUrl: 'https://bells.example' })
+const operation = (method: 'get' | 'post' | 'patch' | 'delete', path: string) => documentOf().paths[path]?.[method] as Operation
 const all = () => allRoutes({} as never)
 
-const operationsOf = (document: ReturnType<typeof described>) => Object.values(document.paths).flatMap((methods) => Object.values(methods))
+const operationsOf = (document: ReturnType<typeof documentOf>) => Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
 function refsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
@@ -93,7 +93,7 @@ const at = (document: object, ref: string) =>
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
 
 describe('the description of every route', () => {
-  const document = described(all())
+  const document = documentOf(all())
 
   test('has an operation for each route', () => {
     const there = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -106,13 +106,13 @@ describe('the description of every route', () => {
     )
   })
 
-  test('has a reference for everything it refers to', () => {
+  test('has the target of every reference', () => {
     const refs = refsIn(document)
     expect(refs.length).toBeGreaterThan(100)
     expect(refs.filter((ref) => at(document, ref) === undefined)).toEqual([])
   })
 
-  test('has no component that nothing refers to', () => {
+  test('has no component without references', () => {
     const refs = new Set(refsIn(document))
     const components = (['schemas', 'parameters', 'responses', 'headers'] as const).flatMap((group) =>
       Object.keys(document.components[group]).map((name) => `#/components/${group}/${name}`),
@@ -120,13 +120,13 @@ describe('the description of every route', () => {
     expect(components.filter((component) => !refs.has(component))).toEqual([])
   })
 
-  test('gives every operation a name of its own', () => {
+  test('gives every operation a unique id', () => {
     const ids = operationsOf(document).map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
   })
 
-  test('has only schemas that are JSON Schema 2020-12 without a word of our own', () => {
+  test('has only schemas in JSON Schema 2020-12, without our own keywords', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, validateFormats: false })
     ajv.addKeyword('example')
     const { schemas } = JSON.parse(JSON.stringify(document.components).replaceAll('#/components/schemas/', '#/$defs/'))
@@ -137,7 +137,7 @@ describe('the description of every route', () => {
     }
   })
 
-  test('declares each parameter of a path, and no other', () => {
+  test('declares exactly the parameters of each path', () => {
     for (const [path, methods] of Object.entries(document.paths)) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       for (const { parameters } of Object.values(methods)) {
@@ -146,11 +146,11 @@ describe('the description of every route', () => {
     }
   })
 
-  test('is the same text each time', () => {
-    expect(JSON.stringify(described(all()))).toBe(JSON.stringify(document))
+  test('is the same text every time', () => {
+    expect(JSON.stringify(documentOf(all()))).toBe(JSON.stringify(document))
   })
 
-  test('shows samples that the validator of the route accepts, but for what only the caller knows', () => {
+  test('has samples that the validator of the route accepts, except for placeholders', () => {
     const same = (schema: JsonSchema) => schema
     const samples = all().flatMap(({ method, path, body, form }) => {
       const schema = body ?? form
@@ -180,13 +180,13 @@ describe('an operation', () => {
     ['POST', '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend', 'resendWebhookDelivery'],
     ['POST', '/api/ext/generic/data/generate/lorem', 'generateLorem'],
     ['POST', '/api/ext/generic/email/spf-lookup', 'spfLookup'],
-  ] as const)('%s %s is called %s', (method, path, name) => expect(operationIdOf({ method, path })).toBe(name))
+  ] as const)('%s %s has the id %s', (method, path, name) => expect(operationIdOf({ method, path })).toBe(name))
 
-  test('two of one name are refused', () => {
-    expect(() => described([...bells, ...bells.slice(0, 1)])).toThrow('listBells')
+  test('two with the same id are refused', () => {
+    expect(() => documentOf([...bells, ...bells.slice(0, 1)])).toThrow('listBells')
   })
 
-  test('takes an Idempotency-Key when it writes, and not as a utility', () => {
+  test('takes an Idempotency-Key if it writes and is not a utility', () => {
     const takes = ({ parameters }: Operation) =>
       parameters.some((parameter) => '$ref' in parameter && parameter.$ref.endsWith('/IdempotencyKey'))
     expect(takes(operation('post', '/api/client/bells'))).toBe(true)
@@ -195,14 +195,14 @@ describe('an operation', () => {
     expect(takes(operation('post', '/api/ext/generic/sound/peal'))).toBe(false)
   })
 
-  test('names every way to call it, and the lowest roles', () => {
+  test('lists the kinds of key that may call it, and the lowest roles', () => {
     const { security, 'x-access': access } = operation('post', '/api/client/bells')
     expect(security).toEqual([{ secretKey: [] }, { publishableKey: [], userToken: [] }])
     expect(access).toEqual({ secret: 'editor', publishable: 'user' })
     expect(operation('post', '/api/ext/generic/sound/peal').security).toEqual([{ secretKey: [] }, { organisationKey: [] }])
   })
 
-  test('of a list says what can be sorted and searched', () => {
+  test('of a list describes what can be sorted and searched', () => {
     const { parameters } = operation('get', '/api/client/bells')
     const byName = new Map(parameters.flatMap((parameter) => ('name' in parameter ? [[parameter.name, parameter] as const] : [])))
     expect(byName.get('sort')?.schema).toEqual({ type: 'string', enum: ['id', 'name'], default: 'id' })
@@ -210,28 +210,28 @@ describe('an operation', () => {
     expect(byName.get('q')?.description).toContain('`name` or `maker`')
   })
 
-  test('that creates answers 201 with a Location', () => {
+  test('that creates a resource replies with 201 and a Location', () => {
     const created = operation('post', '/api/client/bells').responses['201'] as { headers: object }
     expect(Object.keys(created.headers)).toContain('Location')
     expect(operation('delete', '/api/client/bells/{bellId}').responses['204']).not.toHaveProperty('content')
   })
 
-  test('lists the errors that it can answer with, each under its status', () => {
+  test('lists the errors that it can reply with, each under its status', () => {
     const list = operation('get', '/api/client/bells')
     expect(list['x-errors']).not.toContain('resource_missing')
     expect(list['x-errors']).toContain('validation_failed')
     const change = operation('patch', '/api/client/bells/{bellId}')
     expect(change['x-errors']).toContain('resource_missing')
     expect(change['x-errors']).toContain('idempotency_key_mismatch')
-    for (const { 'x-errors': codes, responses } of operationsOf(described())) {
+    for (const { 'x-errors': codes, responses } of operationsOf(documentOf())) {
       for (const code of codes) expect(responses).toHaveProperty(String(ERROR_STATUS[code]))
     }
   })
 })
 
 describe('schemas', () => {
-  test('equal objects are one component, and a page refers to its item', () => {
-    const { components, paths } = described()
+  test('equal objects are one component, and a page references its item', () => {
+    const { components, paths } = documentOf()
     expect(Object.keys(components.schemas)).toEqual(['Bell', 'BellChanges', 'BellInput', 'BellPage', 'PealInput', 'PealReply', 'Error'])
     expect(components.schemas.BellPage?.properties?.results?.items).toEqual({ $ref: '#/components/schemas/Bell' })
     expect(paths['/api/client/bells']?.post?.requestBody?.content).toEqual({
@@ -251,7 +251,7 @@ describe('schemas', () => {
         run,
       }),
     ]
-    expect(described(titled).components.schemas).toHaveProperty('Clapper')
+    expect(documentOf(titled).components.schemas).toHaveProperty('Clapper')
   })
 
   test.each([
@@ -287,7 +287,7 @@ describe('schemas', () => {
 })
 
 describe('examples', () => {
-  test('come from the schema alone', () => {
+  test('come only from the schema', () => {
     expect(exampleOf(publicSchema(BellInput))).toBeUndefined()
     expect(exampleOf({ type: 'object', properties: { a: { type: 'string', default: 'x' }, b: { type: 'string' } } })).toEqual({ a: 'x' })
     expect(

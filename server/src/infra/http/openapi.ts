@@ -1,6 +1,6 @@
 /**
- * The API description (OpenAPI 3.1), written from the very routes that answer, so that it cannot say anything else (D-HTTP-8).
- * The same routes always give the same text, so that `server/openapi.json` can be compared.
+ * The API description (OpenAPI 3.1), generated from the routes that the server runs (D-HTTP-8).
+ * The same routes always produce the same text, so that a test can compare it with `server/openapi.json`.
  */
 import { ROLES } from '../../lib/roles.ts'
 import { GUIDE, INTRODUCTION } from './openapi/guide.ts'
@@ -14,11 +14,11 @@ import type { Access, Route } from './route.ts'
 
 export type { OpenApiDocument } from './openapi/types.ts'
 
-export type Described = {
+export type DocumentOptions = {
   routes: readonly Route[]
-  /** Of the release. */
+  /** The release. */
   version: string
-  /** Where this server is reached; absent in the committed file. */
+  /** The URL of this server; absent in the committed file. */
   baseUrl?: string
 }
 
@@ -26,11 +26,16 @@ const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: `\`sk_…\`, for servers. Its role is one of ${ROLES.join(', ')}.` },
   publishableKey: { type: 'http', scheme: 'bearer', description: '`pk_…`, for browsers and apps.' },
   organisationKey: { type: 'http', scheme: 'bearer', description: '`ok_…`, for the projects of an organisation.' },
-  userToken: { type: 'apiKey', in: 'header', name: 'X-Service-User-Token', description: 'Which user a publishable key speaks for.' },
+  userToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-User-Token',
+    description: 'The user that a request with a publishable key is made for.',
+  },
 }
 
-/** The description of these routes. Throws when two of them would have the same name. */
-export function openApiDocument({ routes, version, baseUrl }: Described): OpenApiDocument {
+/** Describes these routes. Throws if two would have the same operation id. */
+export function openApiDocument({ routes, version, baseUrl }: DocumentOptions): OpenApiDocument {
   const components = componentsOf(routes)
   return {
     openapi: '3.1.1',
@@ -59,7 +64,7 @@ function pathsOf(routes: readonly Route[], components: Components): OpenApiDocum
   for (const route of routes) {
     const operation = operationOf(route, components)
     if (ids.has(operation.operationId))
-      throw new Error(`Two routes are called ${operation.operationId}; one of them is ${route.method} ${route.path}.`)
+      throw new Error(`Two routes have the operation id ${operation.operationId}. One is ${route.method} ${route.path}.`)
     ids.add(operation.operationId)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase() as Method]: operation }
   }
@@ -94,7 +99,7 @@ function requestBodyOf({ body, form, stream }: Route, { refer }: Components): Op
   return { required, content: { [body ? 'application/json' : 'application/x-www-form-urlencoded']: media } }
 }
 
-/** The ways to call, any one of which will do. */
+/** The alternative combinations of credentials. */
 function securityOf(access: Access): Operation['security'] {
   const ways: Operation['security'] = []
   if ('secret' in access) ways.push({ secretKey: [] })

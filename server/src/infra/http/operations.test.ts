@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { queueDepths } from '../../workers.ts'
 
-test('alive, ready and which version, without a key', async () => {
+test('liveness, readiness and version need no key', async () => {
   await using w = await world()
   const none = { key: null }
   expect((await w.get('/livez', none)).body).toEqual({ status: 'ok' })
@@ -11,7 +11,7 @@ test('alive, ready and which version, without a key', async () => {
   expect((await w.get('/version', none)).body.version).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
-test('without its database a server lives but is not ready, and says nothing about why', async () => {
+test('without its database, a server is alive but not ready, and does not expose the reason', async () => {
   await using w = await world({ own: true })
   await w.db[Symbol.asyncDispose]()
   expect((await w.get('/livez', { key: null })).status).toBe(200)
@@ -21,7 +21,7 @@ test('without its database a server lives but is not ready, and says nothing abo
   })
 })
 
-test('the metrics tell requests, events and how much waits', async () => {
+test('the metrics count requests, events and waiting jobs', async () => {
   await using w = await world({ own: true })
   await w.post('/api/client/events', [{ name: 'x', external_id: 'kim' }])
   w.advance('7 seconds')
@@ -36,7 +36,7 @@ test('the metrics tell requests, events and how much waits', async () => {
   expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="people",state="waiting"} 0')
 })
 
-test('with a token set, the metrics ask for it', async () => {
+test('the metrics need the token if one is set', async () => {
   await using w = await world({ env: { METRICS_TOKEN: 'a-token-for-prometheus' } })
   expect((await w.get('/metrics', { key: null })).status).toBe(401)
   expect((await w.get('/metrics', { key: null, headers: { authorization: 'Bearer a-token-for-prometheus' } })).status).toBe(200)

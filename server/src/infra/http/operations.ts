@@ -1,4 +1,4 @@
-/** What operators ask: is it alive, is it ready, how does it do. No key needed, not rate-limited. */
+/** Endpoints for operators: liveness, readiness, version and metrics. They need no key and are not rate-limited. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
@@ -13,7 +13,7 @@ export type Operations = {
 
 const One = Type.Object({ one: Type.Integer() })
 
-/** Adds the endpoints; the answer switches `/readyz` to "draining". */
+/** Adds the endpoints. Call the returned function when the server starts to shut down, so that `/readyz` reports it. */
 export function addOperations(app: FastifyInstance, { ctx, queues, connections }: Operations): () => void {
   let draining = false
   const answer = (reply: FastifyReply, status: number, body: object) =>
@@ -30,12 +30,13 @@ export function addOperations(app: FastifyInstance, { ctx, queues, connections }
   get('/healthz', (_, reply) => answer(reply, 200, { status: 'ok' }))
   get('/version', (_, reply) => answer(reply, 200, { version: VERSION }))
   get('/readyz', async (_, reply) => {
-    const checks = { draining: draining ? 'yes' : 'no', database: await databaseAnswers(ctx) }
+    const checks = { draining: draining ? 'yes' : 'no', database: await checkDatabase(ctx) }
     const ready = !draining && checks.database === 'ok'
     return answer(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks })
   })
   get('/metrics', async (request, reply) => {
-    if (!mayWatch(ctx, request)) return answer(reply, 401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
+    if (!mayReadMetrics(ctx, request))
+      return answer(reply, 401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
     ctx.metrics.pool(connections())
     await queues()
     const { text, type } = await ctx.metrics.exposition()
@@ -46,7 +47,7 @@ export function addOperations(app: FastifyInstance, { ctx, queues, connections }
   }
 }
 
-async function databaseAnswers(ctx: Ctx): Promise<'ok' | 'unreachable'> {
+async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable'> {
   try {
     await ctx.db.first(One, sql`select 1 as one`)
     return 'ok'
@@ -55,5 +56,5 @@ async function databaseAnswers(ctx: Ctx): Promise<'ok' | 'unreachable'> {
   }
 }
 
-const mayWatch = ({ config }: Ctx, request: FastifyRequest) =>
+const mayReadMetrics = ({ config }: Ctx, request: FastifyRequest) =>
   config.METRICS_TOKEN === undefined ? !config.production : request.headers.authorization === `Bearer ${config.METRICS_TOKEN}`

@@ -24,7 +24,7 @@ const page = (query: Record<string, string>) => {
   return request
 }
 
-test('walking forward meets every row once in order, and walking back meets the same pages', async () => {
+test('paging forward returns every row once in order, and paging back returns the same pages', async () => {
   await using w = await world()
   await w.db.run(sql`create table rows (id bigint primary key, name text collate "C")`)
   const run = (query: Record<string, string>) =>
@@ -67,7 +67,7 @@ const ordered = (sort: keyof Row, ascending: boolean) => (a: Row, b: Row) => {
   return (a[sort] as string | number) < (b[sort] as string | number) ? -sign : sign
 }
 
-test('rows that vanish behind a cursor leave an empty page with a way back', async () => {
+test('if the rows after a cursor were deleted, the page is empty and has a cursor to go back', async () => {
   await using w = await world()
   const names = ['page1', 'page2', 'page3']
   for (const name of names) await w.post('/api/client/keys', { name, role: 'support' })
@@ -104,7 +104,7 @@ describe('parameters', () => {
     [{ q: 'x'.repeat(256) }, 'q', 'validation_failed'],
   ])('%j is refused at %s with %s', (query, param, code) => expect(readPageRequest(rows, query).faults).toMatchObject([{ param, code }]))
 
-  test('a cursor may not be used with another sort, direction or search than it was made with', async () => {
+  test('a cursor cannot be used with another sort, direction or search', async () => {
     await using w = await world()
     for (const name of ['one', 'two']) await w.post('/api/client/keys', { name })
     const { nextCursor } = (await w.get('/api/client/keys?limit=1&sort=name&q=o')).body
@@ -119,7 +119,7 @@ describe('parameters', () => {
     expect((await w.get(`/api/client/projects?cursor=${nextCursor}`, { key: w.keys.organisation })).status).toBe(400)
   })
 
-  test('limit=-1 gives everything up to LIST_ALL_MAX and refuses more', async () => {
+  test('limit=-1 returns up to LIST_ALL_MAX rows and refuses more', async () => {
     await using w = await world({ env: { LIST_ALL_MAX: '9' } })
     expect((await w.get('/api/client/keys?limit=-1')).body).toMatchObject({ limit: -1, nextCursor: null })
     for (let at = 0; at < 10; at++) await w.post('/api/client/keys', { name: `k${at}` })

@@ -1,6 +1,6 @@
 /**
- * One page for every list endpoint (D-PAGE-1 to D-PAGE-3): reads the parameters, builds the statement, makes the cursors.
- * A module says what can be sorted and searched; how paging works is said here once.
+ * The paging of every list endpoint (D-PAGE-1 to D-PAGE-3): reads the parameters, builds the statement and makes the cursors.
+ * A module declares what can be sorted and searched.
  */
 import { type TSchema, Type } from 'typebox'
 import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../lib/cursor.ts'
@@ -11,7 +11,7 @@ import { searchIn } from './search.ts'
 
 export type Sort = {
   column: Sql
-  /** What the column holds; cursors carry it and bind it again. */
+  /** The type of the column, to which values of cursors are cast. */
   type: 'bigint' | 'text' | 'timestamptz' | 'integer'
   nullable?: true
 }
@@ -22,15 +22,15 @@ export type Listing = {
   sorts: Record<string, Sort>
   defaultSort: string
   defaultDirection: 'asc' | 'desc'
-  /** The column that breaks ties and names the row: `id` unless said otherwise. */
+  /** The unique column that breaks ties; `id` by default. */
   id: Sql
   idName: string
-  /** Texts that `q` looks into; modules with an index of their own search by themselves. */
+  /** The texts that `q` searches. Modules with their own search leave it out. */
   search?: Sql[]
   searchedFields: string
 }
 
-/** Declares a listing; `id` is the usual tie-break. */
+/** Declares a listing. */
 export function listing(options: Omit<Listing, 'id' | 'idName'> & { id?: Sql; idName?: string }): Listing {
   return { id: sql`id`, idName: 'id', ...options }
 }
@@ -39,7 +39,7 @@ export const LIMIT_DEFAULT = 25
 const LIMIT_MAX = 100
 const Q_LENGTH_MAX = 255
 
-/** The parameters of a list request, checked. */
+/** The validated parameters of a list request. */
 export type PageRequest = {
   limit: number
   travel: 'next' | 'prev'
@@ -53,7 +53,7 @@ export type PageOf<T> = { results: T[]; nextCursor: string | null; prevCursor: s
 
 export const PAGING_PARAMETERS = ['cursor', 'page', 'limit', 'sort', 'direction', 'q'] as const
 
-/** Reads the paging parameters. Returns faults instead of throwing, so that they stand beside those of other parameters. */
+/** Reads the paging parameters. Returns faults instead of throwing, so that they are reported with those of other parameters. */
 export function readPageRequest(
   { resource, sorts, defaultSort, defaultDirection }: Listing,
   query: Record<string, string>,
@@ -88,9 +88,9 @@ export function readPageRequest(
     (query.sort === undefined ? cursor?.direction : undefined) ??
     (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
   if (cursor && (cursor.sort !== sort || cursor.direction !== direction)) {
-    wrong('cursor', 'The `cursor` was made with another `sort` or `direction`. Repeat those of the first page, or leave them out.')
+    wrong('cursor', 'This `cursor` belongs to another `sort` or `direction`. Repeat those of the first page, or leave them out.')
   } else if (cursor && q !== undefined && cursor.q !== q) {
-    wrong('cursor', 'The `cursor` was made with another `q`. Repeat that of the first page.')
+    wrong('cursor', 'This `cursor` belongs to another `q`. Repeat that of the first page, or leave it out.')
   }
   return {
     request: {
@@ -105,16 +105,16 @@ export function readPageRequest(
   }
 }
 
-/** Does the cursor sort by something there is, and is its value such as that column holds? */
+/** Does the listing have the sort of the cursor, and does the value have the type of its column? */
 function fits(sorts: Record<string, Sort>, { sort, position: { sortValue } }: Cursor): boolean {
   const column = Object.hasOwn(sorts, sort) ? sorts[sort] : undefined
   if (!column) return false
-  return sortValue === null ? column.nullable === true : holds[column.type](sortValue)
+  return sortValue === null ? column.nullable === true : isOfType[column.type](sortValue)
 }
 
 const INTEGER_MAX = 2_147_483_647
 
-const holds: Record<Sort['type'], (value: string | number) => boolean> = {
+const isOfType: Record<Sort['type'], (value: string | number) => boolean> = {
   bigint: (value) => typeof value === 'number',
   integer: (value) => typeof value === 'number' && Math.abs(value) <= INTEGER_MAX,
   text: (value) => typeof value === 'string',
@@ -136,12 +136,12 @@ function readLimit(text: string | undefined, wrong: (param: string, message: str
   return limit === 0 ? 0 : limit
 }
 
-/** What a module's query contributes: everything of the statement but the keyset, the order and the limit. */
+/** The module’s part of the statement: everything except keyset, order and limit. */
 export type PageSource = { select: Sql; from: Sql; where: Sql }
 
 /**
- * Runs one page. Rows must carry the sort column and the id under their own names.
- * `allMax` bounds what `limit=-1` may return.
+ * Reads a page. Rows must contain the sort column and the id under their own names.
+ * `allMax` is the highest number of rows for `limit=-1`.
  */
 export async function pageOf<S extends TSchema, R extends Record<string, unknown>>(
   db: Db,
@@ -154,19 +154,15 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   if (request.limit === 0) return { results: [], nextCursor: null, prevCursor: null, limit: 0 }
   const where = request.q && listing.search ? sql`${source.where} and ${searchIn(listing.search, request.q)}` : source.where
   const size = request.limit === -1 ? allMax : request.limit
-  const found = (await db.many(withMark(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
+  const found = (await db.many(withBehind(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
   if (request.limit === -1 && found.length > allMax) {
-    throw fault(
-      'validation_failed',
-      'limit',
-      `More than ${allMax} rows match. Page through them with a \`limit\` of 1 to ${LIMIT_MAX} instead.`,
-    )
+    throw fault('validation_failed', 'limit', `More than ${allMax} rows match. Read them in pages, with a \`limit\` of 1 to ${LIMIT_MAX}.`)
   }
   const more = found.length > size
   const shown = more ? found.slice(0, size) : found
   if (request.travel === 'prev') shown.reverse()
   const behind = shown[0]?.page_behind === true
-  return { results: shown.map(withoutMark), limit: request.limit, ...cursors(listing, request, shown, more, behind) }
+  return { results: shown.map(withoutBehind), limit: request.limit, ...cursors(listing, request, shown, more, behind) }
 }
 
 function pageStatement(listing: Listing, request: PageRequest, source: PageSource, rows: number): Sql {
@@ -183,7 +179,7 @@ function pageStatement(listing: Listing, request: PageRequest, source: PageSourc
   )
 }
 
-// The parts come in the order of the page, and the first rows of each are all that can be shown.
+// The parts are in the order of the page, and each is limited to the rows of the page.
 function unionOf(parts: Sql[], rows: number): Sql {
   const [only] = parts
   if (parts.length === 1 && only) return only
@@ -196,8 +192,8 @@ function unionOf(parts: Sql[], rows: number): Sql {
 type Part = { where: Sql; order: Sql }
 
 /**
- * The rows beyond a position, in the order of travel, as one or two ranges of an index: rows with a sort value, rows without.
- * Nulls are always shown last, which no index order does in both directions; hence the two ranges.
+ * The rows beyond a position in the direction of travel, as one or two ranges of an index: rows with a sort value, and rows
+ * without. Nulls come last in both directions, which no index order provides, so they need their own range.
  */
 function partsBeyond(
   listing: Listing,
@@ -239,8 +235,8 @@ const raws = { '>': sql`>`, '<': sql`<`, '=': sql`=`, '': sql``, true: sql`true`
 const casts = { bigint: sql`bigint`, text: sql`text`, timestamptz: sql`timestamptz`, integer: sql`integer` }
 
 /**
- * Is there a row on the side the walk came from? Without a cursor there is none by definition. It depends on the cursor
- * alone, so that the database answers it once, beside the page.
+ * Is there a row on the other side of the cursor? Without a cursor there is none. The condition depends only on the cursor, so
+ * the database evaluates it once per page.
  */
 function anythingBehind(listing: Listing, request: PageRequest, source: PageSource): Sql {
   const { cursor } = request
@@ -250,19 +246,19 @@ function anythingBehind(listing: Listing, request: PageRequest, source: PageSour
   return sql`(${join(exists, ' or ')})`
 }
 
-const marked = new WeakMap<TSchema, TSchema>()
+const shapes = new WeakMap<TSchema, TSchema>()
 
-/** The shape of a row with the answer of `anythingBehind` in it. */
-function withMark<S extends TSchema>(row: S): S {
-  const known = marked.get(row)
+/** The shape of a row with the column of `anythingBehind`. */
+function withBehind<S extends TSchema>(row: S): S {
+  const known = shapes.get(row)
   if (known) return known as S
   const { properties } = row as { properties?: Record<string, TSchema> }
   const shape = { ...row, properties: { ...properties, page_behind: Type.Boolean() } }
-  marked.set(row, shape)
+  shapes.set(row, shape)
   return shape
 }
 
-function withoutMark<R extends Record<string, unknown>>({ page_behind: _, ...row }: R & { page_behind?: unknown }): R {
+function withoutBehind<R extends Record<string, unknown>>({ page_behind: _, ...row }: R & { page_behind?: unknown }): R {
   return row as unknown as R
 }
 
@@ -271,7 +267,7 @@ function cursors(listing: Listing, request: PageRequest, shown: Record<string, u
   const first = shown[0]
   const last = shown.at(-1)
   if (!first || !last) {
-    // Everything beyond the cursor is gone: the way back leads to the row of the cursor itself.
+    // There are no rows beyond the cursor any more. The cursor for the way back includes its own row.
     const back = request.cursor ? write(listing, request, request.cursor.position, true) : null
     return request.travel === 'next' ? { nextCursor: null, prevCursor: back } : { nextCursor: back, prevCursor: null }
   }
@@ -290,5 +286,5 @@ function positionOf(listing: Listing, { sort }: PageRequest, row: Record<string,
   }
 }
 
-/** The same page with each item as the caller sees it. */
+/** The page with each item mapped to what the caller may see. */
 export const mapPage = <A, B>(page: PageOf<A>, present: (item: A) => B): PageOf<B> => ({ ...page, results: page.results.map(present) })

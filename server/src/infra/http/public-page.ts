@@ -1,27 +1,27 @@
 /**
- * A page is an endpoint for those who hold no key: a person who follows a link out of a message, a vendor who reports back.
- * It says itself why it may be open; `http/pages.ts` serves it, with a limit on calls from one address.
+ * A public page is an endpoint that needs no key: for users who follow a link in a message, and for callbacks of providers.
+ * It declares why it needs no key. `serve-public-pages.ts` serves it, and limits the calls from each IP address.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Ctx } from '../runtime/ctx.ts'
 
-/** A request as it came. Nothing in it was checked. */
+/** A request, without any validation. */
 export type PublicRequest = {
   /** Path parameters by name, percent-decoded once. */
   params: Record<string, string>
   query: URLSearchParams
   headers: IncomingHttpHeaders
   body: Buffer
-  /** Path and query as they were sent: signatures cover it. */
+  /** Path and query as they were sent, because signatures cover them. */
   url: string
-  /** `HEAD` comes to pages for GET too: nothing may count as seen by it. */
+  /** Pages for GET also get `HEAD` requests, which must not count as opens or clicks. */
   method: string
-  /** Who is calling, as far as trusted proxies tell. */
+  /** The IP address of the client, from trusted proxies if there are any. */
   address: string
   requestId: string
 }
 
-/** What is answered. Without `type` there is no body. Pages are never stored by anybody unless `headers` say otherwise. */
+/** A reply. Without `type` it has no body. It is not cached unless `headers` allow it. */
 export type PublicReply = { status: number; type?: string; body?: string | Buffer; headers?: Record<string, string> }
 
 export type PublicPage = {
@@ -29,14 +29,14 @@ export type PublicPage = {
   /** Such as `/u/{token}`. */
   path: `/${string}`
   summary: string
-  /** Why nobody has to show a key: what protects it instead. Printed in the access reference. */
+  /** Why no key is needed, and what protects the page instead. Printed in the access reference. */
   open: string
-  /** Proxies of mail programs call it for thousands of people from one address, and a call costs next to nothing. */
+  /** Not rate-limited: proxies of mailbox providers call it for thousands of users from one address, and a call is cheap. */
   unlimited?: true
-  /** Longest body; 64 KiB unless said otherwise. */
+  /** The largest body; 64 KiB by default. */
   bytesMax?: number
   run: (ctx: Ctx, call: PublicRequest) => Promise<PublicReply>
 }
 
-/** Declares a page. */
+/** Declares a public page. */
 export const publicPage = (definition: PublicPage): PublicPage => definition

@@ -1,6 +1,6 @@
 /**
- * Rate limits (D-RATE-1, D-RATE-2): token buckets per credential, kept in this process.
- * With several processes each allows its own share; that is as exact as the decision asks for.
+ * Rate limits (D-RATE-1, D-RATE-2): a token bucket per credential, in the memory of this process.
+ * Each process has its own buckets; the decisions do not require more.
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../lib/errors.ts'
@@ -9,7 +9,7 @@ import type { Config } from '../runtime/config.ts'
 
 export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page'
 
-/** A burst is worth this many seconds. */
+/** A burst may use the tokens of this many seconds. */
 const BURST_SECONDS = 10
 const BUCKETS_KEPT = 100_000
 
@@ -31,9 +31,9 @@ function policiesOf(config: Config): Policies {
 }
 
 export type RateLimits = {
-  /** Takes one from each bucket. Returns the header fields, or throws 429 with them. */
+  /** Takes a token from each bucket. Returns the rate limit headers, or throws 429 with them. */
   spend(names: BucketName[], owner: string, nowMs: number): Record<string, string>
-  /** Counts a failed authentication; throws 429 when this address has had too many. */
+  /** Counts a failed authentication. Throws 429 if there were too many from this address. */
   failedAuthentication(address: string, nowMs: number): void
 }
 
@@ -67,7 +67,7 @@ export function createRateLimits(config: Config): RateLimits {
 
 type Limited = Taken & { name: BucketName; policy: BucketPolicy & { windowSeconds: number } }
 
-/** IETF RateLimit fields (draft 10) and the older X- ones, with the tighter bucket first. */
+/** The RateLimit headers (IETF draft 10) and the older X-RateLimit ones, with the tightest bucket first. */
 function fields(taken: Limited[]): Record<string, string> {
   const [tightest] = taken as [Limited]
   const reset = (limited: Limited) => (limited.allowed ? limited.resetSeconds : limited.retryAfterSeconds)

@@ -1,6 +1,6 @@
 /**
- * An endpoint is a value. This file says what one looks like; `http/` turns a list of them into a server,
- * `openapi.ts` into the API description, and the house tests into a walk through every route with every key.
+ * An endpoint is declared as a value of the type in this file. `server.ts` turns a list of them into a server, `openapi.ts` into
+ * the API description, and the house tests try every route with every kind of key.
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
@@ -10,9 +10,9 @@ import type { Caller, CallerCtx, Ctx, OrganisationCtx, ProjectCtx, ProjectDefaul
 import type { Listing, PageRequest } from './paging.ts'
 
 /**
- * Who may call a route. There is no default: a route without it does not compile.
- * `secret` and `organisation` name the lowest role; `publishable` says whether a user token is needed (`user`)
- * or only narrows the call (`anonymous`); `ownKey` lets any role read the very key it calls with.
+ * Who may call a route. There is no default: a route without `access` does not compile.
+ * `secret` and `organisation` are the lowest role that may. `publishable` says whether a user token is required (`user`) or
+ * optional (`anonymous`). `ownKey` lets a key of any role read itself.
  */
 export type Access =
   | { secret: Role; publishable?: 'user' | 'anonymous'; ownKey?: true }
@@ -20,7 +20,7 @@ export type Access =
   | { organisation: OrganisationRole }
   | { secret: Role; organisation: OrganisationRole }
 
-/** What `authenticate` found behind an Authorization header. */
+/** The key of an Authorization header. */
 export type Credential =
   | {
       kind: 'secret' | 'publishable'
@@ -33,11 +33,11 @@ export type Credential =
     }
   | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
 
-/** Handed in by `app.ts`, so that infra need not know the keys module. Both throw `ApiError` 401. */
+/** Passed in by `app.ts`, because infra must not import the keys module. Both functions throw a 401 `ApiError`. */
 export type Authenticator = {
-  /** Who holds this key? */
+  /** Looks up a key. */
   authenticate(ctx: Ctx, key: string): Promise<Credential>
-  /** Which user does this token speak for, within the project of the credential? */
+  /** Returns the user of a user token, in the project of the credential. */
   userOf(ctx: Ctx, credential: Credential & { projectId: ProjectId }, token: string): Promise<UserId>
 }
 
@@ -53,51 +53,51 @@ type CtxOf<A extends Access> = A extends { secret: Role; organisation: Organisat
           ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' | 'anonymous' }>>
           : ProjectCtx<Extract<Caller, { kind: 'secret' }>>
 
-/** A parameter in the path, with how it is read. */
+/** A path parameter, with the function that reads it. */
 export type PathParam<T> = { read(text: string, name: string): T; schema: TSchema }
 
 type ParamsOf<P> = { [K in keyof P]: P[K] extends PathParam<infer T> ? T : never }
 
-/** A body as it comes: decompressed, within its limit, to be read once. */
+/** A body in chunks, decompressed, up to its limit. It can be read once. */
 export type BodyStream = AsyncIterable<Buffer>
 
-/** What a module made of a streamed body. Disposing it takes back what was not made use of. */
+/** What a module stored of a streamed body. Disposing it removes what was not used. */
 export type Received = AsyncDisposable
 
-/** A streamed body, which is never held as a whole: it is kept first, outside of any transaction, and then decided about. */
+/** A streamed body, which is never in memory as a whole. The module stores it outside any transaction; then `run` is called. */
 export type StreamDef<C, P, Q, U> = {
   type: MediaType
-  /** The setting that bounds it, after decompression. */
+  /** The setting that limits its size, after decompression. */
   bytesMax: (config: Config) => number
-  /** Keeps the body; `run` gets the answer. Parameters are checked before; a repeat under the same Idempotency-Key is found after. */
+  /** Stores the body; `run` gets the result. Parameters are checked before, and the Idempotency-Key after. */
   receive: (ctx: C, input: { params: ParamsOf<P>; query: Q; stream: BodyStream }) => Promise<U>
 }
 
 export type MediaType = 'text/csv'
 
-/** A reply that is written as it is read: a file by this name. The first part is there before the status is sent. */
+/** A reply that is a file, sent while it is read. The status is sent once the first part was read. */
 export type Download = { filename: string; parts: AsyncIterable<string> }
 
-/** The schema of such a reply. */
+/** The schema of a download. */
 export const DownloadOf = (contentMediaType: MediaType, description: string) =>
   Type.Unsafe<Download>({ type: 'string', contentMediaType, description })
 
-/** Something that a live reply tells; who lost the connection goes on after the `id` of the last. A heartbeat says that it still stands. */
+/** An event of a live reply, or a heartbeat, which shows that the connection works. Clients resume after the last `id`. */
 export type LiveEvent = { event: string; id: number; data: unknown } | 'heartbeat'
 
-/** A reply that goes on, as Server-Sent Events. It ends when its events do. */
+/** A live reply: Server-Sent Events. It ends when there are no more. */
 export type Live = { events: AsyncIterable<LiveEvent> }
 
-/** The schema of such a reply. It is for routes that take user tokens only. */
+/** The schema of a live reply. Only for routes that require a user token. */
 export const LiveOf = (description: string) => Type.Unsafe<Live>({ type: 'string', contentMediaType: 'text/event-stream', description })
 
-/** What the events of a live reply have to go by. */
+/** What a live reply can use. */
 export type LiveCall = {
-  /** Aborts when nobody listens any more or the server drains; then the events end. */
+  /** Aborts when the client disconnects or the server shuts down. The events must end then. */
   signal: AbortSignal
   /** The header `Last-Event-ID`. */
   lastEventId: string | undefined
-  /** Whom the user token speaks for by now. Throws 401 once it has expired, or its key, the one it was made with or its user are gone. */
+  /** Checks the credentials again and returns the user. Throws 401 if the token has expired, or if its user or either key is gone. */
   again(): Promise<UserId>
 }
 
@@ -108,9 +108,9 @@ export type Input<P, Q, B, U = undefined> = {
   query: Q
   body: B
   page: PageRequest
-  /** The body as it came, decompressed: for those who store what was validated. */
+  /** The bytes of the body, decompressed, for modules that store it unchanged. */
   raw: Buffer
-  /** What became of a streamed body. */
+  /** What `receive` returned for a streamed body. */
   received: U
   requestId: string
 }
@@ -118,37 +118,37 @@ export type Input<P, Q, B, U = undefined> = {
 export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: `/api/client/${string}` | `/api/ext/generic/${string}`
-  /** One sentence for the API reference. */
+  /** A sentence for the API reference. It starts with a verb in the imperative. */
   summary: string
   /** More, in Markdown. */
   description?: string
   access: A
   /** Path parameters by name. */
   params?: P
-  /** Query parameters besides those of paging. */
+  /** Query parameters, without those of paging. */
   query?: Q
-  /** Makes it a list endpoint: paging parameters are read and `page` is set. */
+  /** Makes it a list endpoint: reads the paging parameters and sets `page`. */
   list?: Listing
-  /** The JSON body; an array with `itemwise: true` is checked up to its envelope only. Absent: no body is taken. */
+  /** The JSON body. The items of an array with `itemwise: true` are checked by the module. Without a schema, no body is accepted. */
   body?: B
   /** The form body, for the utilities. */
   form?: B
-  /** The body of any size. */
+  /** A body of any size. */
   stream?: StreamDef<CtxOf<A>, P, Static<Q>, U>
   reply?: R
-  /** 200 unless said otherwise; 204 goes with no `reply`. */
+  /** 200 by default; 204 needs no `reply`. */
   status?: 200 | 201 | 202 | 204
-  /** Where the created resource is. */
+  /** The path of the created resource. */
   location?: (reply: Static<R>) => string
-  /** The reply holds a secret: it is sealed in the idempotency record. */
+  /** The reply contains a secret, so it is encrypted in the idempotency record. */
   sensitive?: true
-  /** The bucket a call is counted in besides its credential's read or write. */
+  /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
-  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers 204 returns nothing.
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
   run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U> & LiveInput<R>) => Promise<Static<R> | undefined | void>
 }
 
-/** A route with its types forgotten, as the adapter sees it. */
+/** A route without its type parameters, for the server. */
 export type Route = Omit<RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>, 'run' | 'location' | 'stream'> & {
   run: (ctx: never, input: never) => Promise<unknown>
   stream?: StreamDef<never, never, never, Received>

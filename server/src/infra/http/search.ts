@@ -1,7 +1,7 @@
-/** What `q` does, for every list alike: a case-insensitive substring of any of the texts, without operators (D-PAGE-3). */
+/** The search of every list endpoint: `q` is a case-insensitive substring of any of the texts; there are no operators (D-PAGE-3). */
 import { join, type Sql, sql } from '../postgres/db.ts'
 
-/** Does any of the texts hold `q`? */
+/** A condition: any of the texts contains `q`. */
 export function searchIn(texts: Sql[], q: string): Sql {
   const pattern = likePattern(q)
   return sql`(${join(
@@ -10,5 +10,5 @@ export function searchIn(texts: Sql[], q: string): Sql {
   )})`
 }
 
-/** `%` and `_` mean themselves. */
+/** A pattern for `like` that matches texts with `q` in them; `%` and `_` in `q` are escaped. */
 export const likePattern = (q: string): string => `%${q.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,4 +1,4 @@
-/** Serves pages: the endpoints that ask for no key. */
+/** Serves public pages: the endpoints that need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Ctx } from '../runtime/ctx.ts'
 import { readBody } from './body.ts'
@@ -11,14 +11,14 @@ type Serving = {
   ctx: Ctx
   pages: PublicPage[]
   limits: RateLimits
-  /** Answers what was thrown, as JSON like every error. */
+  /** Sends the error reply for anything thrown. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<void>
 }
 
-/** Adds the pages to a server. */
-export function addPages(app: FastifyInstance, serving: Serving): void {
+/** Adds public pages to a server. */
+export function addPublicPages(app: FastifyInstance, serving: Serving): void {
   for (const definition of serving.pages) {
-    // A parameter that something follows within its part of the path ends where that begins.
+    // In `{token}.gif`, the parameter ends before the dot.
     const url = definition.path.replace(/\{(\w+)\}(\.\w+)/g, ':$1(^[\\w-]+)$2').replace(/\{(\w+)\}/g, ':$1')
     app.route({
       method: definition.method === 'GET' ? ['GET', 'HEAD'] : definition.method,

@@ -1,4 +1,4 @@
-/** Steps 5 to 14 of D-HTTP-1 for one request, read from top to bottom. */
+/** Steps 5 to 14 of D-HTTP-1 for one request, in order. */
 import type { FastifyRequest } from 'fastify'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, type Fault, fault, refuse } from '../../lib/errors.ts'
@@ -16,36 +16,36 @@ import type { Access, Authenticator, Credential, Download, Live, LiveCall, Recei
 import { type OpenBody, openBody, receive } from './streamed.ts'
 import { versionOf } from './version.ts'
 
-/** One request on its way; what is learned about it is added for the headers, the log and the metrics. */
+/** One request, with what is collected on the way for the reply headers, the log and the metrics. */
 export type Exchange = {
   request: FastifyRequest
   requestId: string
   version: string
   headers: Record<string, string>
-  facts: { project_id?: ProjectId; key_id?: number; replayed?: true }
+  logFields: { project_id?: ProjectId; key_id?: number; replayed?: true }
 }
 
-/** The parts of the server that `serve` works with. */
+/** The parts of the server that `serve` needs. */
 export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
 
-/** What is answered: what would be stored for a replay, or a file or a live reply, which nobody replays. */
+/** A reply: JSON that can be stored and replayed, or else a file or a live reply. */
 export type Served = StoredReply | { download: Download } | { live: (signal: AbortSignal) => Promise<Live> }
 
-/** Serves one request. Throws what becomes an error reply. */
+/** Serves one request. Anything thrown becomes an error reply. */
 export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<Served> {
   const { request } = exchange
-  const credential = await authenticated(ctx, authenticator, limits, exchange)
-  Object.assign(exchange.headers, spendOn(ctx, limits, route, credential, request))
+  const credential = await authenticate(ctx, authenticator, limits, exchange)
+  Object.assign(exchange.headers, spendRateLimits(ctx, limits, route, credential, request))
   exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
-  const caller = await admitted(ctx, authenticator, limits, route, credential, exchange)
+  const caller = await authorise(ctx, authenticator, limits, route, credential, exchange)
   const body = await bodyOf(ctx, route, request)
   const inner = contextOf(ctx, credential, caller, exchange)
-  if (route.answers === 'file') return downloaded(inner, route, exchange)
-  if (route.answers === 'live') return listened(inner, authenticator, route, exchange)
+  if (route.replies === 'file') return serveDownload(inner, route, exchange)
+  if (route.replies === 'live') return serveLive(inner, authenticator, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received = body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream }))
   const work = (ctx: Ctx) => handle(ctx, route, { ...body, received }, exchange, baseUrl())
-  // Awaited here: what was received is disposed of when this function is left.
+  // Awaited here, because `received` is disposed of when this function returns.
   if (key === undefined) return await work(inner)
   exchange.headers['idempotency-key'] = key
   const stored = await runOnce(
@@ -62,19 +62,19 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
     work,
   )
   if (stored.originalRequest) {
-    exchange.facts.replayed = true
+    exchange.logFields.replayed = true
     ctx.metrics.idempotentReplay()
     Object.assign(exchange.headers, { 'idempotent-replayed': 'true', 'original-request': stored.originalRequest })
   }
   return stored
 }
 
-/** The query of a request, one value a name. Throws 400. */
+/** The query of a request. Throws 400 if a name occurs twice. */
 const queryOf = (request: FastifyRequest): Record<string, string> => toRecord(parsePairs((request.query as { text: string }).text))
 
 const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
 
-/** A header that may come once. */
+/** A header with one value. */
 function single(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value[0] : value
@@ -82,13 +82,13 @@ function single(request: FastifyRequest, name: string): string | undefined {
 
 const KEY = /^Bearer +((?:sk|pk|ok)_[A-Za-z0-9_-]{16,250})$/i
 
-async function authenticated(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, exchange: Exchange): Promise<Credential> {
+async function authenticate(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, exchange: Exchange): Promise<Credential> {
   const { request } = exchange
   try {
     const key = keyOf(request)
     const credential = await authenticator.authenticate(ctx, key)
-    exchange.facts.key_id = credential.keyId
-    if ('projectId' in credential) exchange.facts.project_id = credential.projectId
+    exchange.logFields.key_id = credential.keyId
+    if ('projectId' in credential) exchange.logFields.project_id = credential.projectId
     return credential
   } catch (error) {
     throw countedFailure(ctx, limits, request, error)
@@ -109,14 +109,14 @@ function keyOf(request: FastifyRequest): string {
   throw unauthenticated(/^Bearer +[!-~]+$/i.test(header.trim()) && headers.length === 1 ? 'key_invalid' : 'key_malformed')
 }
 
-function spendOn(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
+function spendRateLimits(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
   const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
   if (def.list && /(?:^|&)limit=-1(?:&|$)/.test((request.query as { text: string }).text)) names.push('all')
   return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime())
 }
 
-/** Steps 8: kind of credential, then the user token, then the role. */
-async function admitted(
+/** Step 8: checks the kind of credential, then the user token, then the role. */
+async function authorise(
   ctx: Ctx,
   authenticator: Authenticator,
   limits: RateLimits,
@@ -197,7 +197,7 @@ function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId
   return Object.assign({}, ctx, { log, caller, projectId: credential.projectId, project: credential.project })
 }
 
-/** Parameters together, so that all their faults are told at once. */
+/** Checks all parameters together, so that the reply lists all of their faults. */
 function inputOf(route: CompiledRoute, { request, requestId }: Exchange, value?: unknown) {
   const given = request.params as Record<string, string>
   const params = Object.fromEntries(
@@ -209,7 +209,7 @@ function inputOf(route: CompiledRoute, { request, requestId }: Exchange, value?:
   return { params, query, page, body: checked.value, requestId }
 }
 
-/** The parameters, then the handler. */
+/** Checks the parameters, then runs the handler. */
 async function handle(
   ctx: Ctx,
   route: CompiledRoute,
@@ -226,15 +226,15 @@ async function handle(
   return { status, body: status === 204 ? null : JSON.stringify(result), location }
 }
 
-const downloaded = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange): Promise<Served> => ({
+const serveDownload = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange): Promise<Served> => ({
   download: (await (route.def.run as unknown as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, inputOf(route, exchange))) as Download,
 })
 
-/** The parameters are checked at once; the events begin when whoever writes them has a signal to end them by. */
-function listened(ctx: Ctx, authenticator: Authenticator, route: CompiledRoute, exchange: Exchange): Served {
+/** Checks the parameters at once. The events start when the caller passes a signal to end them. */
+function serveLive(ctx: Ctx, authenticator: Authenticator, route: CompiledRoute, exchange: Exchange): Served {
   const { request } = exchange
   const input = inputOf(route, exchange)
-  const call = { lastEventId: single(request, 'last-event-id'), again: () => userAgain(ctx, authenticator, request) }
+  const call = { lastEventId: single(request, 'last-event-id'), again: () => authenticateAgain(ctx, authenticator, request) }
   return {
     live: (signal) =>
       (route.def.run as unknown as (ctx: Ctx, input: object) => Promise<Live>)(ctx, {
@@ -244,8 +244,8 @@ function listened(ctx: Ctx, authenticator: Authenticator, route: CompiledRoute, 
   }
 }
 
-/** Who is meant by the credentials of a request that was admitted some time ago. Spends nothing. */
-async function userAgain(ctx: Ctx, authenticator: Authenticator, request: FastifyRequest): Promise<UserId> {
+/** Authenticates the user of an earlier request again. Spends no rate limit. */
+async function authenticateAgain(ctx: Ctx, authenticator: Authenticator, request: FastifyRequest): Promise<UserId> {
   const credential = await authenticator.authenticate(ctx, keyOf(request))
   const token = single(request, 'x-service-user-token')
   if (token === undefined || !('projectId' in credential)) throw unauthenticated('user_token_missing')

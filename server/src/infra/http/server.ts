@@ -1,7 +1,7 @@
 /**
  * Turns the list of routes into an HTTP server. The order of checks is observable and fixed (D-HTTP-1):
  * route → authentication → rate limit → version → credential kind, user token, role → media type and body
- * → idempotency → parameters → the handler. Every throw becomes the one error envelope here.
+ * → idempotency → parameters → the handler. Anything thrown becomes an error reply here.
  */
 
 import { pipeline, Readable } from 'node:stream'
@@ -21,7 +21,7 @@ import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import type { Authenticator, Download, Route } from './route.ts'
 import { type Exchange, serve } from './serve.ts'
-import { addPages } from './serve-public-pages.ts'
+import { addPublicPages } from './serve-public-pages.ts'
 
 export type HttpOptions = {
   ctx: Ctx
@@ -29,15 +29,15 @@ export type HttpOptions = {
   pages: PublicPage[]
   authenticator: Authenticator
   baseUrl: () => string
-  /** Sees every reply of a route before it is sent; tests check it against its schema. */
+  /** Called with every reply before it is sent. Tests check it against its schema. */
   onReply?: (route: Route, status: number, body: unknown) => void
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** `external_id` may have 255 characters, each up to 12 characters long in percent-encoding. */
+/** An `external_id` has up to 255 characters, each of up to 12 characters when percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 4096
 
-/** A server with every route on it, not yet listening. */
+/** Creates a server with all routes. It does not listen yet. */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { ctx } = options
   const app = Fastify({
@@ -45,7 +45,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     trustProxy: ctx.config.TRUST_PROXY.length > 0 ? [...ctx.config.TRUST_PROXY] : false,
     bodyLimit: Number.MAX_SAFE_INTEGER,
     forceCloseConnections: 'idle',
-    // What comes in while the server drains is answered like anything else, and its connection closed.
+    // Requests that arrive during shutdown are served, and then their connection is closed.
     return503OnClosing: false,
     exposeHeadRoutes: false,
     genReqId: () => `req_${ulid(ctx.clock.now(), ctx.secrets.random(10))}`,
@@ -55,7 +55,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       querystringParser: (text) => ({ text }),
     },
     frameworkErrors: (_, request, reply) => {
-      void fail(options, request, reply, new ApiError('parameter_invalid_format', 'The percent-encoding of the path is broken.'))
+      void fail(options, request, reply, new ApiError('parameter_invalid_format', 'The percent-encoding of the path is malformed.'))
     },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return
@@ -63,25 +63,25 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
     },
   })
-  // Bodies and their media types are looked at after the permission checks, by `serve`.
+  // `serve` checks bodies and their media types, after the permissions.
   for (const method of [...METHODS, 'OPTIONS']) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setNotFoundHandler((request, reply) =>
     fail(
       options,
       request,
       reply,
-      new ApiError('resource_missing', 'There is nothing at this address. See /docs for the API.', { reason: 'route' }),
+      new ApiError('resource_missing', 'This path does not exist. See /docs for the API.', { reason: 'route' }),
     ),
   )
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
   const limits = createRateLimits(ctx.config)
   addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) })
-  addPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })
+  addPublicPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })
   return app
 }
 
-/** A connection that was busy when the server began to drain would otherwise stay, idle, and the process with it. */
+/** Closes connections that were busy when the shutdown began. Otherwise they would stay open and keep the process running. */
 function closeWhileDraining(app: FastifyInstance) {
   let draining = false
   app.addHook('preClose', (done) => {
@@ -94,7 +94,7 @@ function closeWhileDraining(app: FastifyInstance) {
   })
 }
 
-/** What all routes of a server share. */
+/** Shared by all routes of a server. */
 type Shared = { limits: RateLimits; live: LiveReplies }
 
 function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
@@ -115,7 +115,7 @@ const allowOf = (routes: CompiledRoute[]) =>
   [...routes.flatMap(({ def }) => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])), 'OPTIONS'].join(', ')
 
 const methodMissing = (method: string, allow: string) =>
-  new ApiError('resource_missing', `This address does not take ${method}. Use ${allow}.`, {
+  new ApiError('resource_missing', `${method} is not supported here. Use ${allow}.`, {
     status: 405,
     reason: 'method',
     headers: { allow },
@@ -125,7 +125,7 @@ type Answering = Shared & { route: CompiledRoute; request: FastifyRequest; reply
 
 async function answer(options: HttpOptions, { route, limits, live, request, reply }: Answering): Promise<void> {
   const started = performance.now()
-  const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), facts: {} }
+  const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), logFields: {} }
   reply.headers(exchange.headers)
   try {
     const served = await serve({ ...options, limits }, route, exchange)
@@ -185,14 +185,14 @@ async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: B
   return encoding === 'gzip' ? gzipAsync(bytes) : brotliAsync(bytes, BROTLI)
 }
 
-/** What the caller says it can decode, the better first. */
+/** The best encoding that the client accepts. */
 function encodingFor(request: FastifyRequest): 'br' | 'gzip' | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')
   if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) return 'br'
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted) ? 'gzip' : null
 }
 
-/** A file, as it is read. When reading fails half-way, the connection is cut, so that nobody takes the half for the whole. */
+/** Sends a file while it is read. If reading fails, the connection is cut, so that the client notices that the file is incomplete. */
 async function sendDownload(
   { ctx }: HttpOptions,
   request: FastifyRequest,
@@ -210,7 +210,7 @@ async function sendDownload(
     return
   }
   const source = Readable.from(begun, { objectMode: false })
-  source.on('error', (err) => ctx.log.error({ request_id: exchange.requestId, err, ...exchange.facts }, 'download failed'))
+  source.on('error', (err) => ctx.log.error({ request_id: exchange.requestId, err, ...exchange.logFields }, 'download failed'))
   const encoder = encoding === 'gzip' ? createGzip() : encoding === 'br' ? createBrotliCompress(BROTLI) : null
   await reply.send(encoder ? pipeline(source, encoder, () => undefined) : source)
 }
@@ -224,11 +224,12 @@ async function fail(
 ): Promise<void> {
   const error = toApiError(thrown)
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
-  if (error.code === 'rate_limited') options.ctx.metrics.rateLimited(exchange?.facts.project_id === undefined ? 'address' : 'credential')
-  if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.facts }, 'request failed')
+  if (error.code === 'rate_limited')
+    options.ctx.metrics.rateLimited(exchange?.logFields.project_id === undefined ? 'address' : 'credential')
+  if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.logFields }, 'request failed')
   const headers = { ...about.headers, ...error.headers, 'content-language': 'en-AU' }
   const unread = !request.raw.complete && request.method !== 'GET' && request.method !== 'HEAD'
-  // A body that nobody read would be taken for the next request.
+  // The rest of a body that was not read would be parsed as the next request.
   if (unread) Object.assign(headers, { connection: 'close' })
   await send(request, reply, { ...about, headers }, error.status, JSON.stringify(errorReply(error, about.requestId, options.baseUrl())))
 }
@@ -246,7 +247,7 @@ function record(
   const fields = {
     request_id: exchange.requestId,
     client_request_id,
-    ...exchange.facts,
+    ...exchange.logFields,
     method: request.method,
     route: def.path,
     status: reply.statusCode,

@@ -1,4 +1,4 @@
-/** Text that is the same for everyone, compressed once. No key needed, not rate-limited (D-HTTP-8). */
+/** Static pages, compressed once. They need no key and are not rate-limited (D-HTTP-8). */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -6,7 +6,7 @@ export type StaticPage = {
   url: string
   type: string
   contentSecurityPolicy: string
-  /** Called once, when the page is first requested. */
+  /** Called once, at the first request. */
   write: () => string
 }
 

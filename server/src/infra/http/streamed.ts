@@ -1,4 +1,4 @@
-/** Bodies that are too large to be held: read as they come, kept by their module, and only then decided about. */
+/** Bodies that are too large for memory. The module stores them while they are read, and handles the request afterwards. */
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { fault } from '../../lib/errors.ts'
@@ -7,17 +7,17 @@ import { bytesOf, checkMediaType } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import type { BodyStream, Received } from './route.ts'
 
-/** A sender that says nothing for so long is gone. */
+/** A connection without data for this long is closed. */
 const SILENCE_MAX_MS = 120_000
 
-/** A body that has begun to come. */
+/** A body whose first chunk was received. */
 export type OpenBody = {
   stream: BodyStream
-  /** What came, in 64 characters. Throws while not everything was read. */
+  /** The SHA-256 of the body, in hexadecimal. Throws if the body was not read to its end. */
   digest(): string
 }
 
-/** Looks at how a body begins. Throws 415, 413, or 400 when there is none. */
+/** Reads the first chunk of a body. Throws 415, 413, or 400 if there is no body. */
 export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: FastifyRequest): Promise<OpenBody> {
   const { type, bytesMax } = def.stream as NonNullable<typeof def.stream>
   checkMediaType(raw.headers['content-type'], type, def.method)
@@ -30,7 +30,7 @@ export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: Fastif
   return {
     stream: stream(begin.value),
     digest() {
-      if (!isRead) throw new Error('A body was decided about before it was read.')
+      if (!isRead) throw new Error('The digest was requested before the body was read to its end.')
       return hash.copy().digest('hex')
     },
   }
@@ -46,6 +46,6 @@ export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: Fastif
   }
 }
 
-/** Has the module keep the body. Whoever holds the answer disposes of what is not needed in the end. */
+/** Lets the module store the body. The caller disposes of the result. */
 export const receive = (ctx: Ctx, { def }: CompiledRoute, input: object): Promise<Received> =>
   ((def.stream as NonNullable<typeof def.stream>).receive as unknown as (ctx: Ctx, input: object) => Promise<Received>)(ctx, input)

@@ -4,8 +4,8 @@ import { LATEST_VERSION, VERSIONS } from '../../lib/versions.ts'
 const OLDEST_VERSION: string = VERSIONS.at(-1) ?? LATEST_VERSION
 
 /**
- * The version a request is answered in: the header, else the one pinned when the project was made,
- * else (when that one is retired) the oldest still served.
+ * The API version of a request: that of the header, or else that of the project, which was pinned when the project was created,
+ * or else (if that is retired) the oldest version that is served.
  */
 export function versionOf(header: string | undefined, pinned: string, required: boolean): string {
   if (header === undefined) {

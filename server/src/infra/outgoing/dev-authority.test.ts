@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true }))
 
 describe('the authority', () => {
-  test('is made once, even by processes that start together', async () => {
+  test('is created once, even if processes start at the same time', async () => {
     const home = join(dir, 'together')
     const made = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateAuthority(home, now)))
     const again = await loadOrCreateAuthority(home, now)
@@ -26,14 +26,14 @@ describe('the authority', () => {
     expect(new X509Certificate(again.cert).checkPrivateKey(again.key)).toBe(true)
   })
 
-  test('keeps its key to its owner and leaves no drafts behind', async () => {
+  test('has a key that only its owner can read, and leaves no temporary files', async () => {
     const home = join(dir, 'private')
     await loadOrCreateAuthority(home, now)
     expect((await readdir(home)).sort()).toEqual(['dev-ca.key', 'dev-ca.pem'])
     expect((await stat(join(home, 'dev-ca.key'))).mode & 0o777).toBe(0o600)
   })
 
-  test('is an authority for ten years, and signs itself', async () => {
+  test('is valid for ten years and self-signed', async () => {
     const { cert } = await loadOrCreateAuthority(join(dir, 'form'), now)
     const parsed = new X509Certificate(cert)
     expect(parsed.ca).toBe(true)
@@ -43,14 +43,14 @@ describe('the authority', () => {
     expect(yearsUntil(parsed.validToDate)).toBeCloseTo(10, 1)
   })
 
-  test('says what to do when its key is gone', async () => {
+  test('reports what to do if its key is missing', async () => {
     const home = join(dir, 'lost')
     await loadOrCreateAuthority(home, now)
     await rm(join(home, 'dev-ca.key'))
     await expect(loadOrCreateAuthority(home, now)).rejects.toThrow('Delete dev-ca.pem and dev-ca.key')
   })
 
-  test('says what to do when it has expired', async () => {
+  test('reports what to do if it has expired', async () => {
     const home = join(dir, 'old')
     await loadOrCreateAuthority(home, new Date('2010-01-01T00:00:00Z'))
     await expect(loadOrCreateAuthority(home, now)).rejects.toThrow('expired')
@@ -58,7 +58,7 @@ describe('the authority', () => {
 })
 
 describe('a certificate it issues', () => {
-  test('is for one year, for a server, and for the hosts it names', async () => {
+  test('is valid for a year, for a server and its hosts', async () => {
     const authority = await loadOrCreateAuthority(join(dir, 'hosts'), now)
     const { cert } = await issueCertificate(authority, ['localhost', '127.0.0.1', '::1'], now)
     const parsed = new X509Certificate(cert)
@@ -69,7 +69,7 @@ describe('a certificate it issues', () => {
     expect(yearsUntil(parsed.validToDate)).toBeCloseTo(1, 1)
   })
 
-  test('is dated correctly beyond 2049', async () => {
+  test('has correct dates after 2049', async () => {
     const authority = await loadOrCreateAuthority(join(dir, 'far'), now)
     const { cert } = await issueCertificate(authority, ['localhost'], new Date('2049-06-01T12:00:00Z'))
     const { validFromDate, validToDate } = new X509Certificate(cert)
@@ -81,7 +81,7 @@ describe('a certificate it issues', () => {
     ['127.0.0.1', true, undefined],
     ['other.example', true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['localhost', false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ])('for a client that asks for %s and trusts the authority: %s', async (host, trusts, problem) => {
+  ])('is verified by a client that connects to %s and trusts the authority: %s', async (host, trusts, problem) => {
     const authority = await loadOrCreateAuthority(join(dir, 'served'), now)
     const stranger = await loadOrCreateAuthority(join(dir, 'stranger'), now)
     const server = createServer(await issueCertificate(authority, ['localhost', '127.0.0.1'], now), (_, reply) => reply.end())
@@ -95,7 +95,7 @@ describe('a certificate it issues', () => {
 
 const yearsUntil = (date: Date) => (date.getTime() - now.getTime()) / (365 * 86_400_000)
 
-/** Connects with this one root and answers the code of what went wrong. */
+/** Connects with this root certificate only. Returns the error code, if any. */
 function handshake(port: number, host: string, ca: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const name = host === '127.0.0.1' ? {} : { servername: host }

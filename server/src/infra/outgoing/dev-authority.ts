@@ -1,6 +1,6 @@
 /**
- * A certificate authority for one developer's machine, so that the server and its local receivers can speak HTTPS.
- * X.509 is written out by hand (RFC 5280): two kinds of certificate need less code than a library brings packages.
+ * A certificate authority for a developer’s machine, so that the server and local receivers of webhooks can use HTTPS.
+ * It encodes X.509 itself (RFC 5280), because two kinds of certificate do not justify a dependency.
  */
 import {
   createHash,
@@ -17,7 +17,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
-/** The certificate in PEM, for those who are to trust it, and the key that signs with it. */
+/** The certificate in PEM, which clients must trust, and the key that signs. */
 export type Authority = { cert: string; key: KeyObject }
 
 const AUTHORITY_NAME = 'Carillon development authority'
@@ -26,22 +26,24 @@ const AUTHORITY_YEARS = 10
 const CERTIFICATE_YEARS = 1
 
 /**
- * The authority kept in `dir` as `dev-ca.pem` and `dev-ca.key`, made on first use. Two processes that start at once
- * end up with the same one.
+ * Reads the authority from `dev-ca.pem` and `dev-ca.key` in `dir`, or creates it. Two processes that start at the same time get
+ * the same one.
  */
 export async function loadOrCreateAuthority(dir: string, now: Date): Promise<Authority> {
   await mkdir(dir, { recursive: true })
-  const key = createPrivateKey(await keepFirst(join(dir, 'dev-ca.key'), 0o600, () => toPem(newKey())))
-  // Whoever was first with the certificate made it for the same key.
-  const cert = await keepFirst(join(dir, 'dev-ca.pem'), 0o644, () => selfSigned(key, now))
+  const key = createPrivateKey(await readOrCreate(join(dir, 'dev-ca.key'), 0o600, () => toPem(newKey())))
+  // The key was read from the file, so a certificate that another process wrote is for the same key.
+  const cert = await readOrCreate(join(dir, 'dev-ca.pem'), 0o644, () => selfSigned(key, now))
   const parsed = new X509Certificate(cert)
   if (!parsed.checkPrivateKey(key) || parsed.validToDate <= now) {
-    throw new Error(`The development certificate has expired or lost its key. Delete dev-ca.pem and dev-ca.key in ${dir} and start again.`)
+    throw new Error(
+      `The development certificate has expired or does not match its key. Delete dev-ca.pem and dev-ca.key in ${dir} and start again.`,
+    )
   }
   return { cert, key }
 }
 
-/** A certificate for a server that is reached under these host names and addresses. Both parts are in PEM. */
+/** Issues a certificate for a server with these host names and addresses. Certificate and key are in PEM. */
 export async function issueCertificate(authority: Authority, hosts: string[], now: Date): Promise<{ cert: string; key: string }> {
   const key = newKey()
   const cert = certificate({
@@ -59,10 +61,10 @@ export async function issueCertificate(authority: Authority, hosts: string[], no
   return { cert, key: toPem(key) }
 }
 
-/** Reads the file, or writes it if nobody has yet. The link, unlike a write, is all or nothing. */
-async function keepFirst(path: string, mode: number, make: () => string): Promise<string> {
-  const kept = await readIfThere(path)
-  if (kept !== null) return kept
+/** Reads the file, or creates it. A link is atomic, unlike a write. */
+async function readOrCreate(path: string, mode: number, make: () => string): Promise<string> {
+  const existing = await readIfExists(path)
+  if (existing !== null) return existing
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(draft, make(), { mode, flag: 'wx' })
   try {
@@ -75,7 +77,7 @@ async function keepFirst(path: string, mode: number, make: () => string): Promis
   return readFile(path, 'utf8')
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readIfExists(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -94,7 +96,7 @@ const selfSigned = (key: KeyObject, now: Date) =>
     signer: key,
     now,
     years: AUTHORITY_YEARS,
-    // May sign certificates, but not further authorities.
+    // It may sign certificates, but no other authorities.
     extensions: [
       extension(OID.basicConstraints, true, sequence(tlv(0x01, Buffer.of(0xff)), integer(Buffer.of(0)))),
       extension(OID.keyUsage, true, bits(0x04)),
@@ -103,7 +105,7 @@ const selfSigned = (key: KeyObject, now: Date) =>
 
 type Certificate = { subject: string; publicKey: KeyObject; signer: KeyObject; now: Date; years: number; extensions: Buffer[] }
 
-/** A certificate of X.509 version 3 in PEM, signed in the authority's name with ECDSA and SHA-256. */
+/** Creates an X.509 version 3 certificate in PEM, issued by the authority and signed with ECDSA and SHA-256. */
 function certificate({ subject, publicKey, signer, now, years, extensions }: Certificate): string {
   const algorithm = sequence(oid(OID.ecdsaWithSha256))
   const identified = [
@@ -125,7 +127,7 @@ function certificate({ subject, publicKey, signer, now, years, extensions }: Cer
   return new X509Certificate(der).toString()
 }
 
-// Clocks of machines and containers differ a little.
+// An hour early, because the clocks of machines and containers differ slightly.
 const startOf = (now: Date) => new Date(now.getTime() - 3_600_000)
 const yearsAfter = (now: Date, years: number) => new Date(now.getTime() + years * 365 * 86_400_000)
 
@@ -134,14 +136,14 @@ const keyId = (key: KeyObject) =>
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest()
 
-/** Positive, of full length and unlike any other. */
+/** A random number that is positive and of full length. */
 function serialNumber(): Buffer {
   const serial = randomBytes(16)
   serial[0] = (serial.readUInt8(0) & 0x3f) | 0x40
   return serial
 }
 
-// ASN.1 in DER (X.690): a tag, a length, a value.
+// ASN.1 in DER (X.690): tag, length, value.
 
 const OID = {
   ecdsaWithSha256: '2a8648ce3d040302',
@@ -165,9 +167,9 @@ const sequence = (...items: Buffer[]) => tlv(0x30, Buffer.concat(items))
 const integer = (bytes: Buffer) => tlv(0x02, bytes)
 const oid = (hex: string) => tlv(0x06, Buffer.from(hex, 'hex'))
 const bitString = (bytes: Buffer) => tlv(0x03, Buffer.concat([Buffer.of(0), bytes]))
-/** A bit string of flags, whose trailing zero bits do not count. */
+/** A bit string of flags, without trailing zero bits. */
 const bits = (flags: number) => tlv(0x03, Buffer.of(31 - Math.clz32(flags & -flags), flags))
-/** Two digits of the year until 2049, and four from then on (RFC 5280, 4.1.2.5). */
+/** A time with a two-digit year until 2049, and four digits after that (RFC 5280, 4.1.2.5). */
 function time(at: Date): Buffer {
   const text = `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`
   return text < '2050' ? tlv(0x17, Buffer.from(text.slice(2))) : tlv(0x18, Buffer.from(text))

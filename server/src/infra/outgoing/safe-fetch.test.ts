@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 afterAll(() => rm(dir, { recursive: true }))
 
-/** Listens on loopback until the test is over and answers the port. */
+/** Listens on loopback until the end of the test. Returns the port. */
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -68,8 +68,8 @@ const names =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-describe('an answer', () => {
-  test('brings status, headers, body and the time it took', async () => {
+describe('a response', () => {
+  test('has status, headers, body and the elapsed time', async () => {
     const port = await secureWeb((request, reply) => {
       const { method, url, headers } = request
       request.on('data', (body) => {
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(requests).toBe(1)
   })
 
-  test('is the final one, not an interim one', async () => {
+  test('is the final one, not an interim response', async () => {
     const port = await web((_, reply) => {
       reply.writeProcessing()
       reply.writeHead(204).end()
@@ -108,7 +108,7 @@ describe('an answer', () => {
     expect(await safeFetch()(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'answered', status: 204, body: '' })
   })
 
-  test('with a huge body is cut, between characters, and does no harm to the next one', async () => {
+  test('with a huge body is cut between characters and does not affect the next one', async () => {
     const port = await web((request, reply) => {
       reply.end(request.url === '/huge' ? 'é'.repeat(5_000_000) : 'small')
     })
@@ -118,25 +118,25 @@ describe('an answer', () => {
     expect(await fetch(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'answered', body: 'small' })
   })
 
-  test('of exactly the size that is allowed is whole', async () => {
+  test('of exactly the maximum size is complete', async () => {
     const port = await web((_, reply) => reply.end('x'.repeat(100)))
     expect(await safeFetch()(`http://127.0.0.1:${port}/`, { responseBytesMax: 100 })).toMatchObject({ body: 'x'.repeat(100) })
   })
 
-  test('comes over a connection that is there already', async () => {
+  test('uses an existing connection', async () => {
     let connections = 0
     const server = createTlsServer(cert, (_, reply) => reply.end())
     server.on('secureConnection', () => connections++)
     const port = await listen(server)
     const fetch = safeFetch()
     for (let n = 0; n < 6; n++) await fetch(`https://127.0.0.1:${port}/`)
-    // A connection rests for one turn of the event loop after an answer, so that a second one may be opened meanwhile.
+    // A connection is not reused in the same turn of the event loop, so a second one may be opened.
     expect(connections).toBeLessThanOrEqual(2)
   })
 })
 
 describe('HTTP/2', () => {
-  test('is spoken when it is asked for, and many requests share a connection', async () => {
+  test('is used on request, and many requests share a connection', async () => {
     let connections = 0
     const server = createSecureServer(cert, async (request, reply) => {
       const chunks: Buffer[] = []
@@ -155,12 +155,12 @@ describe('HTTP/2', () => {
     expect(connections).toBe(1)
   })
 
-  test('gives way to HTTP/1.1 where the server knows nothing else', async () => {
+  test('falls back to HTTP/1.1 if the server does not support it', async () => {
     const port = await secureWeb((request, reply) => reply.end(request.httpVersion))
     expect(await safeFetch()(`https://localhost:${port}/`, { http2: true })).toMatchObject({ is: 'answered', body: '1.1' })
   })
 
-  test('is held to the same limits', async () => {
+  test('has the same limits', async () => {
     const port = await listen(createSecureServer(cert, () => {}) as unknown as Server)
     const url = `https://localhost:${port}/`
     expect(await safeFetch()(url, { http2: true, timeoutMs: 200 })).toMatchObject({ is: 'failed', reason: 'timeout' })
@@ -168,7 +168,7 @@ describe('HTTP/2', () => {
     expect(await safeFetch({ ca: [stranger.cert] })(url, { http2: true })).toMatchObject({ is: 'failed', reason: 'tls' })
   })
 
-  test('a server that hangs up after it has read the request is a reset', async () => {
+  test('a server that disconnects after reading the request is a reset', async () => {
     const server = createSecureServer(cert)
     server.on('stream', (stream) => stream.session?.destroy())
     const port = await listen(server as unknown as Server)
@@ -177,7 +177,7 @@ describe('HTTP/2', () => {
 })
 
 describe('the egress policy', () => {
-  test.each(['127.0.0.1', 'localhost'])('keeps a closed server from %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('does not allow %s without an exception', async (host) => {
     let requests = 0
     const port = await web((_, reply) => {
       requests++
@@ -187,25 +187,25 @@ describe('the egress policy', () => {
     expect(answer).toMatchObject({
       is: 'failed',
       reason: 'blocked',
-      message: 'The host has no address that may be connected to.',
+      message: 'The host has no address that this server may connect to.',
     })
     expect(requests).toBe(0)
   })
 
   test.each(['2130706433', '0x7f.1', '0177.0.0.1', '[::ffff:127.0.0.1]', '[::1]', '10.0.0.1', '169.254.169.254', '[fd00::1]'])(
-    'sees through the literal %s without asking for it',
+    'applies to the literal %s without a lookup',
     async (host) => {
       const lookup: HostLookup = () => expect.unreachable('a literal was looked up')
       expect(await safeFetch({ policy: closed, lookup })(`https://${host}/`)).toMatchObject({ is: 'failed', reason: 'blocked' })
     },
   )
 
-  test('judges what a public name resolves to', async () => {
+  test('applies to the addresses of a public name', async () => {
     const fetch = safeFetch({ policy: closed, lookup: names('127.0.0.1', '::ffff:10.0.0.1', 'fd00::1') })
     expect(await fetch('https://rebind.example.com/')).toMatchObject({ is: 'failed', reason: 'blocked' })
   })
 
-  test('dials only the addresses that are allowed, and resolves the name only once', async () => {
+  test('connects only to allowed addresses, and resolves the name once', async () => {
     const port = await web((_, reply) => reply.end('here'))
     let lookups = 0
     const lookup: HostLookup = async (host) => {
@@ -217,20 +217,20 @@ describe('the egress policy', () => {
   })
 })
 
-describe('time runs out', () => {
-  test('for a server that does not answer', async () => {
+describe('a timeout', () => {
+  test('ends a request to a server that does not respond', async () => {
     const port = await web(() => {})
     const answer = await safeFetch()(`http://127.0.0.1:${port}/`, { timeoutMs: 50 })
-    expect(answer).toMatchObject({ is: 'failed', reason: 'timeout', message: 'The server did not answer within 50 ms.' })
+    expect(answer).toMatchObject({ is: 'failed', reason: 'timeout', message: 'The server did not respond within 50 ms.' })
     expect(answer.elapsedMs).toBeGreaterThanOrEqual(49)
   })
 
-  test('for a body that never ends', async () => {
+  test('ends a body that never ends', async () => {
     const port = await web((_, reply) => void reply.write('and then '))
     expect(await safeFetch()(`http://127.0.0.1:${port}/`, { timeoutMs: 50 })).toMatchObject({ is: 'failed', reason: 'timeout' })
   })
 
-  test('for a connection that is not made, and nothing is sent later', async () => {
+  test('ends a connection attempt, and nothing is sent later', async () => {
     const asked: (string | undefined)[] = []
     const port = await web((request, reply) => {
       asked.push(request.url)
@@ -239,14 +239,14 @@ describe('time runs out', () => {
     const resolved = Promise.withResolvers<{ address: string; family: number }[]>()
     const fetch = safeFetch({ lookup: () => resolved.promise })
     const answer = await fetch(`http://example.com:${port}/first`, { connectTimeoutMs: 30 })
-    expect(answer).toMatchObject({ is: 'failed', reason: 'timeout', message: 'No connection could be made within 30 ms.' })
+    expect(answer).toMatchObject({ is: 'failed', reason: 'timeout', message: 'The connection was not established within 30 ms.' })
     resolved.resolve([{ address: '127.0.0.1', family: 4 }])
     expect(await fetch(`http://example.com:${port}/second`)).toMatchObject({ is: 'answered' })
     expect(await fetch(`http://example.com:${port}/third`)).toMatchObject({ is: 'answered' })
     expect(asked).toEqual(['/second', '/third'])
   })
 
-  test('when the caller says so', async () => {
+  test('does not prevent cancelling by the caller', async () => {
     const port = await web(() => controller.abort())
     const controller = new AbortController()
     const cancelled = { is: 'failed', reason: 'other', message: 'The request was cancelled.' }
@@ -255,8 +255,8 @@ describe('time runs out', () => {
   })
 })
 
-describe('trouble is a value', () => {
-  test('a server that is not there', async () => {
+describe('network errors are returned', () => {
+  test('a server that does not exist', async () => {
     const server = createTcpServer()
     const port = await listen(server)
     server.close()
@@ -272,12 +272,12 @@ describe('trouble is a value', () => {
     expect(await safeFetch({ lookup: names() })('https://nowhere.example/')).toMatchObject({ is: 'failed', reason: 'dns' })
   })
 
-  test('a server that hangs up', async () => {
+  test('a server that disconnects', async () => {
     const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.destroy())))
     expect(await safeFetch()(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'failed', reason: 'reset' })
   })
 
-  test('an answer that is not HTTP', async () => {
+  test('a response that is not HTTP', async () => {
     const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n'))))
     expect(await safeFetch()(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'failed', reason: 'other' })
   })
@@ -291,12 +291,12 @@ describe('trouble is a value', () => {
     expect(await safeFetch(options())(`https://${host}:${port}/`)).toMatchObject({ is: 'failed', reason: 'tls' })
   })
 
-  test('a server that speaks no TLS', async () => {
+  test('a server without TLS', async () => {
     const port = await web((_, reply) => reply.end())
     expect(await safeFetch()(`https://127.0.0.1:${port}/`)).toMatchObject({ is: 'failed', reason: 'tls' })
   })
 
-  test('a request that was under way when the service stopped', async () => {
+  test('a request that was running when the client was disposed of', async () => {
     const fetch = createSafeFetch({ policy: open, userAgent: 'Carillon/1.0' })
     const port = await web(() => void fetch[Symbol.asyncDispose]())
     const request = {

@@ -1,6 +1,6 @@
 /**
- * The only way out to hosts that a caller chose (D-SSRF, D-WH-4): resolved addresses are vetted and exactly those are
- * dialled, redirects are answers, proxies of the environment are not used, and time and size are limited.
+ * The only HTTP client for hosts that a caller chose (D-SSRF, D-WH-4). It connects only to addresses that the egress policy allows,
+ * does not follow redirects, ignores proxy settings of the environment, and limits time and size.
  */
 import dns from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
@@ -9,13 +9,13 @@ import { Agent, type Dispatcher } from 'undici'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
 import { trustContext } from './trust.ts'
 
-/** All times in milliseconds. `timeoutMs` covers everything from the call to the last byte of the body. */
+/** `timeoutMs` covers everything from the call to the last byte of the body. */
 export type SafeRequest = {
   method: Dispatcher.HttpMethod
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** Speaks HTTP/2 with a server that can, many requests over one connection. */
+  /** Uses HTTP/2 if the server supports it, with many requests on one connection. */
   http2?: boolean | undefined
   timeoutMs: number
   connectTimeoutMs: number
@@ -25,7 +25,7 @@ export type SafeRequest = {
 
 export type FailureReason = 'timeout' | 'refused' | 'dns' | 'tls' | 'reset' | 'blocked' | 'other'
 
-/** `body` is the beginning of the answer, at most `responseBytesMax` bytes of it; header names are lower-case. */
+/** A response. `body` is cut at `responseBytesMax` bytes; header names are lower-case. */
 export type Answered = {
   is: 'answered'
   status: number
@@ -34,39 +34,39 @@ export type Answered = {
   elapsedMs: number
 }
 
-/** Trouble on the way. `message` is a sentence for the owner of the URL. */
+/** There was no response. `message` is a sentence for the owner of the URL. */
 export type Failed = { is: 'failed'; reason: FailureReason; message: string; elapsedMs: number }
 
 export type SafeResponse = Answered | Failed
 
 export type SafeFetch = AsyncDisposable & {
-  /** Where requests may go, for those who judge a URL before it is called. */
+  /** The egress policy, for checking a URL in advance. */
   policy: EgressPolicy
-  /** Never rejects for trouble of the network; throws only when `url` is not a URL. */
+  /** Sends a request. Network errors are results; it throws only if `url` is not a URL. */
   request(request: SafeRequest): Promise<SafeResponse>
 }
 
 type Options = {
   policy: EgressPolicy
-  /** Roots in PEM that are trusted beside the usual ones. */
+  /** Additional trusted root certificates in PEM. */
   ca?: string[]
   userAgent: string
   lookup?: HostLookup
 }
 
-/** Every address of a name, in the order of the system's resolver. */
+/** Returns every address of a name, in the order of the system’s resolver. */
 export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
 
-// The backstop for connections whose request has given up on them already.
+// For connections whose request has already timed out.
 const CONNECT_TIMEOUT_MS_MAX = 10_000
 
-/** Opens a pool of HTTP/1.1 connections and one of HTTP/2. Disposing of it ends the requests under way. */
+/** Creates pools of HTTP/1.1 and HTTP/2 connections. Disposing of it ends running requests. */
 export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
   const secureContext = trustContext(ca)
   const open = (http2: boolean) =>
     new Agent({
       allowH2: http2,
-      // Each request has a limit of its own, which covers both.
+      // `timeoutMs` of each request covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: {
@@ -83,7 +83,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
     policy,
     async request(request) {
       const url = new URL(request.url)
-      // A literal address is dialled without asking `lookup`.
+      // Sockets do not call `lookup` for a literal address.
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), elapsedMs: 0 }
       return exchange(request.http2 ? agents.http2 : agents.http1, url, userAgent, request)
@@ -94,10 +94,11 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
   }
 }
 
-export const blockedError = (host: string) => Object.assign(new Error(`${host} is outside the egress policy`), { code: 'EGRESS_BLOCKED' })
+export const blockedError = (host: string) =>
+  Object.assign(new Error(`The egress policy does not allow ${host}`), { code: 'EGRESS_BLOCKED' })
 const unknownHost = (host: string) => Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
 
-/** A lookup for sockets that choose between families, which always ask for all addresses. */
+/** A lookup that returns only allowed addresses. For sockets with `autoSelectFamily`, which request all addresses. */
 export function guardedLookup(policy: EgressPolicy, lookup: HostLookup): LookupFunction {
   return (host, _, callback) => {
     const answer = (found: Awaited<ReturnType<HostLookup>>) => {
@@ -109,9 +110,9 @@ export function guardedLookup(policy: EgressPolicy, lookup: HostLookup): LookupF
   }
 }
 
-type Outcome = Omit<Answered, 'elapsedMs'> | Omit<Failed, 'elapsedMs'>
+type Result = Omit<Answered, 'elapsedMs'> | Omit<Failed, 'elapsedMs'>
 
-/** One request on a pooled connection. Answers the moment a limit is reached, even while the connection is being made. */
+/** Sends one request on a pooled connection. Returns as soon as a limit is reached, even while connecting. */
 function exchange(agent: Agent, url: URL, userAgent: string, request: SafeRequest): Promise<SafeResponse> {
   const startedAt = performance.now()
   const { promise, resolve } = Promise.withResolvers<SafeResponse>()
@@ -121,23 +122,23 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
   let head = { status: 0, headers: {} as Answered['headers'] }
   let stop: (() => void) | undefined
 
-  const settle = (outcome: Outcome) => {
+  const finish = (result: Result) => {
     if (over) return
     over = true
     clearTimeout(total)
     clearTimeout(connecting)
     request.signal?.removeEventListener('abort', cancel)
-    resolve({ ...outcome, elapsedMs: performance.now() - startedAt })
+    resolve({ ...result, elapsedMs: performance.now() - startedAt })
   }
   const giveUp = (reason: FailureReason, message: string) => {
-    settle({ is: 'failed', reason, message })
+    finish({ is: 'failed', reason, message })
     stop?.()
   }
-  const answer = () => settle({ is: 'answered', ...head, body: decode(chunks, request.responseBytesMax) })
+  const answer = () => finish({ is: 'answered', ...head, body: decode(chunks, request.responseBytesMax) })
   const cancel = () => giveUp('other', 'The request was cancelled.')
-  const total = setTimeout(() => giveUp('timeout', `The server did not answer within ${request.timeoutMs} ms.`), request.timeoutMs)
+  const total = setTimeout(() => giveUp('timeout', `The server did not respond within ${request.timeoutMs} ms.`), request.timeoutMs)
   const connecting = setTimeout(() => {
-    if (!stop) giveUp('timeout', `No connection could be made within ${request.connectTimeoutMs} ms.`)
+    if (!stop) giveUp('timeout', `The connection was not established within ${request.connectTimeoutMs} ms.`)
   }, request.connectTimeoutMs)
   if (request.signal?.aborted) cancel()
   else request.signal?.addEventListener('abort', cancel)
@@ -148,7 +149,7 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
   agent.dispatch(
     { origin, path: pathname + search, method: request.method, headers, body },
     {
-      // Called when a connection is there. Nothing is sent for somebody who has stopped waiting.
+      // Called once there is a connection. If the request has timed out by then, it is not sent.
       onRequestStart(controller) {
         stop = () => controller.abort(new Error('The request is over.'))
         if (over) stop()
@@ -164,13 +165,13 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
         stop?.()
       },
       onResponseEnd: answer,
-      onResponseError: (_, error) => settle(failure(error)),
+      onResponseError: (_, error) => finish(failure(error)),
     },
   )
   return promise
 }
 
-/** Decodes UTF-8 and leaves out a character that the limit has cut in two. */
+/** Decodes UTF-8, without a character that was cut by the limit. */
 function decode(chunks: Buffer[], bytesMax: number): string {
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, bytesMax), { stream: true })
 }
@@ -188,16 +189,16 @@ const REASONS: Record<string, FailureReason> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
 }
-// OpenSSL has some forty of them.
+// OpenSSL has about forty of these codes.
 const TLS_CODE = /TLS|SSL|CERT|SIGNATURE|INVALID_CA|PURPOSE|HOSTNAME_MISMATCH|KEY_TOO_SMALL|EPROTO/
 
-const SAYS: Record<FailureReason, string> = {
-  timeout: 'No connection could be made in time',
+const MESSAGES: Record<FailureReason, string> = {
+  timeout: 'The connection was not established in time',
   refused: 'The server refused the connection',
   dns: 'The host name could not be resolved',
-  tls: 'No secure connection could be made; check the certificate of the server',
-  reset: 'The server closed the connection before it had answered',
-  blocked: 'The host has no address that may be connected to',
+  tls: 'No secure connection could be established; check the certificate of the server',
+  reset: 'The server closed the connection before it responded',
+  blocked: 'The host has no address that this server may connect to',
   other: 'The request failed',
 }
 
@@ -205,5 +206,5 @@ function failure(error: Error): Omit<Failed, 'elapsedMs'> {
   const { code = '' } = error as NodeJS.ErrnoException
   const reason = REASONS[code] ?? (TLS_CODE.test(code) ? 'tls' : 'other')
   const detail = code !== '' && (reason === 'tls' || reason === 'other') ? ` (${code})` : ''
-  return { is: 'failed', reason, message: `${SAYS[reason]}${detail}.` }
+  return { is: 'failed', reason, message: `${MESSAGES[reason]}${detail}.` }
 }

@@ -29,7 +29,7 @@ const relayAt = ({ host, port }: { host: string; port: number }, rest: Partial<S
 
 const open = (limits = {}) => createSmtpRelays({ policy: loopback, ca: [authority.cert], limits })
 
-test('a mail arrives as it was composed, and nobody reads who else got it blindly', async () => {
+test('an email arrives as it was composed, without its bcc recipients', async () => {
   await using relay = await openRelay()
   await using relays = open()
   const answer = await relays.send(relayAt(relay), {
@@ -59,7 +59,7 @@ test('a mail arrives as it was composed, and nobody reads who else got it blindl
   expect(relay.mails[0]?.raw).toContain('multipart/alternative')
 })
 
-test('a header of a thousand characters arrives without a blank in it', async () => {
+test('a header of a thousand characters arrives without spaces in it', async () => {
   await using relay = await openRelay()
   await using relays = open()
   const address = `<https://carillon.test/u/${'a1B2c3D4e5'.repeat(60)}>`
@@ -67,7 +67,7 @@ test('a header of a thousand characters arrives without a blank in it', async ()
   expect(relay.mails[0]?.headers['list-unsubscribe']).toBe(address)
 })
 
-describe('what a relay answers is told exactly', () => {
+describe('the reply of a relay is returned in full', () => {
   test.each<[string, RelayReply, SmtpAnswer]>([
     [
       'the sender is refused',
@@ -80,46 +80,46 @@ describe('what a relay answers is told exactly', () => {
       { is: 'refused', code: 550, enhancedCode: '5.1.1', response: '550 5.1.1 No such user', stage: 'RCPT' },
     ],
     [
-      'the recipient is to be tried later',
+      'the recipient is deferred',
       { at: 'RCPT', code: 451, text: 'Greylisted' },
       { is: 'refused', code: 451, response: '451 Greylisted', stage: 'RCPT' },
     ],
     [
-      'the mail is refused after its last byte',
+      'the email is refused after its last byte',
       { at: 'BODY', code: 554, text: '5.6.0 Spam' },
       { is: 'refused', code: 554, enhancedCode: '5.6.0', response: '554 5.6.0 Spam', stage: 'DATA' },
     ],
     [
-      'there is too much to do',
+      'the relay is overloaded',
       { at: 'BODY', code: 421, text: '4.3.2 Come back' },
       { is: 'refused', code: 421, enhancedCode: '4.3.2', response: '421 4.3.2 Come back', stage: 'DATA' },
     ],
     [
-      'strangers are turned away',
+      'the connection is refused',
       { at: 'CONNECT', code: 554, text: '5.7.1 Go away' },
       { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'CONNECT' },
     ],
-    ['the line breaks before the recipient', { at: 'RCPT', cut: true }, { is: 'unreachable', message: expect.any(String) }],
-    ['the line breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
+    ['the connection breaks before the recipient', { at: 'RCPT', cut: true }, { is: 'unreachable', message: expect.any(String) }],
+    ['the connection breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
   ])('%s', async (_, reply, expected) => {
     await using relay = await openRelay()
     await using relays = open()
     relay.answer(reply)
     expect(await relays.send(relayAt(relay), mail)).toEqual(expected)
     expect(relay.mails).toEqual([])
-    // Whatever it was, the next one arrives.
+    // The next email arrives in any case.
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
     expect(relay.mails).toHaveLength(1)
   })
 
-  test('a relay that hangs up on everybody gets nothing', async () => {
+  test('a relay that closes every connection is unreachable', async () => {
     await using relay = await openRelay()
     await using relays = open()
     relay.answer(...Array.from({ length: 10 }, (): RelayReply => ({ at: 'CONNECT', cut: true })))
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'unreachable' })
   })
 
-  test('nobody listens', async () => {
+  test('a port without a relay is unreachable', async () => {
     await using relays = open()
     const port = await unusedPort()
     expect(await relays.send(relayAt({ host: '127.0.0.1', port }), mail)).toEqual({
@@ -128,14 +128,14 @@ describe('what a relay answers is told exactly', () => {
     })
   })
 
-  test('the person is refused while somebody in the copy is not', async () => {
+  test('an email is refused if the main recipient is, even if the recipient of a copy is not', async () => {
     await using relay = await openRelay()
     await using relays = open()
     relay.answer({ at: 'RCPT', code: 550, text: '5.1.1 No such user' })
     expect(await relays.send(relayAt(relay), { ...mail, cc: 'ana@example.org' })).toMatchObject({ is: 'refused', code: 550, stage: 'RCPT' })
   })
 
-  test('a relay that takes the mail and says nothing may have it', async () => {
+  test('an email is uncertain if the relay reads it and then sends nothing', async () => {
     await using relay = await openRelay()
     await using relays = open({ silenceMs: 150 })
     const release = relay.hold()
@@ -143,7 +143,7 @@ describe('what a relay answers is told exactly', () => {
     release()
   })
 
-  test('a relay that takes the mail and takes too long may have it', async () => {
+  test('an email is uncertain if the relay reads it and does not confirm it in time', async () => {
     await using relay = await openRelay()
     await using relays = open({ totalMs: 150 })
     const release = relay.hold()
@@ -151,7 +151,7 @@ describe('what a relay answers is told exactly', () => {
     release()
   })
 
-  test('an address that is none is not sent', async () => {
+  test('an email to an invalid address is not sent', async () => {
     await using relay = await openRelay()
     await using relays = open()
     expect(await relays.send(relayAt(relay), { ...mail, to: '' })).toMatchObject({ is: 'unsendable' })
@@ -159,19 +159,19 @@ describe('what a relay answers is told exactly', () => {
   })
 })
 
-describe('only hosts that may be connected to are dialled', () => {
-  test.each(['127.0.0.1', '[::1]', '::ffff:127.0.0.1', '10.0.0.1', 'internal.example', 'localhost'])('%s is not', async (host) => {
+describe('the egress policy applies', () => {
+  test.each(['127.0.0.1', '[::1]', '::ffff:127.0.0.1', '10.0.0.1', 'internal.example', 'localhost'])('%s is not allowed', async (host) => {
     await using relay = await openRelay()
     const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
     await using relays = createSmtpRelays({ policy: egressPolicy([]), lookup })
     expect(await relays.send(relayAt({ host, port: relay.port }), mail)).toEqual({
       is: 'unreachable',
-      message: 'The relay has no address that may be connected to.',
+      message: 'The relay has no address that this server may connect to.',
     })
     expect(relay.connections().made).toBe(0)
   })
 
-  test('a name with one good address is dialled there alone', async () => {
+  test('for a name with one allowed address, only that one is used', async () => {
     await using relay = await openRelay()
     const lookup = async () => [
       { address: '10.0.0.1', family: 4 },
@@ -182,12 +182,12 @@ describe('only hosts that may be connected to are dialled', () => {
   })
 })
 
-describe('encryption is as it was asked for', () => {
+describe('encryption follows the setting', () => {
   const offering = { disabledCommands: ['AUTH'] }
   const plain = { disabledCommands: ['AUTH', 'STARTTLS'] }
   const implicit = { disabledCommands: ['AUTH'], secure: true }
   test.each<[SmtpRelay['tls'], string, object, 'secure' | 'plain' | 'unreachable']>([
-    ['implicit', 'speaks TLS from the first byte', implicit, 'secure'],
+    ['implicit', 'uses TLS from the first byte', implicit, 'secure'],
     ['implicit', 'does not', plain, 'unreachable'],
     ['starttls', 'offers it', offering, 'secure'],
     ['starttls', 'does not offer it', plain, 'unreachable'],
@@ -208,7 +208,7 @@ describe('encryption is as it was asked for', () => {
     ['implicit', implicit, insecure],
     ['starttls', offering, insecure],
     ['opportunistic', offering, { is: 'accepted' }],
-  ])('a certificate that nobody vouches for is taken only where encryption is not insisted on: %s', async (tls, options, expected) => {
+  ])('an untrusted certificate is accepted only if encryption is optional: %s', async (tls, options, expected) => {
     await using relay = await openRelay(options)
     await using relays = createSmtpRelays({ policy: loopback })
     expect(await relays.send(relayAt(relay, { tls }), mail)).toMatchObject(expected)
@@ -217,14 +217,14 @@ describe('encryption is as it was asked for', () => {
 
 describe('logging in', () => {
   const asking = { authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
-  test('a mail goes out under the name that was given', async () => {
+  test('an email is sent with the given user name', async () => {
     await using relay = await openRelay(asking)
     await using relays = open()
     expect(await relays.send(relayAt(relay, { username: 'kim', password: 'secret' }), mail)).toMatchObject({ is: 'accepted' })
     expect(relay.mails).toMatchObject([{ user: 'kim' }])
   })
 
-  test('a wrong password is the relay’s answer', async () => {
+  test('a wrong password is reported with the relay’s reply', async () => {
     await using relay = await openRelay(asking)
     await using relays = open()
     expect(await relays.send(relayAt(relay, { username: 'kim', password: 'wrong' }), mail)).toMatchObject({
@@ -236,14 +236,10 @@ describe('logging in', () => {
   })
 
   test.each<[string, Partial<SmtpRelay>, object]>([
-    ['with the right password it works', { username: 'kim', password: 'secret' }, { works: true }],
-    [
-      'with a wrong one it does not',
-      { username: 'kim', password: 'wrong' },
-      { works: false, message: 'The relay answered: 535 5.7.8 Wrong password' },
-    ],
-    ['without encryption where it is needed it does not', { tls: 'starttls' }, { works: false, message: expect.any(String) }],
-  ])('the settings are tried without a mail: %s', async (_, rest, expected) => {
+    ['the right password', { username: 'kim', password: 'secret' }, { works: true }],
+    ['a wrong password', { username: 'kim', password: 'wrong' }, { works: false, message: 'The relay replied: 535 5.7.8 Wrong password' }],
+    ['missing encryption that is required', { tls: 'starttls' }, { works: false, message: expect.any(String) }],
+  ])('the settings are verified without an email: %s', async (_, rest, expected) => {
     await using relay = await openRelay(asking)
     await using relays = open()
     expect(await relays.verify(relayAt(relay, rest))).toEqual(expected)
@@ -251,8 +247,8 @@ describe('logging in', () => {
   })
 })
 
-describe('connections are kept', () => {
-  test('many mails share a few, as many as the relay allows', async () => {
+describe('connections are reused', () => {
+  test('many emails share as many connections as the relay allows', async () => {
     await using relay = await openRelay()
     await using relays = open()
     const answers = await Promise.all(
@@ -265,14 +261,14 @@ describe('connections are kept', () => {
     expect(relay.connections().made).toBe(3)
   })
 
-  test('another password is another pool', async () => {
+  test('another password uses another pool', async () => {
     await using relay = await openRelay({ authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
     await using relays = open()
     await relays.send(relayAt(relay, { username: 'kim', password: 'secret' }), mail)
     expect(await relays.send(relayAt(relay, { username: 'kim', password: 'wrong' }), mail)).toMatchObject({ is: 'refused' })
   })
 
-  test('idle ones are closed, and the next mail opens another', async () => {
+  test('idle connections are closed, and the next email opens another', async () => {
     await using relay = await openRelay()
     await using relays = open({ idleMs: 50 })
     await relays.send(relayAt(relay), mail)
@@ -280,7 +276,7 @@ describe('connections are kept', () => {
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
   })
 
-  test('all end with their owner, and a mail under way is answered', async () => {
+  test('disposing closes all connections and ends running calls', async () => {
     await using relay = await openRelay()
     const relays = open()
     const release = relay.hold()

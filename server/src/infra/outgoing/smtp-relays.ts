@@ -1,4 +1,4 @@
-/** Connections to SMTP relays, kept in pools: one for every way of speaking to one, the idle ones closed. */
+/** Pools of connections to SMTP relays: one pool for each combination of settings. Idle connections are closed. */
 import { connect } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
@@ -11,18 +11,18 @@ import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/
 import { blockedError, guardedLookup, resolveHost } from './safe-fetch.ts'
 import { trustContext } from './trust.ts'
 
-/** Where a relay is and how it is spoken to. */
+/** The address of a relay and how to connect to it. */
 export type SmtpRelay = {
   host: string
   port: number
-  /** `implicit`: TLS from the first byte; `starttls`: refused when it is not offered; `opportunistic`; `none`. */
+  /** `implicit`: TLS from the first byte. `starttls`: fails unless offered. `opportunistic`: used if offered. */
   tls: 'implicit' | 'starttls' | 'opportunistic' | 'none'
   username?: string
   password?: string
   connections: number
 }
 
-/** A mail as it is composed. Addresses may carry display names. */
+/** A composed email. Addresses may have display names. */
 export type Mail = {
   from: string
   to: string
@@ -38,27 +38,27 @@ export type Mail = {
 
 export type SmtpAnswer =
   | { is: 'accepted'; response: string }
-  /** The relay's own words: `code` such as 550; `stage` is the SMTP command that was refused. */
+  /** The reply of the relay: `code` such as 550; `stage` is the SMTP command that was refused. */
   | { is: 'refused'; code: number; enhancedCode?: string; response: string; stage: string }
-  /** Nothing can have been sent. */
+  /** There was no connection, so the email was not sent. */
   | { is: 'unreachable'; message: string }
-  /** No relay would be given it: an address in it is none. */
+  /** The email has an invalid address, so it was not offered to the relay. */
   | { is: 'unsendable'; message: string }
-  /** The connection broke after the mail's last byte and before the answer. */
+  /** The connection broke after the last byte of the email and before the reply, so it may have been sent. */
   | { is: 'uncertain'; message: string }
 
 export type SmtpRelays = AsyncDisposable & {
   send(relay: SmtpRelay, mail: Mail): Promise<SmtpAnswer>
-  /** Connects, greets, secures, logs in, and leaves. */
+  /** Connects and logs in, without sending an email. */
   verify(relay: SmtpRelay): Promise<{ works: true } | { works: false; message: string }>
 }
 
-/** All times in milliseconds. `totalMs` covers a mail from the call to the answer, waiting for a connection included. */
+/** `totalMs` covers an email from the call to the reply, including the wait for a connection. */
 type Limits = { connectMs: number; greetingMs: number; silenceMs: number; totalMs: number; idleMs: number }
 
 type Options = {
   policy: EgressPolicy
-  /** Roots in PEM that are trusted beside the usual ones. */
+  /** Additional trusted root certificates in PEM. */
   ca?: string[]
   lookup?: HostLookup
   limits?: Partial<Limits>
@@ -67,15 +67,15 @@ type Options = {
 const LIMITS: Limits = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000, totalMs: 120_000, idleMs: 30_000 }
 const POOLS_MAX = 200
 const MAILS_PER_CONNECTION_MAX = 500
-// A connection that is closed before anything was said is opened again so often.
-const REOPENED_MAX = 2
+// How often an email is tried again on another connection if the relay closes the first at once.
+const REQUEUES_MAX = 2
 
-/** Opens nothing before the first mail. Disposing of it closes all connections. */
+/** Opens connections when the first email is sent. Disposing of it closes all of them. */
 export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits }: Options): SmtpRelays {
   const within = { ...LIMITS, ...limits }
   const secureContext = trustContext(ca)
   const open = (relay: SmtpRelay) =>
-    openPool({ ...optionsOf(relay, within), tls: tlsOf(relay, secureContext), getSocket: dialler(relay, policy, lookup, within) })
+    openPool({ ...optionsOf(relay, within), tls: tlsOf(relay, secureContext), getSocket: connector(relay, policy, lookup, within) })
   const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: ({ connections }) => connections.close() })
   const poolOf = (relay: SmtpRelay): Pool => {
     const key = JSON.stringify(Object.entries(relay).sort())
@@ -84,7 +84,7 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
     return pool
   }
   return {
-    send: (relay, mail) => post(poolOf(relay), mail, within.totalMs),
+    send: (relay, mail) => sendMail(poolOf(relay), mail, within.totalMs),
     async verify(relay) {
       const { connections } = open(relay)
       try {
@@ -108,8 +108,8 @@ type Pool = ReturnType<typeof openPool>
 function openPool(options: SMTPPool.Options) {
   const connections = new SMTPPool(options)
   const mailer = nodemailer.createTransport(connections)
-  mailer.use('stream', noteTheEnd)
-  // Every mail hears of its own trouble; that of a connection that carries none is nobody's.
+  mailer.use('stream', trackEnd)
+  // `sendMail` reports the errors of each email. Those of idle connections can be ignored.
   mailer.on('error', () => undefined)
   return { connections, mailer }
 }
@@ -125,7 +125,7 @@ function optionsOf({ host, port, tls, username, password = '', connections }: Sm
     ...(username !== undefined && { auth: { user: username, pass: password }, forceAuth: true }),
     maxConnections: connections,
     maxMessages: MAILS_PER_CONNECTION_MAX,
-    maxRequeues: REOPENED_MAX,
+    maxRequeues: REQUEUES_MAX,
     connectionTimeout: within.connectMs,
     greetingTimeout: within.greetingMs,
     socketTimeout: within.silenceMs,
@@ -135,25 +135,25 @@ function optionsOf({ host, port, tls, username, password = '', connections }: Sm
   }
 }
 
-/** Where encryption is not insisted on, a certificate is not either: refusing it would end in no encryption at all. */
+/** With opportunistic TLS, any certificate is accepted, because refusing it would mean no encryption at all. */
 const tlsOf = ({ tls }: SmtpRelay, secureContext: SecureContext) => ({
   secureContext,
   rejectUnauthorized: tls !== 'opportunistic',
 })
 
-/** Opens the connections of a pool: addresses are resolved, judged, and exactly those dialled. */
-function dialler(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, { connectMs }: Limits): SMTPPool.Options['getSocket'] {
+/** Opens the connections of a pool, only to addresses that the egress policy allows. */
+function connector(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, { connectMs }: Limits): SMTPPool.Options['getSocket'] {
   const { port } = relay
   const host = relay.host.replace(/^\[|\]$/g, '')
   return (_, callback) => {
-    // A literal address is dialled without asking `lookup`.
+    // Sockets do not call `lookup` for a literal address.
     if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return callback(blockedError(host))
     const socket = connect({ host, port, autoSelectFamily: true, lookup: guardedLookup(policy, lookup), timeout: connectMs })
     const failed = (error: Error) => {
       socket.destroy()
       callback(error)
     }
-    const tooLate = () => failed(Object.assign(new Error('No connection in time'), { code: 'ETIMEDOUT' }))
+    const tooLate = () => failed(Object.assign(new Error('The connection was not established in time'), { code: 'ETIMEDOUT' }))
     socket.once('error', failed)
     socket.once('timeout', tooLate)
     socket.once('connect', () => {
@@ -165,36 +165,36 @@ function dialler(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, { c
   }
 }
 
-/** Set on a mail when its last byte was read, so that from then on the relay may have it. */
-type Watched = SendMailOptions & { watched?: { isRead: boolean } }
+/** `isRead` is set once the last byte of the email was read. From then on, the relay may have it. */
+type Tracked = SendMailOptions & { tracked?: { isRead: boolean } }
 
-const noteTheEnd: PluginFunction<SMTPPool.SentMessageInfo> = (mail, done) => {
-  const { watched } = mail.data as Watched
+const trackEnd: PluginFunction<SMTPPool.SentMessageInfo> = (mail, done) => {
+  const { tracked } = mail.data as Tracked
   const { message } = mail
-  if (watched && message) {
+  if (tracked && message) {
     const read = message.createReadStream.bind(message)
     message.createReadStream = (options) =>
       read(options).once('end', () => {
-        watched.isRead = true
+        tracked.isRead = true
       })
   }
   done()
 }
 
-async function post({ mailer }: Pool, { headers, ...mail }: Mail, totalMs: number): Promise<SmtpAnswer> {
-  const watched = { isRead: false }
-  const options: Watched = { ...mail, headers, xMailer: false, signal: AbortSignal.timeout(totalMs), watched }
+async function sendMail({ mailer }: Pool, { headers, ...mail }: Mail, totalMs: number): Promise<SmtpAnswer> {
+  const tracked = { isRead: false }
+  const options: Tracked = { ...mail, headers, xMailer: false, signal: AbortSignal.timeout(totalMs), tracked }
   try {
     const { response, rejectedErrors = [] } = await mailer.sendMail(options)
-    // Others may have got their copy: the mail is about the person it was written to.
+    // Recipients of copies may have been accepted. The result is that of the main recipient.
     const refused = rejectedErrors.find(({ recipient }) => recipient?.toLowerCase() === addressIn(mail.to))
     return refused ? answerOf(refused, false) : { is: 'accepted', response: lineOf(response) }
   } catch (error) {
-    return answerOf(error as NodemailerError, watched.isRead)
+    return answerOf(error as NodemailerError, tracked.isRead)
   }
 }
 
-/** The bare address, whether or not a name stands before it. */
+/** The address without display name. */
 const addressIn = (text: string) => (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim().toLowerCase()
 
 function answerOf(error: NodemailerError, isRead: boolean): SmtpAnswer {
@@ -204,8 +204,7 @@ function answerOf(error: NodemailerError, isRead: boolean): SmtpAnswer {
     const stage = STAGES.find((stage) => command.startsWith(stage)) ?? 'CONNECT'
     return { is: 'refused', code: responseCode, ...(enhancedCode !== undefined && { enhancedCode }), response: lineOf(response), stage }
   }
-  if (isRead)
-    return { is: 'uncertain', message: 'The relay closed the connection after the mail was sent and did not say what became of it.' }
+  if (isRead) return { is: 'uncertain', message: 'The relay closed the connection after the email was sent, without confirming it.' }
   if (code === 'EENVELOPE' || code === 'EMAXRECIPIENTS') return { is: 'unsendable', message: `${lineOf(error.message)}.` }
   return { is: 'unreachable', message: sentenceOf(error) }
 }
@@ -214,26 +213,26 @@ const STAGES = ['AUTH', 'MAIL', 'RCPT', 'DATA']
 
 const SENTENCES: Record<string, string> = {
   ECONNREFUSED: 'The relay refused the connection.',
-  ETIMEDOUT: 'The relay did not answer in time.',
-  ENOTFOUND: 'The name of the relay could not be resolved.',
-  EAI_AGAIN: 'The name of the relay could not be resolved.',
-  EGRESS_BLOCKED: 'The relay has no address that may be connected to.',
-  EABORT: 'The relay did not answer in time.',
+  ETIMEDOUT: 'The relay did not respond in time.',
+  ENOTFOUND: 'The host name of the relay could not be resolved.',
+  EAI_AGAIN: 'The host name of the relay could not be resolved.',
+  EGRESS_BLOCKED: 'The relay has no address that this server may connect to.',
+  EABORT: 'The relay did not respond in time.',
 }
 
 /** A sentence for the owner of the relay. */
 function sentenceOf({ code = '', originalCode = '', response, message }: NodemailerError): string {
-  if (response) return `The relay answered: ${lineOf(response)}`
+  if (response) return `The relay replied: ${lineOf(response)}`
   if (code === 'ETLS' || TLS_CODE.test(originalCode))
-    return 'No secure connection could be made; check how the relay encrypts, and its certificate.'
-  return SENTENCES[originalCode] ?? SENTENCES[code] ?? `No mail can be handed to the relay: ${lineOf(message)}.`
+    return 'No secure connection could be established; check the encryption setting and the certificate of the relay.'
+  return SENTENCES[originalCode] ?? SENTENCES[code] ?? `The relay cannot be used: ${lineOf(message)}.`
 }
 
 const TLS_CODE = /TLS|SSL|CERT|SIGNATURE/
 
 const LINE_LENGTH_MAX = 500
 
-/** What a relay said, as one line that can be stored. */
+/** The reply of a relay as one line that can be stored. */
 const lineOf = (text: string): string =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')

@@ -36,7 +36,7 @@ const noSuchName: HostLookup = async () => {
 }
 
 describe('a check of a host', () => {
-  test('succeeds where something listens, and sends nothing', async () => {
+  test('succeeds if the port accepts connections, and sends nothing', async () => {
     const received = new Promise<number>((resolve) => {
       server.once('connection', (socket) => socket.on('close', () => resolve(socket.bytesRead)).resume())
     })
@@ -44,7 +44,7 @@ describe('a check of a host', () => {
     expect(await received).toBe(0)
   })
 
-  test('is refused where nothing listens', async () => {
+  test('is refused if the port does not accept connections', async () => {
     expect(await tcpCheck({ host: '127.0.0.1', port: closedPort, policy: open })).toBe('refused')
   })
 
@@ -52,38 +52,38 @@ describe('a check of a host', () => {
     expect(await tcpCheck({ host, port, policy: closed })).toBe('blocked')
   })
 
-  test.each(['localhost', '127.1', '2130706433', '0x7f.1'])('is blocked for what the name means: %s', async (host) => {
+  test.each(['localhost', '127.1', '2130706433', '0x7f.1'])('is blocked because of the address of the name: %s', async (host) => {
     expect(await tcpCheck({ host, port, policy: closed })).toBe('blocked')
   })
 
-  test('dials only the addresses that are allowed', async () => {
+  test('connects only to allowed addresses', async () => {
     const lookup = names('10.0.0.1', '192.168.1.1', 'fd00::1', '169.254.169.254', '127.0.0.1')
     expect(await tcpCheck({ host: 'example.com', port, policy: open, lookup })).toBe('success')
   })
 
-  test('tries the next address when one refuses', async () => {
+  test('tries the next address if one refuses', async () => {
     const lookup = names('127.0.0.2', '127.0.0.1')
     expect(await tcpCheck({ host: 'example.com', port, policy: open, lookup })).toBe('success')
   })
 
-  test('tries three addresses and no more', async () => {
+  test('tries at most three addresses', async () => {
     const lookup = names('127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1')
     expect(await tcpCheck({ host: 'example.com', port, policy: open, lookup })).toBe('refused')
   })
 
-  test('says that the name does not resolve', async () => {
+  test('reports that the name does not resolve', async () => {
     expect(await tcpCheck({ host: 'nowhere.example', port, policy: open, lookup: noSuchName })).toBe('dns_error')
     expect(await tcpCheck({ host: 'nowhere.example', port, policy: open, lookup: names() })).toBe('dns_error')
   })
 
-  test('waits for the name no longer than its limit', async () => {
+  test('limits the time for resolving the name', async () => {
     const limits = { lookupMs: 30, connectMs: 5000, totalMs: 10_000 }
     const lookup: HostLookup = () => new Promise(() => {})
     expect(await tcpCheck({ host: 'slow.example', port, policy: open, lookup, limits })).toBe('dns_error')
   })
 })
 
-// A listener that never accepts: the kernel completes a few connections for it and leaves all others without an answer.
+// A listener that never accepts: the kernel completes a few connections and does not respond to others.
 const DEAF_LISTENER = `
   const { parentPort } = require('node:worker_threads')
   const server = require('node:net').createServer()
@@ -92,7 +92,7 @@ const DEAF_LISTENER = `
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
   })`
 
-describe('a host that does not answer', () => {
+describe('a host that does not respond', () => {
   let worker: Worker
   let waiting: Socket[] = []
   let deafPort = 0
@@ -110,7 +110,7 @@ describe('a host that does not answer', () => {
   test.each([
     ['one address', { lookupMs: 3000, connectMs: 50, totalMs: 10_000 }],
     ['all addresses', { lookupMs: 3000, connectMs: 5000, totalMs: 50 }],
-  ])('times out by the limit for %s', async (_, limits) => {
+  ])('times out at the limit for %s', async (_, limits) => {
     const lookup = names('127.0.0.1', '127.0.0.1')
     expect(await tcpCheck({ host: 'example.com', port: deafPort, policy: open, lookup, limits })).toBe('timeout')
   })

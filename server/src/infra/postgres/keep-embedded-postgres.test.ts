@@ -18,7 +18,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-test('a PostgreSQL that was killed comes back at the same address', async () => {
+test('a PostgreSQL that was killed is restarted on the same port', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'carillon-kept-'))
   const log = { info: () => undefined, warn: () => undefined }
   {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts'
 
-const LOOK_MS = 1000
+const CHECK_INTERVAL_MS = 1000
 
 export type KeptPostgres = AsyncDisposable & { url: string }
 
 /**
- * The embedded PostgreSQL, started again whenever it is found dead (killed for its memory, say), so that the pools of this
- * process find it at the same address. Failed starts are tried again with every look.
+ * Starts the embedded PostgreSQL, and restarts it on the same port if it dies, for example because it ran out of memory. A restart
+ * that fails is tried again at the next check.
  */
 export async function keepEmbeddedPostgres(options: EmbeddedPostgresOptions, clock: Clock): Promise<KeptPostgres> {
   let postgres = await startEmbeddedPostgres(options)
@@ -15,18 +15,18 @@ export async function keepEmbeddedPostgres(options: EmbeddedPostgresOptions, clo
   const stop = new AbortController()
   const watch = async () => {
     while (!stop.signal.aborted) {
-      await clock.sleep(LOOK_MS, stop.signal)
-      if (!stop.signal.aborted && !postgres.running()) postgres = await revived().catch(complain)
+      await clock.sleep(CHECK_INTERVAL_MS, stop.signal)
+      if (!stop.signal.aborted && !postgres.running()) postgres = await restart().catch(reportFailure)
     }
   }
-  const revived = async () => {
-    options.log.warn({}, 'the embedded PostgreSQL is gone; starting it again')
+  const restart = async () => {
+    options.log.warn({}, 'the embedded PostgreSQL has stopped; restarting it')
     const again = await startEmbeddedPostgres(options)
-    if (again.url !== url) options.log.warn({}, 'the embedded PostgreSQL came back on another port; restart this process')
+    if (again.url !== url) options.log.warn({}, 'the embedded PostgreSQL restarted on another port; restart this process')
     return again
   }
-  const complain = (error: unknown) => {
-    options.log.warn({ err: error }, 'the embedded PostgreSQL does not start')
+  const reportFailure = (error: unknown) => {
+    options.log.warn({ err: error }, 'the embedded PostgreSQL could not be restarted')
     return postgres
   }
   const watching = watch()

@@ -58,29 +58,29 @@ test('a new database gets every migration, in order, and a second run does nothi
   expect(await query(url, 'select * from bells')).toEqual([{ id: 1, rope: null }])
 })
 
-test('a later release adds its own', async () => {
+test('a later release adds its migrations', async () => {
   await migrate(url, log, folder(FIRST))
   expect(await migrate(url, log, folder({ ...FIRST, ...SECOND }))).toEqual({ applied: 1, version: 2 })
 })
 
-test('processes that start at once apply each migration once', async () => {
+test('processes that start at the same time apply each migration once', async () => {
   const directory = folder({ ...FIRST, ...SECOND })
   const runs = await Promise.all([migrate(url, log, directory), migrate(url, log, directory), migrate(url, log, directory)])
   expect(runs.map(({ applied }) => applied).sort()).toEqual([0, 0, 2])
   expect(await query(url, 'select id from bells')).toHaveLength(1)
 })
 
-test('a migration that fails leaves nothing behind, and those before it stay', async () => {
+test('a migration that fails is rolled back, and earlier ones stay', async () => {
   const broken = folder({ ...FIRST, '0002_broken.sql': 'create table half (id int); select 1 / 0;' })
   await expect(migrate(url, log, broken)).rejects.toThrow('Migration 2 (broken) failed and was rolled back: division by zero')
   expect(await schemaVersion(url)).toBe(1)
   expect(await query(url, `select to_regclass('half') as half`)).toEqual([{ half: null }])
 })
 
-test('a database of a newer release is refused untouched', async () => {
+test('a database of a newer release is refused and not changed', async () => {
   await migrate(url, log, folder({ ...FIRST, ...SECOND }))
   await expect(migrate(url, log, folder(FIRST))).rejects.toThrow(
-    'This database was made by a newer Carillon (schema 2, and this server knows 1): upgrade the server.',
+    'This database belongs to a newer release of Carillon (schema 2; this server supports 1). Upgrade the server.',
   )
 })
 
@@ -92,13 +92,13 @@ test('a migration that was edited after it was applied is refused, but line endi
 })
 
 test.each([
-  [{ '1_bells.sql': '' }, 'Migration 1_bells.sql must be called like'],
+  [{ '1_bells.sql': '' }, 'Migration 1_bells.sql must have a name such as'],
   [{ '0001_bells.sql': '', '0001_ropes.sql': '' }, 'Two migrations have the number 1'],
 ])('files %o are refused', async (files, message) => {
   await expect(migrate(url, log, folder(files))).rejects.toThrow(message)
 })
 
-describe('what is missing', () => {
+describe('missing migrations', () => {
   const at = (version: number, checksum = 'a') => ({ version, name: `n${version}`, checksum })
 
   test.each([
@@ -111,10 +111,10 @@ describe('what is missing', () => {
   })
 
   test.each([
-    ['an applied file is gone', [at(2)], [at(1), at(2)], 'Migration 1 (n1) is not the one'],
+    ['an applied file is missing', [at(2)], [at(1), at(2)], 'Migration 1 (n1) is not the one'],
     ['an applied file has changed', [at(1, 'b'), at(2)], [at(1)], 'Migration 1 (n1) is not the one'],
-    ['a file comes late', [at(1), at(2)], [at(2)], 'Migration 1 (n1) comes before 2'],
-  ])('refused when %s', (_, files, applied, message) => {
+    ['a file has an older number', [at(1), at(2)], [at(2)], 'Migration 1 (n1) comes before 2'],
+  ])('are refused if %s', (_, files, applied, message) => {
     expect(() => missingMigrations(files, applied)).toThrow(message)
   })
 })
@@ -125,7 +125,7 @@ test.each([
   ['15.0', false],
   ['18.4', false],
 ])('PostgreSQL %s is too old: %s', (version, tooOld) => {
-  const refusal = `Carillon needs PostgreSQL 15 or newer, and this database is ${version}: upgrade it.`
+  const refusal = `Carillon needs PostgreSQL 15 or newer, and this is ${version}. Upgrade it.`
   if (tooOld) expect(() => refuseOldPostgres(version)).toThrow(refusal)
   else expect(() => refuseOldPostgres(version)).not.toThrow()
 })

@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema of this release: plain SQL files `NNNN_name.sql`, forward only, in order, each in its
- * own transaction. What was applied is never edited; a database that is ahead of the files is never touched.
+ * Migrates a database to the schema of this release. Migrations are SQL files `NNNN_name.sql`, applied in order, each in its own
+ * transaction, and never reverted. Applied files must not be edited, and a database of a newer release is not changed.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,15 +12,15 @@ type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
 
 const DIRECTORY = fileURLToPath(new URL('../../../migrations', import.meta.url))
 
-/** Any number would do that nobody else locks in this database. */
+/** An arbitrary number for the advisory lock. */
 const LOCK = 4_927_001_536
 
 const POSTGRES_VERSION_MIN = 15
 
 /**
- * Applies what is missing in the database at `url`. Several processes may call it at once: one works, the others wait and
- * find nothing to do. Throws, with nothing changed, when the database is not one of this release or an earlier one.
- * `version` is that of the schema afterwards, 0 when there is no migration at all.
+ * Applies the missing migrations to the database at `url`. Several processes may call it at the same time: one migrates while the
+ * others wait. Throws without changes if the database does not belong to this release or an earlier one. `version` is that of
+ * the schema afterwards, 0 if there are no migrations.
  */
 export async function migrate(
   url: string,
@@ -31,7 +31,7 @@ export async function migrate(
   return connected(url, async (client) => {
     const server = await client.query<{ version: string }>(`select current_setting('server_version') as version`)
     refuseOldPostgres(server.rows[0]?.version ?? '')
-    // The lock is the session's: it ends with the connection, however that ends.
+    // A session lock is released when the connection ends, even after a crash.
     await client.query('select pg_advisory_lock($1)', [LOCK])
     await client.query(`
       create table if not exists schema_migrations (
@@ -50,7 +50,7 @@ export async function migrate(
   })
 }
 
-/** The version of the schema in the database at `url`; 0 when it was never migrated. */
+/** The schema version of the database at `url`; 0 if it was never migrated. */
 export async function schemaVersion(url: string): Promise<number> {
   return connected(url, async (client) => {
     const { rows } = await client.query<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`)
@@ -60,35 +60,37 @@ export async function schemaVersion(url: string): Promise<number> {
   })
 }
 
-/** The migrations of a directory, in order. Line endings do not count, since a checkout may change them. */
+/** The migrations of a directory, in order. The checksum ignores line endings, because a checkout can change them. */
 function readMigrations(directory: string): Migration[] {
   const files = readdirSync(directory)
     .filter((file) => file.endsWith('.sql'))
     .sort()
   const migrations = files.map((file) => {
     const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
-    if (!version || !name) throw new Error(`Migration ${file} must be called like 0001_first_words.sql.`)
+    if (!version || !name) throw new Error(`Migration ${file} must have a name such as 0001_first_words.sql.`)
     const sql = readFileSync(`${directory}/${file}`, 'utf8').replaceAll('\r\n', '\n')
     return { version: Number(version), name, checksum: createHash('sha256').update(sql).digest('hex'), sql }
   })
   const twin = migrations.find(({ version }, index) => migrations[index + 1]?.version === version)
-  if (twin) throw new Error(`Two migrations have the number ${twin.version}: give the newer one the next free number.`)
+  if (twin) throw new Error(`Two migrations have the number ${twin.version}. Give the newer one the next free number.`)
   return migrations
 }
 
-/** What of `migrations` has to be applied after `applied`. Throws when the two do not belong together. */
+/** The migrations that are not applied yet. Throws if `applied` does not match the files. */
 export function missingMigrations<M extends Applied>(migrations: M[], applied: Applied[]): M[] {
   const newest = migrations.at(-1)?.version ?? 0
   const reached = applied.at(-1)?.version ?? 0
   if (reached > newest) {
-    throw new Error(`This database was made by a newer Carillon (schema ${reached}, and this server knows ${newest}): upgrade the server.`)
+    throw new Error(
+      `This database belongs to a newer release of Carillon (schema ${reached}; this server supports ${newest}). Upgrade the server.`,
+    )
   }
   const known = new Map(migrations.map((migration) => [migration.version, migration]))
   const changed = applied.find(({ version, checksum }) => known.get(version)?.checksum !== checksum)
   if (changed) {
     throw new Error(
-      `Migration ${changed.version} (${changed.name}) is not the one that was applied to this database: ` +
-        'restore its file as it was released, and put the change into a new migration.',
+      `Migration ${changed.version} (${changed.name}) is not the one that was applied to this database. ` +
+        'Restore the released file, and put the change into a new migration.',
     )
   }
   const isApplied = new Set(applied.map(({ version }) => version))
@@ -96,8 +98,8 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   const late = missing.find(({ version }) => version < reached)
   if (late) {
     throw new Error(
-      `Migration ${late.version} (${late.name}) comes before ${reached}, which this database already has: ` +
-        'give it the next free number.',
+      `Migration ${late.version} (${late.name}) comes before ${reached}, which this database already has. ` +
+        'Give it the next free number.',
     )
   }
   return missing
@@ -114,16 +116,16 @@ async function apply(client: Client, { version, name, checksum, sql }: Migration
   }
 }
 
-/** Throws unless `version`, as PostgreSQL gives it (such as `16.4 (Debian 16.4-1)`), is one we can work with. */
+/** Throws if this version of PostgreSQL, such as `16.4 (Debian 16.4-1)`, is too old. */
 export function refuseOldPostgres(version: string): void {
   if (Number.parseInt(version, 10) >= POSTGRES_VERSION_MIN) return
-  throw new Error(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this database is ${version}: upgrade it.`)
+  throw new Error(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this is ${version}. Upgrade it.`)
 }
 
-/** A connection of its own: whatever a migration sets for its session goes away with it. */
+/** Runs `work` on a separate connection, so that session settings of a migration end with it. */
 async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString })
-  // A lost connection is reported by the query that meets it.
+  // If the connection is lost, the next query reports it.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -12,11 +12,11 @@ const problemsOf = (env: Record<string, string>) => {
 }
 
 describe('the configuration', () => {
-  test('an empty environment is the development profile on port 3000 of this machine', () => {
+  test('an empty environment is the development profile on port 3000 of the loopback address', () => {
     expect(readConfig({})).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', DATA_DIR: '.carillon', LOG_LEVEL: 'info', production: false })
   })
 
-  test('every problem is told at once', () => {
+  test('all problems are reported at once', () => {
     const message = problemsOf({
       PORT: 'http',
       RATE_READ: '-1',
@@ -28,17 +28,17 @@ describe('the configuration', () => {
       expect(message).toContain(`- ${name} `)
   })
 
-  test('production without secrets does not start, and says which are missing', () => {
+  test('production without secrets is refused, with the missing settings', () => {
     const message = problemsOf({ NODE_ENV: 'production' })
     expect(message).toContain('SECRETS_KEY is required in production')
     expect(message).toContain('SESSION_JWT_KEYS is required in production')
   })
 
-  test('a problem never repeats the secret it is about', () => {
+  test('a problem never contains the secret', () => {
     expect(problemsOf({ SECRETS_KEY: 'main:c2hvcnQ=', SESSION_JWT_KEYS: 'a:tooshort' })).not.toMatch(/c2hvcnQ|tooshort/)
   })
 
-  test('loopback may be reached in development and not in production', () => {
+  test('loopback is allowed in development and not in production', () => {
     const secrets = { SECRETS_KEY: `a:${Buffer.alloc(32).toString('base64')}`, SESSION_JWT_KEYS: `a:${'x'.repeat(32)}` }
     expect(readConfig({}).EGRESS_ALLOW_CIDRS).toEqual(['127.0.0.0/8', '::1/128'])
     expect(readConfig({ ...secrets, NODE_ENV: 'production' }).EGRESS_ALLOW_CIDRS).toEqual([])
@@ -50,5 +50,5 @@ describe('the configuration', () => {
     ['256KiB', 262_144],
     ['2MiB', 2_097_152],
     ['3GiB', 3_221_225_472],
-  ])('a size may be written %s', (text, bytes) => expect(readConfig({ JSON_BODY_LIMIT: text }).JSON_BODY_LIMIT).toBe(bytes))
+  ])('%s is a valid size', (text, bytes) => expect(readConfig({ JSON_BODY_LIMIT: text }).JSON_BODY_LIMIT).toBe(bytes))
 })

@@ -1,6 +1,6 @@
 /**
- * What a function may use of the world. It holds infrastructure only, never modules: functions import functions.
- * The narrower types are how a function says what it needs: a project, a transaction, both.
+ * The context of functions. It contains infrastructure only, never modules, because functions import each other directly.
+ * The narrower types declare what a function needs: a project, a transaction, or both.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
@@ -25,13 +25,13 @@ export type Ctx = {
   fetch: SafeFetch
   smtp: SmtpRelays
   metrics: Metrics
-  /** Where the world reaches this server, without a slash at the end: what links in messages begin with. */
+  /** The public URL of this server, without a final slash. Links in messages start with it. */
   baseUrl(): string
   /** Runs a job at once instead of at its next interval, because there is work for it. */
   wake(job: JobName): void
 }
 
-/** Who asks. Jobs act as `system`. */
+/** The key, and perhaps the user token, of the request. Jobs are `system`. */
 export type Caller =
   | { kind: 'secret'; keyId: KeyId; role: Role }
   | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId }
@@ -39,25 +39,25 @@ export type Caller =
   | { kind: 'anonymous'; keyId: KeyId }
   | { kind: 'system' }
 
-/** The project's defaults, which phone numbers, templates and times fall back to. */
+/** The project’s defaults for phone numbers, templates and times. */
 export type ProjectDefaults = { locale: string; timezone: string }
 
 export type ProjectCtx<C extends Caller = Caller> = Ctx & { projectId: ProjectId; project: ProjectDefaults; caller: C }
 
 export type OrganisationCtx = Ctx & { organisationId: OrganisationId; caller: Extract<Caller, { kind: 'organisation' }> }
 
-/** Any credential that may use the utilities; a project only when the key belongs to one. */
+/** For utilities, which accept organisation keys too. There is a project only if the key belongs to one. */
 export type CallerCtx = Ctx & { caller: Caller; projectId?: ProjectId }
 
 /** A context inside a transaction. */
 export type InTx<C extends Ctx = ProjectCtx> = Omit<C, 'db'> & { db: TxDb }
 
-/** Runs `work` in one transaction. The inner `ctx` hides the outer one; no IO but SQL belongs inside. */
+/** Runs `work` in one transaction. Name the inner context `ctx` too, so that it hides the outer one. Do no IO except SQL inside. */
 export function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
   return ctx.db.transaction((db) => work({ ...ctx, db } as InTx<C>))
 }
 
-/** The context of work that nobody asked for over the API. */
+/** A context for work outside of requests, such as jobs. */
 export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({
   ...ctx,
   projectId,

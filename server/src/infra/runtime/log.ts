@@ -8,12 +8,12 @@ export type Log = {
   child(fields: object): Log
 }
 
-/** What never reaches a log line, wherever it stands in the fields. */
+/** Fields that are never logged, up to two levels deep. */
 const REDACTED = ['email', 'phone', 'authorization', 'token', 'value', 'signing_secret', 'secret', 'password', 'body', 'data']
 
 const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
-/** JSON lines on standard output (or `destination`), without people and secrets. */
+/** Logs JSON lines to standard output (or `destination`), without personal data and secrets. */
 export const createLog = (level: string, destination?: { write(line: string): void }): Log =>
   pino(
     {

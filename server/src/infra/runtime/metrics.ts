@@ -1,13 +1,13 @@
 /**
- * What can be watched, in Prometheus' words: one function per fact, so that names and labels are decided here alone.
- * Base units, no ids as labels.
+ * The metrics, for Prometheus. There is a function for each, so that names and labels are only in this file. They use base units,
+ * and no ids as labels.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
-/** For what may wait behind other work. */
+/** Buckets for times that include waiting. */
 const LAG_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800]
 
 function instrumentsOf(registry: Registry) {
@@ -26,29 +26,29 @@ export function createMetrics(version: string) {
   const registry = new Registry()
   const { counter, gauge, histogram } = instrumentsOf(registry)
   collectDefaultMetrics({ register: registry })
-  gauge('app_build_info', 'The version that runs.', ['version']).set({ version }, 1)
-  const requests = histogram('http_request_duration_seconds', 'Time to answer a request.', ['method', 'route', 'status_class'])
-  const statements = histogram('app_db_statement_duration_seconds', 'Time of one SQL statement.')
+  gauge('app_build_info', 'The version of the server.', ['version']).set({ version }, 1)
+  const requests = histogram('http_request_duration_seconds', 'Duration of a request.', ['method', 'route', 'status_class'])
+  const statements = histogram('app_db_statement_duration_seconds', 'Duration of an SQL statement.')
   const connections = gauge('app_db_pool_connections', 'Connections to PostgreSQL.', ['state'])
-  const ingested = counter('app_events_ingested_total', 'Events by what became of them.', ['result'])
+  const ingested = counter('app_events_ingested_total', 'Events by result.', ['result'])
   const lags = histogram('app_event_lag_seconds', 'Time from accepting an event to applying it.', [], LAG_SECONDS)
-  const backlogItems = gauge('app_backlog_items', 'Accepted events and users that wait to be processed, about.')
-  const backlogBytes = gauge('app_backlog_bytes', 'Bytes of the accepted requests that wait to be processed, about.')
-  const upserted = counter('app_contacts_upserted_total', 'Contacts written, by result.', ['result'])
-  const messages = counter('app_messages_total', 'Messages handed to a provider, by outcome.', ['channel', 'provider', 'outcome'])
-  const sends = histogram('app_message_send_duration_seconds', 'Time a provider took.', ['channel', 'provider'])
-  const renders = histogram('app_template_render_duration_seconds', 'Time to render one message.', ['channel'])
-  const jobs = gauge('app_queue_jobs', 'Work that waits.', ['queue', 'state'])
-  const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest work that waits: the one to alert on.', ['queue'])
-  const runs = histogram('app_job_duration_seconds', 'Time of one run of a job.', ['queue', 'result'])
+  const backlogItems = gauge('app_backlog_items', 'Approximate number of accepted events and users that wait.')
+  const backlogBytes = gauge('app_backlog_bytes', 'Approximate size in bytes of the accepted requests that wait.')
+  const upserted = counter('app_contacts_upserted_total', 'Users saved or refused.', ['result'])
+  const messages = counter('app_messages_total', 'Attempts to send a message, by outcome.', ['channel', 'provider', 'outcome'])
+  const sends = histogram('app_message_send_duration_seconds', 'Duration of a call to a provider.', ['channel', 'provider'])
+  const renders = histogram('app_template_render_duration_seconds', 'Duration of rendering a message.', ['channel'])
+  const jobs = gauge('app_queue_jobs', 'Number of waiting or parked jobs.', ['queue', 'state'])
+  const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest waiting job. Alert on this one.', ['queue'])
+  const runs = histogram('app_job_duration_seconds', 'Duration of a run of a job.', ['queue', 'result'])
   const attempts = counter('app_webhook_attempts_total', 'Webhook attempts by outcome.', ['outcome'])
-  const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Time of a webhook attempt.')
+  const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Duration of a webhook attempt.')
   const endpoints = gauge('app_webhook_endpoints', 'Webhook endpoints by status.', ['status'])
-  const replays = counter('app_idempotent_replays_total', 'Requests answered from their Idempotency-Key.')
+  const replays = counter('app_idempotent_replays_total', 'Requests that got the stored reply of their Idempotency-Key.')
   const limited = counter('app_rate_limited_total', 'Requests refused by a rate limit.', ['scope'])
 
   return {
-    /** The exposition text and its content type. */
+    /** The metrics in the exposition format, and its content type. */
     exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
     request: (method: string, route: string, status: number, elapsedMs: number) =>
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, elapsedMs / 1000),

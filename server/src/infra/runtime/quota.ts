@@ -1,4 +1,4 @@
-/** Allowances that renew with the calendar month (D-RATE-3), counted per project. */
+/** Quotas per project and calendar month (D-RATE-3). */
 import { Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -9,12 +9,12 @@ import type { Ctx } from './ctx.ts'
 export type QuotaName = keyof typeof quotas
 
 const quotas = {
-  ext_calls_month: { limit: (config: Config) => config.QUOTA_EXT_CALLS_MONTH, what: 'monthly utility allowance' },
+  ext_calls_month: { limit: (config: Config) => config.QUOTA_EXT_CALLS_MONTH, what: 'monthly quota of utility calls' },
 }
 
 const Used = Type.Object({ used: Type.Integer() })
 
-/** Counts one use; throws 429 with the seconds to the next month when the allowance is used up. Organisation keys have none. */
+/** Counts one use. Throws 429, with the seconds until the next month, if the quota is exceeded. Organisation keys have no quota. */
 export async function spendQuota(ctx: Ctx & { projectId?: ProjectId }, name: QuotaName): Promise<void> {
   const { limit, what } = quotas[name]
   const max = limit(ctx.config)
@@ -30,7 +30,7 @@ export async function spendQuota(ctx: Ctx & { projectId?: ProjectId }, name: Quo
         returning used`,
   )
   if (row) return
-  throw new ApiError('quota_exceeded', `The ${what} of this project is used up.`, {
+  throw new ApiError('quota_exceeded', `This project has used its ${what}.`, {
     headers: { 'retry-after': String(Math.ceil((next - now.getTime()) / 1000)) },
   })
 }

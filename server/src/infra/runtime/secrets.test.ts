@@ -4,7 +4,7 @@ import { createSecrets } from './secrets.ts'
 
 const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
 
-test('what was sealed opens again, and never shows the text', () =>
+test('encrypted text can be decrypted and does not contain the plain text', () =>
   fc.assert(
     fc.property(fc.string({ minLength: 4 }), (text) => {
       const secrets = createSecrets([key('a', 1)])
@@ -14,14 +14,14 @@ test('what was sealed opens again, and never shows the text', () =>
     }),
   ))
 
-test('a rotated ring opens the old and seals with the new', () => {
+test('after a rotation, old keys decrypt and the new one encrypts', () => {
   const old = createSecrets([key('old', 1)]).seal('text', 'c')
   const rotated = createSecrets([key('new', 2), key('old', 1)])
   expect(rotated.open(old, 'c')).toBe('text')
   expect(rotated.seal('text', 'c')).toMatch(/^new\./)
 })
 
-test('another context, another key or a changed byte does not open', () => {
+test('text with another context, another key or a changed byte cannot be decrypted', () => {
   const secrets = createSecrets([key('a', 1)])
   const sealed = secrets.seal('text', 'endpoint:1')
   expect(() => secrets.open(sealed, 'endpoint:2')).toThrow()

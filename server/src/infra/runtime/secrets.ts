@@ -1,6 +1,6 @@
 /**
- * Randomness, hashes and sealed values. Sealing is AES-256-GCM with the id of the key in front,
- * so that keys can be rotated: the first key seals, all of them open.
+ * Random bytes, hashes, signatures, and encryption with AES-256-GCM. Encrypted text starts with the id of its key, so that keys can
+ * be rotated: the first key encrypts, and all of them decrypt.
  */
 import {
   createCipheriv,
@@ -14,15 +14,15 @@ import {
 } from 'node:crypto'
 
 export type Secrets = {
-  /** `count` random bytes. */
+  /** Returns `count` random bytes. */
   random(count: number): Buffer
-  /** Seals a text for storage; `context` (such as a table and id) must be the same when it is opened. */
+  /** Encrypts a text for storage. `context` (such as a table and id) must be the same when it is decrypted. */
   seal(plain: string, context: string): string
-  /** Opens a sealed text. Throws when it was tampered with, moved, or sealed with a key that is gone. */
+  /** Decrypts a text. Throws if it was changed, has another context, or its key is not configured any more. */
   open(sealed: string, context: string): string
-  /** A signature of a text in 22 characters that are safe in URLs (HMAC-SHA256, cut to 128 bits); `context` is what it is for. */
+  /** Signs a text for a purpose, `context`. The signature has 22 URL-safe characters (HMAC-SHA256, truncated). */
   sign(text: string, context: string): string
-  /** Was the text signed for this context with any key of the ring? */
+  /** Was the text signed for this context with any of the keys? */
   isSigned(text: string, signature: string, context: string): boolean
 }
 
@@ -32,7 +32,7 @@ const SIGNATURE_CHARACTERS = 22
 
 const POOL_BYTES = 8192
 
-/** Random bytes out of a pool, each handed out once: every request asks for a few, and asking the system is what costs. */
+/** Random bytes from a pool, because each request needs a few, and each system call costs time. */
 function pooledRandom(): (count: number) => Buffer {
   let pool = Buffer.alloc(0)
   return (count) => {
@@ -44,15 +44,15 @@ function pooledRandom(): (count: number) => Buffer {
   }
 }
 
-/** `keys` are `id:base64` entries, newest first, already checked by the configuration. */
+/** `keys` are `id:base64` entries, newest first, which the configuration has validated. */
 export function createSecrets(keys: readonly string[], random: (count: number) => Buffer = pooledRandom()): Secrets {
   const ring = new Map(
     keys.map((entry) => [entry.slice(0, entry.indexOf(':')), Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]),
   )
   const [newest] = ring
-  if (!newest) throw new Error('At least one sealing key is needed.')
+  if (!newest) throw new Error('At least one encryption key is needed.')
   const [newestId, newestKey] = newest
-  // What signs is not what seals: a key of its own is derived from each.
+  // Signing uses separate keys, which are derived from the encryption keys.
   const signing = [...ring.values()].map((key) => createSecretKey(createHmac('sha256', key).update('sign').digest()))
   const signed = (key: KeyObject, text: string, context: string) =>
     createHmac('sha256', key).update(`${context}\n${text}`).digest('base64url').slice(0, SIGNATURE_CHARACTERS)
@@ -68,7 +68,7 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
     open(sealed, context) {
       const at = sealed.indexOf('.')
       const key = ring.get(sealed.slice(0, at))
-      if (!key) throw new Error(`The sealing key \`${sealed.slice(0, at)}\` is not in SECRETS_KEY.`)
+      if (!key) throw new Error(`The encryption key \`${sealed.slice(0, at)}\` is not in SECRETS_KEY.`)
       const bytes = Buffer.from(sealed.slice(at + 1), 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(context))
       decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
@@ -82,5 +82,5 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
   }
 }
 
-/** SHA-256 as hex: for high-entropy secrets, which need no slow hash (D-KEY-2). */
+/** SHA-256 in hexadecimal. For random secrets, which need no slow hash (D-KEY-2). */
 export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')

@@ -1,16 +1,16 @@
-/** Rates that all processes keep together: token buckets in the database. Those of one process are in `lib/token-bucket.ts`. */
+/** Rates that all processes share: token buckets in the database. `lib/token-bucket.ts` is for rates of one process. */
 import { Type } from 'typebox'
 import { sql } from '../postgres/db.ts'
 import type { ProjectCtx } from './ctx.ts'
 
-/** So many in so much time. A bucket holds `limit`, and fills evenly. */
+/** `limit` uses per interval. A bucket holds `limit` tokens and is refilled evenly. */
 export type SharedRate = { limit: number; intervalMs: number }
 
 const Bucket = Type.Object({ available: Type.Number(), granted: Type.Integer() })
 
 /**
- * Takes up to `wanted` tokens from a bucket of the project. Answers how many it got and, when those are fewer, how long
- * until a good part of the rest is worth asking for.
+ * Takes up to `wanted` tokens from a bucket of the project. Returns how many were granted and, if they were fewer, how long to wait
+ * until the rest, or a quarter of the limit, is available.
  */
 export async function takeTokens(
   ctx: ProjectCtx,

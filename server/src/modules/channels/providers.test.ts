@@ -249,7 +249,7 @@ describe('who carries a message', () => {
 describe('trying a provider out', () => {
   test.each<[string, object, object]>([
     ['the right password', { username: 'kim', password: 'secret' }, { works: true }],
-    ['a wrong password', { username: 'kim', password: 'wrong' }, { works: false, message: 'The relay answered: 535 5.7.8 Wrong password' }],
+    ['a wrong password', { username: 'kim', password: 'wrong' }, { works: false, message: 'The relay replied: 535 5.7.8 Wrong password' }],
   ])('tells whether it works, with %s', async (_, login, expected) => {
     await using w = await world()
     await using server = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, authOptional: false })
@@ -263,7 +263,7 @@ describe('trying a provider out', () => {
     const { id } = await made(w, relay({ host: '10.0.0.1' }))
     expect((await w.post(`${PATH}/${id}/test`)).body).toEqual({
       works: false,
-      message: 'The relay has no address that may be connected to.',
+      message: 'The relay has no address that this server may connect to.',
     })
   })
 })

@@ -415,7 +415,7 @@ describe('a failure', () => {
       'The server answered with a redirect (302), which is not followed.',
     ],
     ['a missing page', 404, {}, 404, 'The server answered with status 404.'],
-    ['silence', 'hang', {}, null, 'The server did not answer within 400 ms.'],
+    ['silence', 'hang', {}, null, 'The server did not respond within 400 ms.'],
   ])('is %s', async (_, answer, headers, last_status_code, last_error) => {
     await using opened = await open()
     const { w, receiver } = opened
@@ -434,7 +434,9 @@ describe('a failure', () => {
     await w.db.run(sql`update webhook_endpoints set url = 'https://10.0.0.1/' where project_id = ${w.projectId} and id = ${id}`)
     await happens(w.ctx, 'one.example')
     await w.drain()
-    expect(await deliveries(w, id)).toMatchObject([{ status: 'pending', last_error: 'The host has no address that may be connected to.' }])
+    expect(await deliveries(w, id)).toMatchObject([
+      { status: 'pending', last_error: 'The host has no address that this server may connect to.' },
+    ])
   })
 
   test('is a secret that cannot be read, and others do not suffer', async () => {

@@ -1,4 +1,4 @@
-/** What holds for every operation, in Markdown: the introduction of the reference and of the description. */
+/** What applies to every operation, in Markdown: the introduction of the reference and of the API description. */
 import { ORGANISATION_ROLES, ROLES } from '../../../lib/roles.ts'
 import { VERSIONS } from '../../../lib/versions.ts'
 import { LIMIT_DEFAULT } from '../paging.ts'
@@ -11,51 +11,51 @@ export const GUIDE: Section[] = [
   {
     id: 'authentication',
     title: 'Authentication',
-    text: `Send your key with every request, as \`Authorization: Bearer <key>\`. Its prefix tells what it was made for:
+    text: `Send your key with every request, as \`Authorization: Bearer <key>\`. Its prefix shows its kind:
 
-- \`sk_\` **secret**: the whole project, within the role of the key. For servers only.
-- \`pk_\` **publishable**: the few operations that are safe in a browser or an app. Most of them also want a user token.
+- \`sk_\` **secret**: the whole project, as far as the role of the key allows. For servers only.
+- \`pk_\` **publishable**: the few operations that are safe in a browser or an app. Most of them also need a user token.
 - \`ok_\` **organisation**: the projects of an organisation and their keys.
 
-A key has a role, and each operation names the lowest one that may use it. In a project they are, from least to most, ${listed(ROLES)}; \`smtpproxy\` has the rights of \`support\`. In an organisation they are ${listed(ORGANISATION_ROLES)}.
+Each key has a role, and each operation lists the lowest role that may use it. The roles of a project are, from lowest to highest, ${listed(ROLES)}; \`smtpproxy\` ranks as \`support\`. The roles of an organisation are ${listed(ORGANISATION_ROLES)}.
 
-A **user token** lets a publishable key speak for one user. Your server mints it with [createUserSession](#createUserSession), your app sends it as \`X-Service-User-Token\`.`,
+A **user token** lets an app call the API for one of its users. Your server creates it with [createUserSession](#createUserSession); your app sends it as \`X-Service-User-Token\`, together with a publishable key.`,
   },
   {
     id: 'requests',
     title: 'Requests and replies',
     text: `Bodies are JSON in UTF-8; the utilities take forms. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a typing error cannot lose data.
 
-In a \`PATCH\`, what is absent stays as it is, and null clears what may be null. Times are ISO 8601, in UTC when we write them. Ids are integers.
+A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are ISO 8601, and in replies always UTC. Ids are integers.
 
-Every reply carries an \`X-Request-Id\`. Quote it when something looks wrong.`,
+Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   },
   {
     id: 'errors',
     title: 'Errors',
-    text: `Every error has one of 16 codes and the same shape: \`code\` for your program, \`message\` for you, and in \`error.errors\` every fault of the request with its parameter. What each code means and what to do about it is on [the page of errors](/docs/errors). Match on the code; messages may change.`,
+    text: `Every error has one of 16 codes and the same shape: \`code\` for programs, \`message\` for developers, and \`error.errors\` with every fault of the request and its parameter. [The page of errors](/docs/errors) explains each code. Rely on the code; messages may change.`,
   },
   {
     id: 'idempotency',
     title: 'Safe retries',
-    text: `Send an \`Idempotency-Key\` of your own making, such as a UUID, with any write. The request then takes effect once, however often it is sent: for 24 hours the same key gets the same reply, marked \`Idempotent-Replayed: true\`. The same key with another request is refused. Failures of the server and requests that were refused before they ran are not remembered, so you may correct them and use the same key.`,
+    text: `Send an \`Idempotency-Key\` that you choose, such as a UUID, with any write. The request then takes effect once, even if you send it several times. For 24 hours, the same key gets the same reply, with the header \`Idempotent-Replayed: true\`. The same key with a different request is refused. Server errors, and requests that were refused before they ran, are not stored, so you can correct the request and use the same key.`,
   },
   {
     id: 'lists',
     title: 'Lists',
-    text: `A list comes in pages of ${LIMIT_DEFAULT} unless you set \`limit\`. Follow \`nextCursor\` until it is null; \`prevCursor\` with \`page=prev\` goes back. A cursor remembers sort, direction and \`q\`, never expires, and does not repeat or skip rows when others come and go. \`limit=-1\` returns everything at once, up to a maximum.`,
+    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as \`limit\` says. For the next page, send \`nextCursor\` as \`cursor\`, until it is null. For the previous page, send \`prevCursor\` with \`page=prev\`. A cursor includes sort, direction and \`q\`, and does not expire. No row is repeated or skipped when others are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
   },
   {
     id: 'rate-limits',
     title: 'Rate limits',
-    text: `Limits are counted per key. The headers \`RateLimit\` and \`RateLimit-Policy\` tell what is left, as do \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds). A refused request has the status 429 and a \`Retry-After\` in seconds.`,
+    text: `Limits apply per key. The headers \`RateLimit\` and \`RateLimit-Policy\` show how many requests are left, as do \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds). A refused request gets status 429 and a \`Retry-After\` in seconds.`,
   },
   {
     id: 'versions',
     title: 'Versions',
-    text: `A version is a date, and the served ones are ${listed(VERSIONS)}. A project stays on the version that was newest when it was made; the \`Service-Version\` header chooses another one for a request, and every reply says which was used. New operations, optional parameters and members of replies can appear without a new version.`,
+    text: `A version is a date. Supported: ${listed(VERSIONS)}. A project uses the version that was newest when it was created. The \`Service-Version\` header chooses another one for a request, and every reply contains the version that was used. New operations, optional parameters and members of replies may be added without a new version.`,
   },
 ]
 
 export const INTRODUCTION =
-  'One server for email, text, push, webhook and in-app messages. This is its whole interface, written from the code that answers.'
+  'One server for email, text, push, webhook and in-app messages. This reference is generated from the code of the server, so it is complete.'

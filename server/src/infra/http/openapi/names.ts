@@ -1,12 +1,12 @@
-/** Names that the description gives to what has none: operations, groups and schemas, all derived from method and path. */
+/** Names of operations, groups and schemas in the API description, derived from method and path. */
 import type { Route } from '../route.ts'
 
 type Named = Pick<Route, 'method' | 'path' | 'list' | 'body' | 'status'>
 
-/** Path segments below the prefix that all client or all utility routes share; parameters are null. */
+/** The parts of a path after the prefix of client or utility routes. Parameters are null. */
 function segmentsOf(path: string): (string | null)[] {
   const [, , family, ...rest] = path.split('/')
-  // The utilities are grouped by a first segment that says nothing about what they do.
+  // The first part of a utility’s path is only a group.
   const segments = family === 'ext' ? rest.slice(2) : rest
   return segments.map((segment) => (segment.startsWith('{') ? null : segment))
 }
@@ -20,7 +20,7 @@ export function tagOf({ path }: Pick<Route, 'path'>): string {
 
 /**
  * A stable name such as `listKeys`, `rotateWebhookSecret` or `updateOwnUserSubscriptions`.
- * A last segment in the singular is an action (POST) or a thing of its own (GET, PUT).
+ * A last part in the singular is an action (POST) or a single resource (GET, PUT).
  */
 export function operationIdOf(route: Named): string {
   const segments = segmentsOf(route.path)
@@ -35,11 +35,11 @@ export function operationIdOf(route: Named): string {
 
 const VERBS = { LIST: 'list', GET: 'get', POST: 'create', PUT: 'set', PATCH: 'update', DELETE: 'delete' }
 
-// `rotate-secret` of webhooks is "rotate webhook secret".
+// `rotate-secret` of webhooks becomes `rotateWebhookSecret`.
 const verbOf = (action: string) => action.split('-').slice(0, 1)
 const restOf = (action: string) => action.split('-').slice(1)
 
-/** The nouns of a path; each but the last in the singular, the last as asked. A `me` makes it one's own. */
+/** The nouns of a path, in the singular, except perhaps the last. `me` becomes `own`. */
 function nounsOf(segments: (string | null)[], singularLast: boolean): string[] {
   const nouns = wordsOf(segments)
   const lastIsAll = segments.at(-1) !== null && segments.at(-1) !== 'me'
@@ -47,7 +47,7 @@ function nounsOf(segments: (string | null)[], singularLast: boolean): string[] {
   return segments.includes('me') ? ['own', ...named] : named
 }
 
-/** What the schemas of a path are called after: `CampaignTemplate` for `/campaigns/{campaignId}/templates`. */
+/** The base of the schema names of a path: `CampaignTemplate` for `/campaigns/{campaignId}/templates`. */
 export function resourceNameOf({ path }: Pick<Route, 'path'>): string {
   const name = camel(nounsOf(segmentsOf(path), true))
   return name.charAt(0).toUpperCase() + name.slice(1)

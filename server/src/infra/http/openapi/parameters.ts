@@ -1,4 +1,4 @@
-/** Parameters that many operations have in common: those of the page and the headers. */
+/** The parameters of operations, and those that many share: paging and headers. */
 import { LATEST_VERSION, VERSIONS } from '../../../lib/versions.ts'
 import { isIdempotent } from '../idempotency.ts'
 import { LIMIT_DEFAULT, type Listing } from '../paging.ts'
@@ -20,25 +20,25 @@ export const SHARED_PARAMETERS = {
   ServiceVersion: {
     name: 'Service-Version',
     in: 'header',
-    description: 'The version to answer in; that of the project unless given.',
+    description: 'The API version to use. Default: that of the project.',
     schema: { type: 'string', enum: [...VERSIONS], examples: [LATEST_VERSION] },
   },
   Cursor: {
     name: 'cursor',
     in: 'query',
-    description: 'Where to go on: a `nextCursor` or `prevCursor` of this list.',
+    description: 'Where the page starts: a `nextCursor` or `prevCursor` of this list.',
     schema: { type: 'string' },
   },
   Page: {
     name: 'page',
     in: 'query',
-    description: 'Which way to go from the cursor.',
+    description: 'The page after or before the cursor.',
     schema: { type: 'string', enum: ['next', 'prev'], default: 'next' },
   },
   Limit: {
     name: 'limit',
     in: 'query',
-    description: 'Items of a page. -1 asks for all, 0 for none.',
+    description: 'Number of items per page; -1 for all, 0 for none.',
     schema: { type: 'integer', minimum: -1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
   },
 } satisfies Record<string, Parameter>
@@ -64,7 +64,7 @@ function inQuery({ query }: Route): Parameter[] {
   }))
 }
 
-/** The description of a parameter stands beside its schema, not in it. */
+/** Moves the description from the schema to the parameter. */
 function parameter(name: string, { description, ...schema }: JsonSchema): Omit<Parameter, 'in'> {
   return { name, ...(description !== undefined && { description }), schema }
 }
@@ -74,19 +74,19 @@ function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listin
     {
       name: 'q',
       in: 'query',
-      description: `Finds text, in any case, anywhere in ${fieldsOf(searchedFields)}.`,
+      description: `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
       schema: { type: 'string', maxLength: Q_LENGTH_MAX },
     },
     {
       name: 'sort',
       in: 'query',
-      description: 'The field to sort by; rows without a value come last.',
+      description: 'The field to sort by. Rows without a value come last.',
       schema: { type: 'string', enum: Object.keys(sorts), default: defaultSort },
     },
     {
       name: 'direction',
       in: 'query',
-      description: `Sorts up or down. Unless given, \`asc\`${defaultDirection === 'desc' ? `, but \`desc\` for \`${defaultSort}\`` : ''}.`,
+      description: `Ascending or descending. Default: \`asc\`${defaultDirection === 'desc' ? `, but \`desc\` for \`${defaultSort}\`` : ''}.`,
       schema: { type: 'string', enum: ['asc', 'desc'] },
     },
     shared('Limit'),

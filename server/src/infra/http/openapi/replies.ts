@@ -1,4 +1,4 @@
-/** Replies: the error envelope, its statuses, and which codes an operation can answer with (D-ERR-1, D-ERR-2). */
+/** Replies: the schema of errors, their statuses, and the codes that an operation can reply with (D-ERR-1, D-ERR-2). */
 import { ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
 import { isIdempotent } from '../idempotency.ts'
 import type { Route } from '../route.ts'
@@ -8,7 +8,7 @@ import type { Header, JsonSchema, Ref, Reply } from './types.ts'
 
 const text: JsonSchema = { type: 'string' }
 const code: JsonSchema = { type: 'string', enum: Object.keys(ERROR_STATUS) }
-const message: JsonSchema = { type: 'string', description: 'A sentence for people. It may change.' }
+const message: JsonSchema = { type: 'string', description: 'An explanation for developers. It may change.' }
 const param: JsonSchema = { type: 'string', description: 'The parameter at fault, such as `name`, `[3].email` or `body`.' }
 
 /** `#/components/schemas/Error`. */
@@ -31,8 +31,8 @@ export const ERROR_SCHEMA: JsonSchema = {
           description: 'Every fault of the request.',
           items: { type: 'object', required: ['code', 'message'], properties: { code, param, message } },
         },
-        reason: { type: 'string', enum: Object.keys(REASONS), description: 'What a program may want to know beyond the code.' },
-        doc_url: { ...text, description: 'Where the code is explained.' },
+        reason: { type: 'string', enum: Object.keys(REASONS), description: 'A more precise reason for programs.' },
+        doc_url: { ...text, description: 'A page that explains the code.' },
       },
     },
     request_id: { ...text, description: 'The same as the header `X-Request-Id`.' },
@@ -41,10 +41,13 @@ export const ERROR_SCHEMA: JsonSchema = {
 
 /** `#/components/headers`. */
 export const HEADERS: Record<string, Header> = {
-  RequestId: { description: 'Names this request in our log.', schema: text },
-  Location: { description: 'Where the new resource is.', schema: text },
-  IdempotentReplayed: { description: 'The reply was given before, to the request named by `Original-Request`.', schema: { const: 'true' } },
-  RetryAfter: { description: 'Seconds to wait before the next try.', schema: { type: 'integer', minimum: 1 } },
+  RequestId: { description: 'Identifies this request in the log of the server.', schema: text },
+  Location: { description: 'The path of the new resource.', schema: text },
+  IdempotentReplayed: {
+    description: 'This is the stored reply to an earlier request, whose id is in `Original-Request`.',
+    schema: { const: 'true' },
+  },
+  RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
   Authenticate: { description: 'The challenge of RFC 6750.', schema: text },
 }
 
@@ -56,25 +59,27 @@ const failure = (description: string, headers: Record<string, Ref> = {}): Reply 
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 })
 
-/** `#/components/responses`, with the status each is for. */
+/** `#/components/responses` by name, with their status. */
 const FAILURES = {
-  BadRequest: { status: 400, reply: failure('A parameter is missing, empty, malformed or unknown, or the version is not served.') },
+  BadRequest: { status: 400, reply: failure('A parameter is missing, empty, malformed or unknown, or the version is not supported.') },
   Unauthenticated: {
     status: 401,
     reply: failure('The key or the user token is missing or not valid.', { 'WWW-Authenticate': header('Authenticate') }),
   },
   PermissionDenied: { status: 403, reply: failure('The key is of the wrong kind, or its role is too low.') },
-  Missing: { status: 404, reply: failure('The path names nothing that this key can see.') },
+  Missing: { status: 404, reply: failure('The resource does not exist, or this key cannot see it.') },
   Conflict: {
     status: 409,
-    reply: failure('It exists already, or the `Idempotency-Key` belongs to another request.', { 'Retry-After': header('RetryAfter') }),
+    reply: failure('The resource exists already, or the `Idempotency-Key` belongs to another request.', {
+      'Retry-After': header('RetryAfter'),
+    }),
   },
   TooLarge: { status: 413, reply: failure('The body is too large.') },
-  MediaType: { status: 415, reply: failure('The media type of the body is not taken.') },
-  Invalid: { status: 422, reply: failure('The request breaks a rule, or has several faults.') },
-  TooMany: { status: 429, reply: failure('Too many requests, or an allowance is used up.', { 'Retry-After': header('RetryAfter') }) },
+  MediaType: { status: 415, reply: failure('The media type of the body is not supported.') },
+  Invalid: { status: 422, reply: failure('The request breaks a rule, or has several different faults.') },
+  TooMany: { status: 429, reply: failure('Too many requests, or a quota is exceeded.', { 'Retry-After': header('RetryAfter') }) },
   Internal: { status: 500, reply: failure('Something went wrong on the server.') },
-  Unavailable: { status: 503, reply: failure('The server is not available for the moment.', { 'Retry-After': header('RetryAfter') }) },
+  Unavailable: { status: 503, reply: failure('The server is temporarily unavailable.', { 'Retry-After': header('RetryAfter') }) },
 }
 
 export const SHARED_RESPONSES: Record<string, Reply> = Object.fromEntries(
@@ -84,7 +89,7 @@ export const SHARED_RESPONSES: Record<string, Reply> = Object.fromEntries(
 const isExt = ({ path }: Route) => path.startsWith('/api/ext/')
 const bodyOf = ({ body, form }: Route) => body ?? form
 
-/** The codes a route can answer with, by what it takes and does; in the order of the catalogue. */
+/** The codes that a route can reply with, in the order of the catalogue. */
 export function errorsOf(route: Route): ErrorCode[] {
   const body = bodyOf(route)
   const writes = isIdempotent(route.method) && !isExt(route)
@@ -115,9 +120,9 @@ function requiresSomething({ required = [], properties = {}, items }: JsonSchema
   return required.length > 0 || (items !== undefined && requiresSomething(items)) || Object.values(properties).some(requiresSomething)
 }
 
-const SUCCESS = { 200: 'Done.', 201: 'Created.', 202: 'Accepted; it will be done shortly.', 204: 'Done; there is no body.' }
+const SUCCESS = { 200: 'Done.', 201: 'Created.', 202: 'Accepted. It takes effect shortly.', 204: 'Done. The reply has no body.' }
 
-/** Every reply of a route by status; the schema of the body is handed in, with its references. */
+/** Every reply of a route by status. `schema` is that of the body, with references. */
 export function repliesOf(route: Route, schema: JsonSchema | undefined, example: unknown): Record<string, Reply | Ref> {
   const status = route.status ?? 200
   const media = String(schema?.contentMediaType ?? 'application/json')

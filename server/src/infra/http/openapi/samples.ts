@@ -1,9 +1,9 @@
-/** A value of a schema to show: what the schema itself offers, else the least that it accepts. */
+/** Sample values for schemas: the schema’s own example, or else the smallest value that it accepts. */
 import type { JsonSchema } from './types.ts'
 
 type Resolve = (schema: JsonSchema) => JsonSchema
 
-/** Stands where only the reader knows the text. */
+/** For text that only the caller can know. */
 const PLACEHOLDER = '…'
 
 const OF_FORMAT: Record<string, string> = {
@@ -19,12 +19,12 @@ const OF_FORMAT: Record<string, string> = {
   'spf-domain': 'example.com',
 }
 
-/** How many optional members a sample shows when none is required. */
+/** How many optional members a sample has if none is required. */
 const OPTIONAL_SHOWN = 3
 
 /**
- * What a caller might send: required members, or some optional ones when nothing is required.
- * `'all'` shows every member, as a reply does.
+ * A sample request: the required members, or some optional ones if none is required.
+ * With `'all'`, a sample reply with every member.
  */
 export function sampleOf(schema: JsonSchema, resolve: Resolve, members: 'all' | 'needed'): unknown {
   const known = resolve(schema)
@@ -54,21 +54,21 @@ function offeredBy({ examples, default: fallback, const: only, enum: choices }: 
 
 function objectSample({ properties = {}, required = [] }: JsonSchema, resolve: Resolve, members: 'all' | 'needed') {
   const names = Object.keys(properties)
-  const shown = members === 'all' ? names : required.length > 0 ? required : tellingOnes(properties, resolve)
+  const shown = members === 'all' ? names : required.length > 0 ? required : withOwnSample(properties, resolve)
   return Object.fromEntries(shown.map((name) => [name, sampleOf(properties[name] ?? {}, resolve, members)]))
 }
 
-/** The optional members whose sample says something. */
-function tellingOnes(properties: Record<string, JsonSchema>, resolve: Resolve): string[] {
+/** The optional members that have a meaningful sample. */
+function withOwnSample(properties: Record<string, JsonSchema>, resolve: Resolve): string[] {
   const names = Object.keys(properties)
-  const telling = names.filter((name) => {
+  const meaningful = names.filter((name) => {
     const property = resolve(properties[name] ?? {})
     return offeredBy(property) !== undefined || OF_FORMAT[property.format ?? ''] !== undefined
   })
-  return telling.length > 0 ? telling.slice(0, OPTIONAL_SHOWN) : names.slice(0, 1)
+  return meaningful.length > 0 ? meaningful.slice(0, OPTIONAL_SHOWN) : names.slice(0, 1)
 }
 
-/** The example of a whole body, when the schema offers one for each member that is required or has one. Nothing is made up. */
+/** The example of a body, from the examples of its members. Undefined if a required member has none; no value is made up. */
 export function exampleOf(schema: JsonSchema): unknown {
   const { type, items, properties, required = [] } = schema
   const offered = schema.examples?.[0] ?? schema.default ?? schema.const

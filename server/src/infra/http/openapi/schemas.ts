@@ -1,22 +1,22 @@
-/** From the schemas that validate to the schemas that are published: our own keywords become JSON Schema or a sentence. */
+/** Turns schemas for validation into published ones: our own keywords become JSON Schema or a sentence of the description. */
 import type { TSchema } from 'typebox'
 import type { Route } from '../route.ts'
 import { resourceNameOf } from './names.ts'
 import type { JsonSchema } from './types.ts'
 
 const OWN_KEYWORDS = new Set(['trim', 'notBlank', 'numericRange', 'freeForm', 'itemwise', 'problem', 'optionalBody', 'instant'])
-/** JSON Schema means a time of day by it; ours is a date or a date with a time. */
-const FORMAT_TAKEN = 'time'
+/** In JSON Schema this format is a time of day; ours is a date with or without a time. */
+const OWN_FORMAT = 'time'
 
 const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 
-/** The schema as anybody may read it: valid JSON Schema 2020-12 without our keywords. */
+/** The published schema: valid JSON Schema 2020-12 without our keywords. */
 export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
   const source = schema as JsonSchema
   const result: JsonSchema = {}
   for (const [keyword, value] of Object.entries(source)) {
-    if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && value === FORMAT_TAKEN)) continue
+    if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && value === OWN_FORMAT)) continue
     result[keyword] = mapKeyword(keyword, value, publicSchema)
   }
   if (source.notBlank === true) result.minLength = Math.max(1, source.minLength ?? 0)
@@ -28,13 +28,13 @@ export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
 }
 
 function sentencesOf({ description, numericRange, freeForm, format }: JsonSchema): string {
-  const said = description ?? ''
-  const sentences = [said]
-  if (Array.isArray(numericRange) && !said.includes(`${numericRange[0]} to ${numericRange[1]}`)) {
+  const given = description ?? ''
+  const sentences = [given]
+  if (Array.isArray(numericRange) && !given.includes(`${numericRange[0]} to ${numericRange[1]}`)) {
     sentences.push(`From ${numericRange[0]} to ${numericRange[1]}.`)
   }
   if (freeForm !== undefined) sentences.push(`At most ${(freeForm as { bytesMax: number }).bytesMax / 1024} KiB as JSON.`)
-  if (format === FORMAT_TAKEN && !said.includes('ISO 8601')) sentences.push('ISO 8601.')
+  if (format === OWN_FORMAT && !given.includes('ISO 8601')) sentences.push('ISO 8601.')
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
@@ -42,13 +42,13 @@ type Use = { schema: JsonSchema; name: string }
 
 export type Components = {
   schemas: Record<string, JsonSchema>
-  /** The schema with every object that has a name replaced by a reference to it. */
+  /** Replaces every named object in a schema with a reference. */
   refer(schema: JsonSchema): JsonSchema
 }
 
 /**
- * Shared schemas: an object that is a body, a reply or an item of either is named after its path, and every equal object
- * anywhere refers to it. A `title` in the schema is its name. Shorter paths are named first, whatever the order of the routes.
+ * Shared schemas: an object that is a body, a reply or an item of either is named by its `title`, or else after its path. Equal
+ * objects are replaced by references. Shorter paths are named first, so the order of the routes does not matter.
  */
 export function componentsOf(routes: readonly Route[]): Components {
   const names = namesOf(routes)
@@ -60,12 +60,12 @@ export function componentsOf(routes: readonly Route[]): Components {
   return { schemas: Object.fromEntries(named.map(({ name, schema }) => [name, mapInside(schema, refer)])), refer }
 }
 
-/** The named schemas by their text. */
+/** The named schemas, by their JSON. */
 function namesOf(routes: readonly Route[]): Map<string, Use> {
   const byDepth = routes.toSorted((a, b) => depthOf(a) - depthOf(b))
   const names = new Map<string, Use>()
   const taken = new Set<string>()
-  for (const { schema, name } of [...byDepth.flatMap(listedBy), ...byDepth.flatMap(usedBy)]) {
+  for (const { schema, name } of [...byDepth.flatMap(itemsOf), ...byDepth.flatMap(bodiesOf)]) {
     const text = JSON.stringify(schema)
     if (names.has(text)) continue
     const free = freeName(schema.title ?? name, taken)
@@ -75,7 +75,7 @@ function namesOf(routes: readonly Route[]): Map<string, Use> {
   return names
 }
 
-/** The same schema with another one in place of each schema directly inside. */
+/** Applies `map` to each schema that is directly inside. */
 function mapInside(schema: JsonSchema, map: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const result: JsonSchema = {}
   for (const [keyword, value] of Object.entries(schema)) result[keyword] = mapKeyword(keyword, value, map)
@@ -99,17 +99,17 @@ function mapKeyword(keyword: string, value: unknown, map: (inner: JsonSchema) =>
   }
 }
 
-// What belongs to everybody is named before what is one's own.
+// Paths without `me` are named before those with it.
 const depthOf = ({ path }: Route) => path.split('/').length + (path.includes('/me') ? 0.5 : 0)
 
-/** The item of a list: it is called like the resource itself. */
-function listedBy(route: Route): Use[] {
+/** The items of a list, which get the name of the resource. */
+function itemsOf(route: Route): Use[] {
   const items = route.reply && publicSchema(route.reply).properties?.results?.items
   return items ? nameable(items, resourceNameOf(route)) : []
 }
 
 /** Replies and bodies. */
-function usedBy(route: Route): Use[] {
+function bodiesOf(route: Route): Use[] {
   const resource = resourceNameOf(route)
   const reply = route.reply && publicSchema(route.reply)
   const body = route.body ?? route.form
@@ -121,7 +121,7 @@ function usedBy(route: Route): Use[] {
 
 const isArray = (schema: TSchema) => (schema as JsonSchema).type === 'array'
 
-/** An object with members, or the items of an array of such. */
+/** An object with members, or the items of an array of them. */
 function nameable(schema: JsonSchema, name: string): Use[] {
   if (schema.items) return nameable(schema.items, name)
   return schema.type === 'object' && Object.keys(schema.properties ?? {}).length > 0 ? [{ schema, name }] : []

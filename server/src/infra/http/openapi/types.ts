@@ -1,8 +1,8 @@
-/** The part of OpenAPI 3.1 that we write. */
+/** The part of OpenAPI 3.1 that we use. */
 import type { ErrorCode } from '../../../lib/errors.ts'
 import type { Access, Route } from '../route.ts'
 
-/** JSON Schema 2020-12. The members that are read somewhere have a type; any other keyword may stand beside them. */
+/** JSON Schema 2020-12. Keywords that our code reads have a type; others are allowed. */
 export type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -42,13 +42,13 @@ export type Operation = {
   tags: string[]
   summary: string
   description?: string
-  /** Who may call: the kinds of credential, and the lowest role of each. */
+  /** Who may call it: the kinds of key, and the lowest role of each. */
   'x-access': Access
   security: Record<string, string[]>[]
   parameters: (Parameter | Ref)[]
   requestBody?: { required: boolean; content: Record<string, Media> }
   responses: Record<string, Reply | Ref>
-  /** The error codes that this operation may answer with. */
+  /** The error codes that this operation can reply with. */
   'x-errors': ErrorCode[]
 }
 
