@@ -1,4 +1,4 @@
-/** The whole gate but the tests: every check runs, each says how it went, and all failures are shown together. */
+/** Runs all checks except the tests, prints a line for each, and then the output of those that failed. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const CHECKS = {
   prints: [join(root, 'scripts', 'print.mjs'), '--check'],
 }
 
-/** Runs a check and says how it went; answers what it wrote when it failed. */
+/** Runs a check and prints its result. Returns its output if it failed. */
 async function run([name, command]) {
   const started = performance.now()
   const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,6 +1,6 @@
 /**
- * Writes what is printed from the code: `node scripts/print.mjs`. With `--check` it writes nothing and fails with the name
- * of every file that is not what the code says now.
+ * Writes the files that are generated from the code: `node scripts/print.mjs`. With `--check`, writes nothing and fails if a file
+ * is out of date.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ for (const [file, text] of Object.entries(await pages())) {
   const path = join(root, file)
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
   if (onlyCheck) {
-    process.stderr.write(`${file} is stale: run npm run print.\n`)
+    process.stderr.write(`${file} is out of date. Run npm run print.\n`)
     process.exitCode = 1
   } else {
     mkdirSync(dirname(path), { recursive: true })

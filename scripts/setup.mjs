@@ -1,6 +1,6 @@
 /**
- * Makes a fresh checkout ready to run: installs what is missing, then checks the version of Node. It runs before every
- * npm script, on whatever Node the machine has (18 or newer), and says nothing when nothing is to do.
+ * Prepares a checkout: installs missing dependencies, then checks the version of Node. It runs before every npm script, with the
+ * Node of the machine (18 or newer), and prints nothing if there is nothing to do.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -20,7 +20,7 @@ const ownNode = join(modules, '.bin', 'node')
 
 const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-/** What is installed when `record` says so: this lockfile, for this kind of machine. */
+/** The content of `record` after an installation: a hash of the lockfile, and the platform. */
 const wanted = () =>
   `${createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -28,14 +28,14 @@ const wanted = () =>
 
 const isInstalled = () => read(record) === wanted()
 
-const say = (line) => process.stderr.write(`${line}\n`)
+const print = (line) => process.stderr.write(`${line}\n`)
 
 function fail(line) {
-  say(line)
+  print(line)
   process.exitCode = 1
 }
 
-/** Takes the lock, a directory, because making one either works or does not. False when another set-up holds it. */
+/** Tries to take the lock. It is a directory, because creating one is atomic. False if another set-up holds it. */
 function take() {
   try {
     mkdirSync(lock)
@@ -47,12 +47,12 @@ function take() {
   return true
 }
 
-/** A lock is stale when its holder is dead, or it is older than any installation. */
+/** A lock is stale if its holder is dead, or if it is older than any installation takes. */
 function isStale() {
   const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
   const holder = Number(read(join(lock, 'pid')))
   if (ageMs > INSTALL_MINUTES_MAX * 60_000) return true
-  // Between making the directory and writing the number there is a moment in which nobody seems to hold it.
+  // The process id is written shortly after the directory is created.
   return holder > 0 ? !isRunning(holder) : ageMs > 10_000
 }
 
@@ -65,7 +65,7 @@ function isRunning(pid) {
   }
 }
 
-/** Runs `work` while no other set-up of this checkout does. */
+/** Runs `work` under the lock of this checkout. */
 function locked(work) {
   while (!take()) {
     if (isStale()) rmSync(lock, { recursive: true, force: true })
@@ -79,8 +79,8 @@ function locked(work) {
 }
 
 /**
- * The npm that called us, under the Node that runs it; else the one on the path. Never the Node in `node_modules`, which
- * is about to be deleted.
+ * The npm that runs this script, with its Node, or else the one on the path. Never uses the Node in `node_modules`, which the
+ * installation deletes.
  */
 function npmCommand() {
   const { npm_execpath: script, npm_node_execpath: node, PATH = '' } = process.env
@@ -92,12 +92,12 @@ function npmCommand() {
 }
 
 /**
- * Installs everything, whatever NODE_ENV or the user's settings would leave out: the record vouches for the whole. The
- * engines are not compared, because npm's Node is not the one the scripts will have.
+ * Installs all dependencies, including those that NODE_ENV or npm’s settings would omit. Engines are not checked, because npm
+ * may run under another Node than the scripts.
  */
 function install() {
   if (isInstalled()) return true
-  say('Installing dependencies …')
+  print('Installing dependencies …')
   rmSync(record, { force: true })
   const { command, env } = npmCommand()
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
@@ -109,12 +109,12 @@ function install() {
   return true
 }
 
-/** The version of the Node that the npm scripts find first. */
+/** The version of the Node that npm scripts use. */
 function nodeVersion() {
   if (!existsSync(ownNode) || realpathSync(ownNode) === realpathSync(process.execPath)) return process.versions.node
   const { status, stdout } = spawnSync(ownNode, ['--version'], { encoding: 'utf8' })
   if (status === 0) return stdout.trim().slice(1)
-  // A binary of another C library stands in the way of a Node that may well do.
+  // A binary for another C library would hide a Node that works.
   rmSync(ownNode)
   return process.versions.node
 }
@@ -128,8 +128,8 @@ if (isInstalled() || locked(install)) {
   const version = nodeVersion()
   const least = NODE_VERSION_MIN.join('.')
   if (!isNewEnough(version)) {
-    fail(`Carillon needs Node.js ${least} or newer, and this is ${version}: install it from https://nodejs.org and run the command again.`)
+    fail(`Carillon needs Node.js ${least} or newer, and this is ${version}. Install it from https://nodejs.org and run the command again.`)
   }
 } else {
-  fail('The dependencies could not be installed: read npm’s message above, put it right and run the command again.')
+  fail('The dependencies could not be installed. Read npm’s message above, fix the problem and run the command again.')
 }

@@ -1,4 +1,4 @@
--- The schema after all migrations, printed from the catalogue of PostgreSQL by `npm run print`.
+-- The schema after all migrations, generated from the PostgreSQL catalogue by `npm run print`.
 
 create extension pg_trgm;
 

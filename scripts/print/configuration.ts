@@ -3,12 +3,12 @@ import { code, table } from './markdown.ts'
 
 type AnySetting = { description: string; fallback: unknown; type: string; secret?: boolean }
 
-/** Every setting, in the order of `infra/config.ts`. */
+/** A page with every setting, in the order of `infra/runtime/config.ts`. */
 export const configurationPage = (): string => `# Configuration
 
-The server reads its settings from the environment, once, when it starts, and refuses to start with a list of everything
-that is wrong. All of them are optional in the development profile; \`NODE_ENV=production\` asks for \`SECRETS_KEY\` and
-\`SESSION_JWT_KEYS\`. A setting that is empty counts as absent.
+The server reads its settings from the environment when it starts. If some are invalid, it prints all problems and does not
+start. All settings are optional in the development profile; \`NODE_ENV=production\` requires \`SECRETS_KEY\` and
+\`SESSION_JWT_KEYS\`. An empty setting counts as absent.
 
 ${table(['Setting', 'Type', 'Default', 'What it does'], Object.entries(settings as Record<string, AnySetting>).map(row))}
 `

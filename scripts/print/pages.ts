@@ -7,7 +7,7 @@ import { configurationPage } from './configuration.ts'
 import { printSchema } from './schema.ts'
 import { signalsPage } from './webhook-events.ts'
 
-/** Every printed file by its path from the root of the repository. */
+/** The generated files, by their path in the repository. */
 export async function pages(): Promise<Record<string, string>> {
   const routes = allRoutes({ appender: { append: async () => {} }, listening: createInboxStreams() })
   return {

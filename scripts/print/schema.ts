@@ -14,10 +14,10 @@ type Table = {
   indexes: string[]
 }
 
-const HEAD = '-- The schema after all migrations, printed from the catalogue of PostgreSQL by `npm run print`.\n'
+const HEAD = '-- The schema after all migrations, generated from the PostgreSQL catalogue by `npm run print`.\n'
 const quiet = { info: () => {}, warn: () => {} }
 
-/** The schema that the migrations make, from a database made for the purpose. */
+/** The schema of a temporary database after all migrations. */
 export async function printSchema(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'carillon-print-'))
   try {
@@ -58,7 +58,7 @@ function statements({ name, options, partitioned_by, columns, constraints, index
 
 const EXTENSIONS = `select extname as name from pg_extension where extname <> 'plpgsql' order by extname`
 
-/** Those of identity columns belong to their columns. */
+/** Without those of identity columns. */
 const SEQUENCES = `
   select c.relname as name from pg_class c
   where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace
@@ -71,7 +71,7 @@ const FUNCTIONS = `
     and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
   order by p.proname`
 
-/** Partitions are the server's work, not the schema's. Columns keep their order; all else goes by name. */
+/** Without partitions, which the server creates. Columns keep their order; everything else is sorted by name. */
 const TABLES = `
   select c.relname as name,
          array_to_string(c.reloptions, ', ') as options,

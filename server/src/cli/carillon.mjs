@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the server's command line under Node 24, wherever it was called from.
+// Runs the command line under Node 24, from any directory.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

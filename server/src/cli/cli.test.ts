@@ -22,7 +22,7 @@ const carillon = (args: string[], more: Record<string, string> = {}) =>
     ),
   )
 
-test('help names every command; a wrong one fails and helps too', async () => {
+test('help lists every command, and an unknown command fails', async () => {
   const { code, out } = await carillon(['help'])
   expect(code).toBe(0)
   for (const name of ['start', 'migrate', 'keys create', 'listen', 'doctor']) expect(out).toContain(`  ${name}`)
@@ -38,10 +38,10 @@ test('keys create prints a key that works', async () => {
   expect((await carillon(['keys', 'create', '--role', 'boss'])).err).toBe(
     '--role must be one of support, smtpproxy, editor, publisher, admin.\n',
   )
-  expect((await carillon(['keys', 'create', '--project', '999'])).err).toContain('no such project')
+  expect((await carillon(['keys', 'create', '--project', '999'])).err).toContain('The project does not exist')
 })
 
-test('doctor finds a sound installation sound, and names what is not', async () => {
+test('doctor reports what is fine and what is not', async () => {
   const sound = await carillon(['doctor'])
   expect([sound.code, sound.out]).toEqual([1, expect.stringContaining('A crash can lose acknowledged requests')])
   expect(sound.out).toContain('ok       PostgreSQL')
@@ -49,14 +49,14 @@ test('doctor finds a sound installation sound, and names what is not', async () 
   expect([broken.code, broken.out]).toEqual([1, expect.stringContaining('PROBLEM  The database cannot be used')])
 })
 
-test('production without secrets ends with every problem and no stack', async () => {
+test('production without secrets ends with a list of problems and no stack trace', async () => {
   const { code, err } = await carillon(['start'], { NODE_ENV: 'production', PORT: 'http' })
   expect(code).toBe(1)
   expect(err).toMatch(/^The configuration has 3 problem/)
   expect(err).not.toContain('    at ')
 })
 
-test('an unknown option is told in one line', async () => {
+test('an unknown option is reported in one line', async () => {
   const { code, err } = await carillon(['listen', '--evnts', 'x'])
   expect([code, err.trim().split('\n').length]).toEqual([1, 1])
 })

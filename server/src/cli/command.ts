@@ -1,4 +1,4 @@
-/** A command of the command line. Throws `CommandError` for what the person at the keyboard can put right. */
+/** A command of the command line. Throws `CommandError` for mistakes of the caller. */
 export type Command = {
   usage: string
   summary: string

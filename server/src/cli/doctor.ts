@@ -5,11 +5,11 @@ import { ConfigError, readConfig } from '../infra/runtime/config.ts'
 import type { Command } from './command.ts'
 import { withCtx } from './with-ctx.ts'
 
-const LITTLE_SPACE_BYTES = 1_073_741_824
+const FREE_SPACE_MIN_BYTES = 1_073_741_824
 
 type Finding = { ok: boolean; text: string }
 
-/** Looks at everything a start needs and says what is wrong, all at once. */
+/** Checks everything that the server needs to start, and prints all findings. */
 export const doctor: Command = {
   usage: 'doctor',
   summary: 'Check Node, configuration, data directory, database and backlog.',
@@ -30,7 +30,7 @@ async function configuration(env: Record<string, string | undefined>): Promise<F
     const config = readConfig(env)
     const profile = { ok: true, text: `Configuration (${config.production ? 'production' : 'development'} profile)` }
     const directory = await dataDirectory(config.DATA_DIR)
-    // Looking must not make a database where there is none yet.
+    // The check must not create an embedded database.
     return [profile, directory, ...(config.DATABASE_URL || directory.ok ? await database(env) : [])]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -43,9 +43,9 @@ async function dataDirectory(path: string): Promise<Finding> {
     await access(path, constants.W_OK)
     const { bavail, bsize } = await statfs(path)
     const free = bavail * bsize
-    return { ok: free > LITTLE_SPACE_BYTES, text: `DATA_DIR ${path} is writable, ${Math.round(free / LITTLE_SPACE_BYTES)} GiB free` }
+    return { ok: free > FREE_SPACE_MIN_BYTES, text: `DATA_DIR ${path} is writable, ${Math.round(free / FREE_SPACE_MIN_BYTES)} GiB free` }
   } catch {
-    return { ok: false, text: `DATA_DIR ${path} does not exist or cannot be written. \`npm start\` makes it.` }
+    return { ok: false, text: `DATA_DIR ${path} does not exist or is not writable. \`npm start\` creates it.` }
   }
 }
 
@@ -59,11 +59,11 @@ async function database(env: Record<string, string | undefined>): Promise<Findin
         {
           ok: durable,
           text: durable
-            ? 'Commits reach the disk (fsync, full_page_writes and synchronous_commit are on)'
-            : 'A crash can lose acknowledged requests: switch fsync, full_page_writes and synchronous_commit on',
+            ? 'Commits are durable (fsync, full_page_writes and synchronous_commit are on)'
+            : 'A crash can lose acknowledged requests. Turn on fsync, full_page_writes and synchronous_commit',
         },
-        { ok: true, text: `${waiting?.waiting ?? 0} accepted requests wait` },
-        { ok: (waiting?.parked ?? 0) === 0, text: `${waiting?.parked ?? 0} items are parked (table parked_items says why)` },
+        { ok: true, text: `Accepted requests that wait: ${waiting?.waiting ?? 0}` },
+        { ok: (waiting?.parked ?? 0) === 0, text: `Parked items: ${waiting?.parked ?? 0} (the table parked_items contains the reasons)` },
       ]
     })
   } catch (error) {

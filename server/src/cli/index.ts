@@ -1,4 +1,4 @@
-/** Every command, one line each. */
+/** The commands by name. */
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
@@ -10,7 +10,7 @@ const role = (name: 'all' | 'api' | 'worker'): Command => ({ ...start, usage: na
 
 const help: Command = {
   usage: 'help',
-  summary: 'Print this.',
+  summary: 'Print this help.',
   async run() {
     const lines = Object.values(commands).filter((command) => command.summary !== start.summary || command === start)
     process.stdout.write(`carillon <command>\n\n${lines.map(({ usage, summary }) => `  ${usage.padEnd(58)}${summary}`).join('\n')}\n`)

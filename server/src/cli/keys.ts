@@ -10,20 +10,20 @@ const options = {
   scope: { type: 'string', default: 'secret' },
   role: { type: 'string' },
   project: { type: 'string' },
-  name: { type: 'string', default: 'Made on the command line' },
+  name: { type: 'string', default: 'Created on the command line' },
 } as const
 
-/** Makes a key without needing one. */
+/** Creates an API key. Needs access to the database instead of a key. */
 export const keys: Command = {
   usage: 'keys create [--scope S] [--role R] [--project ID]',
-  summary: 'Make an API key and print it; secret, public or organisation. --name labels it.',
+  summary: 'Create an API key (secret, public or organisation) and print it. --name sets its name.',
   async run([action, ...args], env) {
     if (action !== 'create') throw new CommandError('Use `carillon keys create`.')
     const { scope, role, project, name } = parseArgs({ args, options }).values
     const wanted = checked(scope, role)
     await withCtx(env, async (ctx) => {
       const owner = project ? await findProject(ctx, Number(project) as ProjectId).catch(() => undefined) : await findFirstProject(ctx)
-      if (!owner) throw new CommandError('There is no such project. Start the server once to make the first one.')
+      if (!owner) throw new CommandError('The project does not exist. Start the server once to create the first one.')
       const value = generateKey(wanted.prefix, ctx.secrets.random)
       await saveKey(ctx, value, {
         organisationId: owner.organization_id as OrganisationId,

@@ -3,12 +3,12 @@ import { systemClock } from '../infra/runtime/clock.ts'
 import { readConfig } from '../infra/runtime/config.ts'
 import type { Command } from './command.ts'
 import { listen, listenOptions } from './listen.ts'
-import { signalled } from './signals.ts'
+import { waitForSignal } from './signals.ts'
 
-/** Shows webhook events as they come, until it is stopped. */
+/** Prints webhook events as they arrive, until it is stopped. */
 export const listenCommand: Command = {
   usage: 'listen [--events a,b] [--port N] [--url U] [--key K]',
-  summary: 'Receive webhook events on this machine, verify each signature and print them.',
+  summary: 'Receive webhook events on this machine, verify their signatures and print them.',
   async run(args, env) {
     const config = readConfig(env)
     const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
@@ -17,6 +17,6 @@ export const listenCommand: Command = {
       print: (line) => process.stdout.write(`${line}\n`),
       now: systemClock.now,
     })
-    await signalled()
+    await waitForSignal()
   },
 }

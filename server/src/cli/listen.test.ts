@@ -17,9 +17,9 @@ afterEach(async () => {
   for (const leftover of leftovers.splice(0).reverse()) await leftover()
 })
 
-/** The server of this world on a port, and somebody who listens with the authority that it trusts. */
+/** Starts the server on a port, and a listener with a certificate that it trusts. */
 async function listener(w: World, given: { key?: string; events?: string[] } = {}) {
-  // Certificates are checked against the clock of the machine.
+  // Certificates are checked against the system’s clock.
   w.clock.set(new Date(performance.timeOrigin))
   await w.app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
@@ -33,8 +33,8 @@ async function listener(w: World, given: { key?: string; events?: string[] } = {
 
 const endpoints = async (w: World) => (await w.get(WEBHOOKS)).body.results as { id: number; url: string; event_types: string[] }[]
 
-describe('somebody who listens', () => {
-  test('sees what happens, and leaves nothing behind', async () => {
+describe('carillon listen', () => {
+  test('prints events, and deletes its endpoint at the end', async () => {
     await using w = await world()
     const { url, lines, ...listening } = await listener(w)
     const [endpoint] = await endpoints(w)
@@ -42,7 +42,7 @@ describe('somebody who listens', () => {
     await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
     await w.drain()
     expect(lines).toEqual([
-      `Listening at ${url} for 1 type of event. Stop with Ctrl-C.`,
+      `Listening at ${url} for 1 event type. Stop with Ctrl-C.`,
       `${w.clock.now().toISOString()}  delivery.failed  (test)  "+61412345678"  "The number is not in service."`,
       expect.stringMatching(/^\{"id":"evt_\w{26}","type":"delivery\.failed".*"provider_code":"30005"\}\}$/),
     ])
@@ -53,7 +53,7 @@ describe('somebody who listens', () => {
     expect(await endpoints(w)).toEqual([])
   })
 
-  test('believes nobody without the secret', async () => {
+  test('refuses a request without a valid signature', async () => {
     await using w = await world()
     await using listening = await listener(w)
     const { cert } = await loadOrCreateAuthority(inject('authorityDir'), w.clock.now())
@@ -68,15 +68,15 @@ describe('somebody who listens', () => {
       responseBytesMax: 1000,
     })
     expect(answer).toMatchObject({ is: 'answered', status: 400 })
-    expect(listening.lines.slice(1)).toEqual(['A request was refused: its signature does not verify.'])
+    expect(listening.lines.slice(1)).toEqual(['A request was refused because its signature is not valid.'])
   })
 
-  test('is told in the words of the server what is wrong', async () => {
+  test('reports the error message of the server', async () => {
     await using w = await world()
     await expect(listener(w, { key: w.keys.support })).rejects.toThrow('This key’s role does not permit this operation.')
   })
 
-  test('uses the key of the first start, or is told how to get one', async () => {
+  test('uses the key of the first start, or reports how to get one', async () => {
     await using w = await world()
     const dataDir = await mkdtemp(join(tmpdir(), 'carillon-test-'))
     leftovers.push(() => rm(dataDir, { recursive: true }))
@@ -89,14 +89,14 @@ describe('somebody who listens', () => {
     expect((await endpoints(w))[0]?.event_types).toEqual(EVENT_TYPES)
   })
 
-  test('is told when the server is not there, and when the port is taken', async () => {
-    const surroundings = { dataDir: inject('authorityDir'), print: () => undefined, now: () => new Date('2026-11-23T09:00:00Z') }
+  test('reports an unreachable server and a port that is in use', async () => {
+    const io = { dataDir: inject('authorityDir'), print: () => undefined, now: () => new Date('2026-11-23T09:00:00Z') }
     const nowhere = { port: 0, events: EVENT_TYPES, url: 'http://127.0.0.1:1', key: 'sk_0123456789abcdef' }
-    await expect(listen(nowhere, surroundings)).rejects.toThrow('http://127.0.0.1:1 cannot be reached. The server refused the connection.')
+    await expect(listen(nowhere, io)).rejects.toThrow('Cannot connect to http://127.0.0.1:1. The server refused the connection.')
     await using w = await world()
     await using taken = await listener(w)
     const port = Number(new URL(taken.url).port)
-    await expect(listen({ ...nowhere, port }, surroundings)).rejects.toThrow(`Port ${port} cannot be listened on`)
+    await expect(listen({ ...nowhere, port }, io)).rejects.toThrow(`Cannot listen on port ${port}`)
   })
 })
 
@@ -129,8 +129,8 @@ describe('the arguments', () => {
     [['--port', '70000'], '--port must be'],
     [['--port', 'http'], '--port must be'],
     [['--url', 'localhost:3000'], '--url must be'],
-    [['--events', 'delivery.lost'], '--events does not know delivery.lost.'],
-    [['--events', ''], '--events does not know'],
+    [['--events', 'delivery.lost'], 'Unknown event types in --events: delivery.lost.'],
+    [['--events', ''], 'Unknown event types in --events'],
     [['--loud'], '--loud'],
   ])('%j are refused', (args, message) => expect(() => listenOptions(args)).toThrow(message))
 })

@@ -1,6 +1,6 @@
 /**
- * `carillon listen`: a webhook endpoint on this machine for as long as the command runs. Its certificate is issued by the
- * development authority of the server, which therefore trusts it.
+ * `carillon listen`: a webhook endpoint on this machine, until the command ends. The server trusts its certificate, which is
+ * issued by the server’s development authority.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -17,17 +17,17 @@ import { verifySignature } from '../modules/webhooks/index.ts'
 import { CommandError } from './command.ts'
 
 export type ListenOptions = {
-  /** 0 picks a free one. */
+  /** 0 chooses a free one. */
   port: number
   events: readonly string[]
-  /** Where the API is. */
+  /** The base URL of the API. */
   url: string
-  /** An admin `sk_` key; that of the first start when it is absent. */
+  /** An `sk_` key with the role `admin`; by default the one of the first start. */
   key?: string
 }
 
-export type ListenSurroundings = {
-  /** Where the server keeps its development authority and `credentials.json`. */
+export type ListenIo = {
+  /** The server’s directory with the development authority and `credentials.json`. */
   dataDir: string
   print(line: string): void
   now(): Date
@@ -45,7 +45,7 @@ const options = {
   key: { type: 'string' },
 } as const
 
-/** Reads the arguments of the command. Throws `CommandError` when one of them cannot be used. */
+/** Reads the arguments of the command. Throws `CommandError` if one is invalid. */
 export function listenOptions(args: string[]): ListenOptions {
   const { port, events, url, key } = parseArgs({ args, options }).values
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new CommandError('--port must be a port from 0 to 65535.')
@@ -53,19 +53,16 @@ export function listenOptions(args: string[]): ListenOptions {
   const wanted = events === 'all' ? EVENT_TYPES : events.split(',').map((type) => type.trim())
   const unknown = wanted.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type))
   if (unknown.length > 0)
-    throw new CommandError(`--events does not know ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
+    throw new CommandError(`Unknown event types in --events: ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
   return { port: Number(port), events: wanted, url: url.replace(/\/+$/, ''), ...(key !== undefined && { key }) }
 }
 
-/** Listens, and has the server send to it, until it is disposed of. `url` is where events arrive. */
-export async function listen(
-  options: ListenOptions,
-  { dataDir, print, now }: ListenSurroundings,
-): Promise<AsyncDisposable & { url: string }> {
+/** Starts the endpoint and registers it with the server, until it is disposed of. `url` is that of the endpoint. */
+export async function listen(options: ListenOptions, { dataDir, print, now }: ListenIo): Promise<AsyncDisposable & { url: string }> {
   const key = options.key ?? (await firstKey(dataDir))
   await using opening = new AsyncDisposableStack()
   const authority = await loadOrCreateAuthority(dataDir, now())
-  // The address of the API was given by the person at the keyboard, who may well mean a private one.
+  // Any address is allowed, because the user of the command line chose it.
   const fetch = opening.use(
     createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0' }),
   )
@@ -73,8 +70,8 @@ export async function listen(
   const server = createServer(await issueCertificate(authority, [HOST], now()), (request, response) => {
     receive(request, response, (header, body) => {
       const genuine = secret !== '' && verifySignature(header, body, secret, now())
-      if (genuine) announce(body, print)
-      else print('A request was refused: its signature does not verify.')
+      if (genuine) printEvent(body, print)
+      else print('A request was refused because its signature is not valid.')
       return genuine
     })
   })
@@ -86,7 +83,7 @@ export async function listen(
     await api('DELETE', `/api/client/webhooks/${endpoint.id}`)
   })
   secret = String(endpoint.signing_secret)
-  print(`Listening at ${url} for ${options.events.length} ${options.events.length === 1 ? 'type' : 'types'} of event. Stop with Ctrl-C.`)
+  print(`Listening at ${url} for ${options.events.length} event ${options.events.length === 1 ? 'type' : 'types'}. Stop with Ctrl-C.`)
   const closing = opening.move()
   return { url, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
@@ -96,7 +93,7 @@ async function firstKey(dataDir: string): Promise<string> {
   try {
     return JSON.parse(await readFile(path, 'utf8')).secret_key
   } catch {
-    throw new CommandError(`There is no key in ${path}. Start the server once, or pass --key.`)
+    throw new CommandError(`${path} contains no key. Start the server once, or pass --key.`)
   }
 }
 
@@ -105,7 +102,7 @@ async function open(server: Server, port: number): Promise<string> {
   server.once('error', reject)
   server.listen(port, HOST, resolve)
   await promise.catch((error: Error) => {
-    throw new CommandError(`Port ${port} cannot be listened on: ${error.message}`)
+    throw new CommandError(`Cannot listen on port ${port}: ${error.message}`)
   })
   return `https://${HOST}:${(server.address() as AddressInfo).port}/`
 }
@@ -119,7 +116,7 @@ async function close(server: Server): Promise<void> {
 
 type Call = (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Record<string, unknown>>
 
-/** Calls the API; a refusal is told in the words of the server. */
+/** Calls the API. Throws `CommandError` with the error message of the server. */
 function callApi(fetch: SafeFetch, url: string, key: string): Call {
   return async (method, path, body) => {
     const reply = await fetch.request({
@@ -131,9 +128,9 @@ function callApi(fetch: SafeFetch, url: string, key: string): Call {
       connectTimeoutMs: TIMEOUT_MS,
       responseBytesMax: RESPONSE_BYTES_MAX,
     })
-    if (reply.is === 'failed') throw new CommandError(`${url} cannot be reached. ${reply.message}`)
+    if (reply.is === 'failed') throw new CommandError(`Cannot connect to ${url}. ${reply.message}`)
     const answer = parsed(reply.body)
-    if (reply.status >= 300) throw new CommandError(`${url} answered ${reply.status}: ${answer.message ?? reply.body}`)
+    if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${answer.message ?? reply.body}`)
     return answer
   }
 }
@@ -146,7 +143,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** Reads one request and answers 204 when it was accepted, 400 when it was not. */
+/** Reads a request. Replies with 204 if it was accepted, or else with 400. */
 function receive(request: IncomingMessage, response: ServerResponse, accept: (header: string, body: string) => boolean): void {
   const chunks: Buffer[] = []
   let size = 0
@@ -161,14 +158,15 @@ function receive(request: IncomingMessage, response: ServerResponse, accept: (he
   })
 }
 
-/** A line to read, and the event as it came. */
-function announce(body: string, print: (line: string) => void): void {
+/** Prints a summary line, and then the event as it was received. */
+function printEvent(body: string, print: (line: string) => void): void {
   const event = parsed(body)
   const { to, reason, response, diagnostic } = (event.data ?? {}) as Record<string, unknown>
-  const facts = [to, response ?? diagnostic ?? reason].flat().filter((fact) => typeof fact === 'string')
-  print([event.timestamp, event.type, ...(event.test ? ['(test)'] : []), ...facts.map((fact) => escaped(JSON.stringify(fact)))].join('  '))
+  const details = [to, response ?? diagnostic ?? reason].flat().filter((detail) => typeof detail === 'string')
+  const quoted = details.map((detail) => escaped(JSON.stringify(detail)))
+  print([event.timestamp, event.type, ...(event.test ? ['(test)'] : []), ...quoted].join('  '))
   print(escaped(body))
 }
 
-/** What mail servers say may hold control characters, which JSON leaves as they are above U+001F and a terminal obeys. */
+/** Escapes control characters above U+001F, which JSON does not. Replies of mail servers can contain them, and terminals execute them. */
 const escaped = (json: string) => json.replace(/[\u007f-\u009f]/g, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)

@@ -3,9 +3,9 @@ import { withCtx } from './with-ctx.ts'
 
 export const migrateCommand: Command = {
   usage: 'migrate',
-  summary: 'Bring the database schema up to date, and stop. `start` does it by itself.',
+  summary: 'Migrate the database schema and exit. `start` migrates too.',
   run: (_, env) =>
     withCtx(env, async () => {
-      process.stdout.write('The schema is up to date.\n')
+      process.stdout.write('The database schema is up to date.\n')
     }),
 }

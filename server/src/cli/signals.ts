@@ -1,5 +1,5 @@
-/** Resolves on the first SIGTERM or SIGINT; a second one ends the process at once, as nobody listens any more. */
-export const signalled = (): Promise<void> =>
+/** Resolves on the first SIGTERM or SIGINT. A second one ends the process at once, because its handler is gone. */
+export const waitForSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })

@@ -1,28 +1,28 @@
 import { type App, type Role, startApp } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
 import { type Command, CommandError } from './command.ts'
-import { signalled } from './signals.ts'
+import { waitForSignal } from './signals.ts'
 
 const ROLES = ['all', 'api', 'worker']
 
 /** Starts the server and stops it cleanly on SIGTERM or SIGINT. */
 export const start: Command = {
   usage: 'start [all|api|worker]',
-  summary: 'Start the server; one process does everything unless told otherwise.',
+  summary: 'Start the server. By default, one process is both API and worker.',
   async run([role = 'all'], env) {
     if (!ROLES.includes(role)) throw new CommandError(`The role must be all, api or worker, not "${role}".`)
     const app = await startApp(readConfig(env), role as Role)
-    greet(app)
-    await signalled()
+    printStart(app)
+    await waitForSignal()
     await app[Symbol.asyncDispose]()
   },
 }
 
-function greet({ url, credentials }: App) {
+function printStart({ url, credentials }: App) {
   if (url) process.stdout.write(`Carillon is ready at ${url}; the API reference is at ${url}/docs\n`)
   if (!credentials) return
   const { path, organisation_key, secret_key, publishable_key } = credentials
   process.stdout.write(
-    `\nYour first keys, shown once and kept in ${path}:\n  organisation  ${organisation_key}\n  secret        ${secret_key}\n  publishable   ${publishable_key}\n\n`,
+    `\nYour first keys, shown once and stored in ${path}:\n  organisation  ${organisation_key}\n  secret        ${secret_key}\n  publishable   ${publishable_key}\n\n`,
   )
 }

@@ -1,4 +1,4 @@
-/** How to call an operation from a shell. What only the caller knows is a shell variable. */
+/** curl commands for operations. Values that only the caller knows are shell variables. */
 
 import { sampleOf } from '../infra/http/openapi/samples.ts'
 import type { JsonSchema, Operation } from '../infra/http/openapi/types.ts'
@@ -6,7 +6,7 @@ import type { Access } from '../infra/http/route.ts'
 
 export type Call = { method: string; path: string; operation: Operation; baseUrl: string }
 
-/** A command that can be pasted once its variables are set. */
+/** A command that works once its variables are set. */
 export function curlOf({ method, path, operation, baseUrl }: Call, resolve: (schema: JsonSchema) => JsonSchema): string {
   const url = baseUrl + path.replace(/\{(\w+)\}/g, (_, name: string) => `$${shellName(name)}`)
   const body = bodyOf(operation, resolve)
@@ -32,14 +32,14 @@ function bodyOf({ requestBody }: Operation, resolve: (schema: JsonSchema) => Jso
     if (!requestBody.required) return []
     return ['-H "Content-Type: application/json"', `-d ${quoted(JSON.stringify(sampleOf(media.schema, resolve, 'needed'), null, 2))}`]
   }
-  if (type === 'text/csv') return ['-H "Content-Type: text/csv"', '--data-binary "@people.csv"']
+  if (type === 'text/csv') return ['-H "Content-Type: text/csv"', '--data-binary "@users.csv"']
   return Object.entries(sampleOf(media.schema, resolve, 'needed') as Record<string, string>).map(
     ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
   )
 }
 
-// Single quotes keep everything; one inside them is written outside.
+// Single quotes preserve everything except single quotes.
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** `campaignId` as `CAMPAIGN_ID`. */
+/** Turns `campaignId` into `CAMPAIGN_ID`. */
 const shellName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()

@@ -29,7 +29,7 @@ const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id 
 const pages = ['/docs', '/docs/errors']
 
 describe.each(pages)('%s', (url) => {
-  test('is a page that may run nothing and show nothing but itself', async () => {
+  test('does not allow scripts or other content', async () => {
     const { statusCode, headers, body } = await get(url)
     const style = /<style>([\s\S]*?)<\/style>/.exec(body)?.[1] ?? ''
     expect(statusCode).toBe(200)
@@ -42,7 +42,7 @@ describe.each(pages)('%s', (url) => {
     expect(body).not.toMatch(/<script| style="| on\w+="/)
   })
 
-  test('refers to nothing outside', async () => {
+  test('has no links to other sites', async () => {
     const { body } = await get(url)
     const links = linksOf(body)
     expect(links.length).toBeGreaterThan(20)
@@ -50,7 +50,7 @@ describe.each(pages)('%s', (url) => {
     expect(body).not.toMatch(/@import|url\(/)
   })
 
-  test('has an anchor for every link within these pages, and no anchor twice', async () => {
+  test('has exactly one anchor for every link within these pages', async () => {
     const ids = new Map(await Promise.all(pages.map(async (page) => [page, idsOf((await get(page)).body)] as const)))
     const broken = linksOf((await get(url)).body)
       .filter((link) => link.includes('#') && !link.startsWith('data:'))
@@ -62,7 +62,7 @@ describe.each(pages)('%s', (url) => {
     expect(new Set(ids.get(url)).size).toBe(ids.get(url)?.length)
   })
 
-  test('is compressed for those who can read it, and has a head', async () => {
+  test('is compressed if the client accepts it, and supports HEAD', async () => {
     const plain = await get(url)
     const zipped = await get(url, { 'accept-encoding': 'gzip, br;q=0' })
     expect(zipped.headers['content-encoding']).toBe('gzip')
@@ -88,13 +88,13 @@ test('the page of errors explains every code', async () => {
   for (const code of Object.keys(ERROR_STATUS)) expect(body).toContain(`${baseUrl}/docs/errors#${code}`)
 })
 
-test('the description is served as it is', async () => {
+test('the API description is served unchanged', async () => {
   const { headers, body } = await get('/openapi.json')
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   expect(JSON.parse(body)).toMatchObject({ openapi: '3.1.1', info: { version: '1.2.3' }, servers: [{ url: baseUrl }] })
 })
 
-test('what a description says stays text', async () => {
+test('HTML in a description is escaped', async () => {
   const [first] = routes
   if (!first) throw new Error('there are routes')
   const hostile = '<img src=x onerror="alert(1)"> & `<b>` [x](javascript:alert(1)) [y](https://evil.example)'
@@ -109,13 +109,13 @@ test.each([
   ['[here](#there)', '<a href="#there">here</a>'],
   ['[here](//evil.example)', '[here](//evil.example)'],
   ['a < b', 'a &lt; b'],
-])('%s is written as %s', (text, written) => expect(inline(text).text).toBe(written))
+])('%s is rendered as %s', (text, written) => expect(inline(text).text).toBe(written))
 
 test('paragraphs and lists are blocks', () => {
   expect(markdown('one\n\n- two\n- three').text).toBe('<p>one</p><ul><li>two</li><li>three</li></ul>')
 })
 
-test('a template escapes whatever is not HTML already', () => {
+test('a template escapes everything that is not HTML', () => {
   expect(html`<p title="${'"'}">${'<'}${html`<br>`}${[1, '&', null, false, undefined]}</p>`.text).toBe(
     '<p title="&quot;">&lt;<br>1&amp;</p>',
   )

@@ -1,4 +1,4 @@
-/** Pages for developers: the OpenAPI document, its reference and the error catalogue. */
+/** The pages for developers: the OpenAPI document, the reference and the error catalogue. */
 import type { OpenApiDocument } from '../infra/http/openapi.ts'
 import type { StaticPage } from '../infra/http/static-pages.ts'
 import { errorsPage } from './error-catalogue.ts'
@@ -10,7 +10,7 @@ export type Docs = {
   baseUrl: () => string
 }
 
-/** The pages; each is written when it is first requested. */
+/** The pages. Each is generated at its first request. */
 export const docsPages = ({ document, baseUrl }: Docs): StaticPage[] => [
   page('/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document())),
   page('/docs', 'text/html; charset=utf-8', () => referencePage(document(), baseUrl())),

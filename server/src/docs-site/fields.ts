@@ -1,14 +1,14 @@
-/** The members of a schema as a list to read: name, type, whether required, limits, default, meaning; nested ones to unfold. */
+/** Lists the members of a schema with name, type, limits, default and description. Nested members can be unfolded. */
 import type { JsonSchema } from '../infra/http/openapi/types.ts'
 import { type Html, html } from '../lib/html.ts'
 import { inline } from './markdown.ts'
 
 export type Resolve = (schema: JsonSchema) => JsonSchema
 
-/** A reader of a request asks what must be sent; of a reply, what may be absent. */
+/** For a request, required members are shown; for a reply, those that may be absent. */
 export type Reading = { resolve: Resolve; of: 'request' | 'reply' }
 
-/** The list of members of a body or reply; an array is told by its items. */
+/** The members of a body or reply, or of its items if it is an array. */
 export function fieldsOf(schema: JsonSchema, reading: Reading): Html {
   const { resolve } = reading
   const known = resolve(schema)
@@ -20,7 +20,7 @@ export function fieldsOf(schema: JsonSchema, reading: Reading): Html {
   return html`<ul class="fields">${members.map(({ name, schema, required }) => field(name, schema, required, reading))}</ul>`
 }
 
-/** One member, or one parameter. */
+/** A member or a parameter. */
 export function field(name: string, schema: JsonSchema, required: boolean, reading: Reading): Html {
   const { resolve } = reading
   const known = resolve(schema)
@@ -48,7 +48,7 @@ function membersOf({ properties = {}, patternProperties = {}, required = [] }: J
   return [...own, ...patterned]
 }
 
-/** What is inside an object, an array of objects or a choice of objects. */
+/** The members inside an object, an array of objects or a choice of objects. */
 function insideOf(schema: JsonSchema, reading: Reading): { inner: Html | undefined; opens: string } {
   const { resolve } = reading
   const item = schema.items ? resolve(schema.items) : undefined
@@ -57,7 +57,7 @@ function insideOf(schema: JsonSchema, reading: Reading): { inner: Html | undefin
     .map(resolve)
     .filter((branch) => branch.type !== 'null' && membersOf(branch).length > 0)
   if (branches.length > 0) {
-    const opens = branches.length === 1 ? 'Show members' : `Show ${branches.length} forms`
+    const opens = branches.length === 1 ? 'Show members' : `Show ${branches.length} variants`
     return { inner: html`${branches.map((branch) => html`<div class="branch">${fieldsOf(branch, reading)}</div>`)}`, opens }
   }
   const { length } = membersOf(target)
@@ -76,25 +76,25 @@ function typeOf(schema: JsonSchema, resolve: Resolve): string {
   return format === 'date-time' ? names.replace('string', 'time') : names
 }
 
-/** The allowed values, unless the description names them all already. */
+/** The allowed values, unless the description contains all of them. */
 function choicesOf({ enum: choices, type, items, description = '' }: JsonSchema): Html | false {
   const values = (choices ?? (type === 'array' ? items?.enum : undefined))?.filter((choice) => choice !== null)
   if (!values || values.every((value) => description.includes(`\`${value}\``))) return false
   return html`<p class="choices">${values.map((choice) => html`<code>${String(choice)}</code> `)}</p>`
 }
 
-/** Limits and default in words; ids and plain not-emptiness go without saying. */
+/** The limits and the default as text, without those of ids and of text that must not be empty. */
 function limitsOf(schema: JsonSchema): string {
   const { minLength = 0, maxLength, minimum, maximum, default: fallback } = schema
-  const said: string[] = []
+  const parts: string[] = []
   if (maxLength !== undefined)
-    said.push(minLength > 1 ? `${minLength} to ${number(maxLength)} characters` : `up to ${number(maxLength)} characters`)
+    parts.push(minLength > 1 ? `${minLength} to ${number(maxLength)} characters` : `up to ${number(maxLength)} characters`)
   const hasMaximum = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
-  if (minimum !== undefined && hasMaximum) said.push(`${number(minimum)} to ${number(maximum)}`)
-  else if (hasMaximum) said.push(`at most ${number(maximum)}`)
-  if (schema.type === 'array') said.push(itemsOf(schema))
-  if (fallback !== undefined) said.push(`default ${fallback === '' ? 'empty' : `\`${String(fallback)}\``}`)
-  const sentence = said.filter((part) => part !== '').join(' · ')
+  if (minimum !== undefined && hasMaximum) parts.push(`${number(minimum)} to ${number(maximum)}`)
+  else if (hasMaximum) parts.push(`at most ${number(maximum)}`)
+  if (schema.type === 'array') parts.push(itemsOf(schema))
+  if (fallback !== undefined) parts.push(`default ${fallback === '' ? 'empty' : `\`${String(fallback)}\``}`)
+  const sentence = parts.filter((part) => part !== '').join(' · ')
   return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 

@@ -1,4 +1,4 @@
-/** The frame of both pages: head, bar, contents, main. */
+/** The layout of both pages: head, bar, contents, main. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ const STYLE = ['base', 'frame', 'reference', 'fields', 'print']
   .map((name) => readFileSync(new URL(`./style/${name}.css`, import.meta.url), 'utf8'))
   .join('')
 
-/** Nothing but our own style, named by its hash; no script at all. */
+/** Allows only our own style, by its hash, and no scripts. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -18,7 +18,7 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-// A bell, so that the tab is found again among others.
+// A bell, for the icon of the tab.
 const BELL =
   'M8 1.2a1 1 0 0 1 1 1v.5c2.2.5 3.6 2.4 3.6 4.8v2.6l1.3 1.9c.3.5 0 1.1-.6 1.1H2.7c-.6 0-.9-.6-.6-1.1l1.3-1.9V7.5C3.4 5.1 4.8 3.2 7 2.7v-.5a1 1 0 0 1 1-1ZM6.2 14h3.6a1.8 1.8 0 0 1-3.6 0Z'
 const ICON = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#b4690e" d="${BELL}"/></svg>`)}`

@@ -1,7 +1,7 @@
-/** The little Markdown that descriptions are written in: paragraphs, lists, `code`, **strong** and links within these pages. */
+/** The subset of Markdown for descriptions: paragraphs, lists, `code`, **strong** and links within these pages. */
 import { type Content, type Html, html } from '../lib/html.ts'
 
-/** Whole paragraphs and lists, which are separated by empty lines. */
+/** Paragraphs and lists, separated by empty lines. */
 export const markdown = (text: string): Html => html`${text.split(/\n{2,}/).map(block)}`
 
 function block(text: string): Html {
@@ -12,7 +12,7 @@ function block(text: string): Html {
 
 const MARK = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(((?:#|\/(?!\/))[^)\s]*)\)/g
 
-/** A run of text without blocks. A link that leads elsewhere stays text. */
+/** Inline text. A link to another site stays text. */
 export function inline(text: string): Html {
   const parts: Content[] = []
   let from = 0

@@ -1,4 +1,4 @@
-/** One operation of the reference: what it does, what it takes and answers on the left, how to call it on the right. */
+/** An operation in the reference: on the left its description, parameters and reply, on the right samples. */
 
 import { sampleOf } from '../infra/http/openapi/samples.ts'
 import type { JsonSchema, Media, Method, OpenApiDocument, Operation, Parameter, Ref, Reply } from '../infra/http/openapi/types.ts'
@@ -12,7 +12,7 @@ import { inline, markdown } from './markdown.ts'
 
 export type Listed = { method: Method; path: string; operation: Operation }
 
-/** Follows a reference into the components of a document. */
+/** Resolves references to the components of a document. */
 export function resolverOf({ components }: OpenApiDocument) {
   const follow = <T>(group: Record<string, T>, value: T | Ref): T => {
     const name = (value as Ref).$ref?.split('/').at(-1)
@@ -49,7 +49,7 @@ export function operationSection({ method, path, operation }: Listed, resolver: 
 
 export const methodBadge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`
 
-// A long path may be broken before a slash.
+// A long path may wrap before a slash.
 export const brokenPath = (path: string): Html =>
   html`${path.split(/(?=\/)/).map((part) => html`<wbr>${part.split(/(\{\w+\})/).map((piece) => (piece.startsWith('{') ? html`<em>${piece}</em>` : piece))}`)}`
 
@@ -85,7 +85,7 @@ function parameterGroups(operation: Operation, resolver: Resolver): Html {
 const parameterField = ({ name, schema, description, required = false }: Parameter, resolve: Resolve): Html =>
   field(name, { ...schema, ...(description !== undefined && { description }) }, required, { resolve, of: 'request' })
 
-/** The header of the user token is a security scheme in the description; a reader looks for it among the headers. */
+/** The header of the user token, which OpenAPI lists as a security scheme and readers expect among the headers. */
 function tokenHeader({ security }: Operation, { userToken: { name = '', description = '' } }: Resolver): Parameter[] {
   if (!security.some((way) => 'userToken' in way)) return []
   return [{ name, in: 'header', description, schema: { type: 'string' } }]
@@ -105,7 +105,7 @@ function replyPart(operation: Operation, { schema: resolve }: Resolver): Html {
   const [status, reply] = successOf(operation)
   const media = jsonOf(reply)
   const members = media && Object.keys(resolve(media.schema).properties ?? {}).length > 0
-  const location = reply.headers?.Location && html` The <code>Location</code> header says where.`
+  const location = reply.headers?.Location && html` Its path is in the <code>Location</code> header.`
   const head = html`<span class="status ok">${status}</span> <span>${reply.description}${location}</span>`
   return html`<h4>Reply</h4>
   ${members ? html`<details class="reply"><summary>${head}</summary>${fieldsOf(media.schema, { resolve, of: 'reply' })}</details>` : html`<p class="reply">${head}</p>`}

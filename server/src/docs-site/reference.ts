@@ -1,4 +1,4 @@
-/** The API reference: a guide, then every operation by group. */
+/** The API reference: a guide, then the operations by group. */
 import { GUIDE, INTRODUCTION } from '../infra/http/openapi/guide.ts'
 import type { Method, OpenApiDocument, Operation } from '../infra/http/openapi/types.ts'
 import { type Html, html } from '../lib/html.ts'
@@ -60,7 +60,7 @@ ${groups.map(
 <ul>${operations.map(({ method, operation }) => html`<li><a href="#${operation.operationId}"><span>${titleOf(operation.operationId)}</span>${methodBadge(method)}</a></li>`)}</ul>`,
 )}`
 
-/** `rotateWebhookSecret` as "Rotate webhook secret". */
+/** Turns `rotateWebhookSecret` into "Rotate webhook secret". */
 function titleOf(operationId: string): string {
   const words = operationId.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
