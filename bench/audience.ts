@@ -1,10 +1,10 @@
-/** How long it takes to write down the audience of a blast, against a bare `insert … select` of the same rows. */
+/** Building the audience of a blast, compared with a bare `insert … select` of the same rows. */
 import pg from 'pg'
 import { caller, emailType, listOfAll, makeUsers, pause, peakMemory } from './sending.ts'
 import { report, startServer } from './support.ts'
 
-const USERS = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
-/** Where the day begins first: a blast on everybody's own clock is written down when it is time there, hours before it is in Sydney. */
+const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
+/** The time zone that is furthest ahead. A blast in the users’ time zones is loaded at its time there, hours before it is sent in Sydney. */
 const FIRST_ZONE_MS = 14 * 3_600_000
 
 export async function audience(): Promise<void> {
@@ -27,7 +27,7 @@ export async function audience(): Promise<void> {
 
   const { id } = await call('POST', '/api/client/campaigns', {
     type: 'blast',
-    name: 'Everybody',
+    name: 'All users',
     subscription_id,
     list_ids: [list],
     send_in_user_timezone: true,
@@ -39,14 +39,14 @@ export async function audience(): Promise<void> {
   for (;;) {
     const { state, delivery } = await call('GET', `/api/client/campaigns/${id}`)
     if (state === 'running' || state === 'finished') {
-      if (delivery.total !== USERS) throw new Error(`Only ${delivery.total} of ${USERS} are in the audience.`)
+      if (delivery.total !== USERS) throw new Error(`Only ${delivery.total} of ${USERS} users are in the audience.`)
       break
     }
     await pause(100)
   }
   const took = (performance.now() - started) / 1000
   report(
-    'audience written down',
+    'audience built',
     took / bare,
     `${took.toFixed(1)} s for ${USERS}; bare ${bare.toFixed(1)} s; ${await peakMemory(server)} MB`,
     '≤ 4',

@@ -1,4 +1,4 @@
-/** How fast a blast goes out: to nobody (what the server itself takes), and through an SMTP relay into a sink. */
+/** The rate of a blast with the provider `discard`, which shows the cost of the server alone, and through an SMTP relay. */
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
 import { parseTemplate } from '../server/src/lib/liquid.ts'
@@ -6,7 +6,7 @@ import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
 import { type Call, caller, emailType, heavyMail, listOfAll, makeUsers, openSink, pause, peakMemory, trackEverything } from './sending.ts'
 import { report, startServer } from './support.ts'
 
-const USERS = Number(process.env.BENCH_PEOPLE ?? 100_000)
+const USERS = Number(process.env.BENCH_USERS ?? 100_000)
 const CONNECTIONS = 10
 
 export async function blast(): Promise<void> {
@@ -21,24 +21,24 @@ export async function blast(): Promise<void> {
 
   const liquid = renderAlone()
   const discard = await provider(call, 'discard', {})
-  const nobody = await send(call, db, list, discard)
+  const discarded = await send(call, db, list, discard)
   report(
-    'blast to a null provider',
-    nobody.rate / liquid,
-    `${Math.round(nobody.rate)} messages/s; Liquid alone ${Math.round(liquid)}/s; audience ${nobody.loading.toFixed(1)} s; ${await peakMemory(server)} MB`,
+    'blast to the provider discard',
+    discarded.rate / liquid,
+    `${Math.round(discarded.rate)} messages/s; Liquid alone ${Math.round(liquid)}/s; audience ${discarded.loading.toFixed(1)} s; ${await peakMemory(server)} MB`,
     '≥ 0.5',
   )
 
   await using sink = await openSink()
   const pooled = await pooledAlone(sink.port)
-  const before = sink.taken()
+  const before = sink.received()
   const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: CONNECTIONS }
   const relay = await provider(call, 'smtp', settings)
   const relayed = await send(call, db, list, relay)
   report(
     'blast through an SMTP relay',
     relayed.rate / pooled,
-    `${Math.round(relayed.rate)} messages/s; nodemailer's pool, ready-made message, ${Math.round(pooled)}/s; ${sink.taken() - before} taken; ${await peakMemory(server)} MB`,
+    `${Math.round(relayed.rate)} messages/s; nodemailer’s pool with a fixed message ${Math.round(pooled)}/s; ${sink.received() - before} received; ${await peakMemory(server)} MB`,
     '≥ 0.6',
   )
   await db.end()
@@ -49,7 +49,7 @@ async function provider(call: Call, kind: string, settings: object): Promise<num
   return id
 }
 
-/** Sends one blast to everybody; the rate counts from the first message that was handed over to the last. */
+/** Sends a blast to all users. The rate counts from the first message sent to the last. */
 async function send(call: Call, db: pg.Client, list: number, provider_id: number): Promise<{ rate: number; loading: number }> {
   const started = performance.now()
   const campaign = await call('POST', '/api/client/campaigns', {
@@ -67,7 +67,7 @@ async function send(call: Call, db: pg.Client, list: number, provider_id: number
     const { state, delivery } = await call('GET', `/api/client/campaigns/${campaign.id}`)
     if (state === 'running' && loading === 0) loading = (performance.now() - started) / 1000
     if (state === 'finished') {
-      if (delivery.sent !== USERS) throw new Error(`Only ${delivery.sent} of ${USERS} were sent.`)
+      if (delivery.sent !== USERS) throw new Error(`Only ${delivery.sent} of ${USERS} messages were sent.`)
       break
     }
     await pause(250)
@@ -81,7 +81,7 @@ async function send(call: Call, db: pg.Client, list: number, provider_id: number
 
 const RENDERS = 5000
 
-/** Messages a second of nothing but Liquid, on one core: subject, HTML and the text that is made of it. */
+/** Messages per second of Liquid alone, on one core: subject, HTML and the text that is generated from it. */
 function renderAlone(): number {
   const mail = heavyMail()
   const { html, text } = compileHtml(mail)
@@ -101,9 +101,9 @@ function renderAlone(): number {
   return RENDERS / ((performance.now() - started) / 1000)
 }
 
-const READY_MADE = 5000
+const FIXED_MESSAGES = 5000
 
-/** Messages a second of nodemailer's own pool with one message that is ready-made. */
+/** Messages per second of nodemailer’s pool with a fixed message. */
 async function pooledAlone(port: number): Promise<number> {
   const transport = createTransport({
     pool: true,
@@ -118,8 +118,8 @@ async function pooledAlone(port: number): Promise<number> {
   const mail = { envelope: { from: 'shop@example.com', to: ['person@example.com'] }, raw }
   await Promise.all(Array.from({ length: CONNECTIONS }, () => transport.sendMail(mail)))
   const started = performance.now()
-  await Promise.all(Array.from({ length: READY_MADE }, () => transport.sendMail(mail)))
-  const rate = READY_MADE / ((performance.now() - started) / 1000)
+  await Promise.all(Array.from({ length: FIXED_MESSAGES }, () => transport.sendMail(mail)))
+  const rate = FIXED_MESSAGES / ((performance.now() - started) / 1000)
   transport.close()
   return rate
 }

@@ -1,4 +1,4 @@
-/** From the command to ready, on nothing and on existing data, and what it takes in memory when idle. */
+/** The time from the command to ready, without and with existing data, and the memory when idle. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ async function idle(dir: string): Promise<void> {
   )
 }
 
-/** Proportional set size: shared pages are counted once over the processes that share them. */
+/** The proportional set size, which divides shared pages among the processes that share them. */
 async function megabytes(pids: string[]): Promise<number> {
   const sizes = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')))
   return sizes.reduce((sum, text) => sum + Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) / 1024, 0)

@@ -1,4 +1,4 @@
-/** Accepted and processed events per second, against the raw COPY of the same rows in the same run. */
+/** Accepted and processed events per second, compared with COPY of the same rows in the same run. */
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -15,7 +15,7 @@ const EVENTS = 200_000
 const SINGLES = 30_000
 const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 'email_opened']
 
-/** An event of about 270 bytes; a fifth of them say something about the person. */
+/** An event of about 270 bytes. A fifth of them update the user. */
 const eventOf = (index: number) => ({
   name: NAMES[index % NAMES.length],
   external_id: `person-${(index * 7919) % USERS}`,
@@ -37,14 +37,14 @@ const bodies = (size: number, events: number) =>
 export async function ingest(): Promise<void> {
   await using server = await startServer()
   const db = new pg.Client({ connectionString: server.databaseUrl })
-  // The server ends its database when a benchmark fails: what failed is to be heard, not this.
+  // If a benchmark fails, the server stops its database. That error would hide the first one.
   db.on('error', () => undefined)
   await db.connect()
   await warmUp(server, db)
   const copy = await copyRate(db)
-  report('yardstick: raw COPY into events', null, `${Math.round(copy).toLocaleString('en')} events/s`)
+  report('reference: COPY into events', null, `${Math.round(copy).toLocaleString('en')} events/s`)
   for (const size of [100, 10]) await accepted(server, db, size, copy)
-  const single = await heldBack(db, () => acceptedRate(server, db, 1, 64, SINGLES))
+  const single = await withoutConsumer(db, () => acceptedRate(server, db, 1, 64, SINGLES))
   await drained(db)
   const bare = await bareRate()
   report(
@@ -96,10 +96,10 @@ async function acceptedRate(server: BenchServer, db: pg.Client, size: number, co
   return { ...result, rate: events / result.seconds, waiting: await waiting(db) }
 }
 
-/** Accepting alone: processing is held back by the lock of the project, as a busy worker would. */
+/** The rate of accepting alone, while the lock of the project blocks the consumer. */
 async function accepted(server: BenchServer, db: pg.Client, size: number, copy: number): Promise<void> {
   for (const connections of size === 100 ? [1, 16, 64, 256] : [64]) {
-    const result = await heldBack(db, () => acceptedRate(server, db, size, connections, EVENTS))
+    const result = await withoutConsumer(db, () => acceptedRate(server, db, size, connections, EVENTS))
     const target = size === 100 && connections === 64 ? '≥ 1.2, p99 ≤ 100 ms' : undefined
     report(
       `ingest accepted, batches of ${size}, ${connections} connections`,
@@ -111,7 +111,7 @@ async function accepted(server: BenchServer, db: pg.Client, size: number, copy: 
   }
 }
 
-async function heldBack<T>(db: pg.Client, work: () => Promise<T>): Promise<T> {
+async function withoutConsumer<T>(db: pg.Client, work: () => Promise<T>): Promise<T> {
   await db.query("select pg_advisory_lock(hashtextextended('accepted requests', 1))")
   try {
     return await work()
@@ -120,10 +120,10 @@ async function heldBack<T>(db: pg.Client, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A backlog is built, let go, and timed until the last event is stored. */
+/** The rate of processing: creates a backlog while the consumer is blocked, and then waits until all events are stored. */
 async function processed(server: BenchServer, db: pg.Client, copy: number, beside = '', target = '≥ 0.30'): Promise<number> {
   const rate = await median(3, async () => {
-    await heldBack(db, () => acceptedRate(server, db, 100, 16, EVENTS))
+    await withoutConsumer(db, () => acceptedRate(server, db, 100, 16, EVENTS))
     const started = performance.now()
     await drained(db)
     return EVENTS / ((performance.now() - started) / 1000)
@@ -134,14 +134,14 @@ async function processed(server: BenchServer, db: pg.Client, copy: number, besid
   await drained(db)
   const both = EVENTS / ((performance.now() - started) / 1000)
   report(
-    `ingest end to end, accepting meanwhile${beside}`,
+    `ingest end to end, while accepting${beside}`,
     both / copy,
     `${Math.round(both).toLocaleString('en')} events/s; accepted at ${Math.round(result.rate).toLocaleString('en')}`,
   )
   return both
 }
 
-/** Ten lists of attributes, most of which the events change, and ten that count events in windows, some of them with conditions. */
+/** Ten lists about attributes, most of which the events change, and ten that count recent events, some of them with conditions. */
 async function makeLists(server: BenchServer): Promise<void> {
   const attributes = Array.from({ length: 10 }, (_, at) =>
     at < 6 ? { attribute: 'data.visits', greater_than: at * 15 } : { attribute: 'data.last_path', is: `/products/${at}` },
@@ -171,14 +171,14 @@ async function api(server: BenchServer, method: 'GET' | 'POST', path: string, bo
   })
   const text = await reply.body.text()
   if (reply.statusCode >= 300) throw new Error(`${method} ${path}: ${text}`)
-  // biome-ignore lint/suspicious/noExplicitAny: the API of the server, as it comes.
+  // biome-ignore lint/suspicious/noExplicitAny: replies of the API have no type here.
   return (text === '' ? undefined : JSON.parse(text)) as any
 }
 
 const PROBES = 200
 const PROBE_EVERY_MS = 50
 
-/** From the 204 of an event to the membership it causes, while events come at a given rate. */
+/** The time from the 204 of an event to the membership that it causes, while events arrive at a given rate. */
 async function lag(server: BenchServer, db: pg.Client, rate: number): Promise<void> {
   const prepared = bodies(100, 20_000)
   let running = true
@@ -229,7 +229,7 @@ async function drained(db: pg.Client): Promise<void> {
   while ((await waiting(db)) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Fastify with the same validation and no database. */
+/** The rate of Fastify with the same validation and without database. */
 async function bareRate(): Promise<number> {
   const check = checker(EventBatch.items)
   const app = Fastify()

@@ -1,20 +1,20 @@
-/** How long a list takes to be built over a million people and ten million events, against the bare SQL that answers the same. */
+/** Building a list with a million users and ten million events, compared with bare SQL for the same result. */
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { request } from 'undici'
 import { type BenchServer, load, median, report, startServer } from './support.ts'
 
-const USERS = Number(process.env.BENCH_PEOPLE ?? 1_000_000)
+const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
 const EVENTS_EACH = 10
 const NAMES = ['page_viewed', 'product_viewed', 'cart_updated', 'order_placed', 'email_opened']
 
-export async function segments(): Promise<void> {
+export async function lists(): Promise<void> {
   await using server = await startServer()
   const db = new pg.Client({ connectionString: server.databaseUrl })
-  // The server ends its database when a benchmark fails: what failed is to be heard, not this.
+  // If a benchmark fails, the server stops its database. That error would hide the first one.
   db.on('error', () => undefined)
   await db.connect()
-  await furnish(db)
+  await seed(db)
   const now = new Date()
   await measured(
     server,
@@ -33,12 +33,12 @@ export async function segments(): Promise<void> {
        and created_at > '${new Date(now.getTime() - 30 * 86_400_000).toISOString()}' group by user_id having count(*) >= 3) counted`,
     '≤ 2',
   )
-  await beside(server, db)
+  await whileProcessing(server, db)
   await db.end()
 }
 
-/** People and what they did in the last 60 days, as the server itself would have stored it. */
-async function furnish(db: pg.Client): Promise<void> {
+/** Stores users and their events of the last 60 days. */
+async function seed(db: pg.Client): Promise<void> {
   const started = performance.now()
   await db.query(`
     insert into users (project_id, external_id, email, data, created_at, updated_at)
@@ -57,7 +57,7 @@ async function furnish(db: pg.Client): Promise<void> {
          lateral (select date_trunc('milliseconds', now() - interval '60 days' * (1 - i::float8 / ${USERS * EVENTS_EACH})) as at) t`)
   await db.query('create index events_by_user on events (user_id, created_at)')
   await db.query('vacuum analyze users, events')
-  report('people and events', null, `${USERS} and ${USERS * EVENTS_EACH}, stored in ${Math.round((performance.now() - started) / 1000)} s`)
+  report('users and events', null, `${USERS} and ${USERS * EVENTS_EACH}, stored in ${Math.round((performance.now() - started) / 1000)} s`)
 }
 
 const milliseconds = async (work: () => Promise<unknown>) => {
@@ -86,11 +86,11 @@ const api = async (server: BenchServer, method: 'POST' | 'GET' | 'DELETE', path:
   })
   const text = await reply.body.text()
   if (reply.statusCode >= 300) throw new Error(`${method} ${path}: ${text}`)
-  // biome-ignore lint/suspicious/noExplicitAny: the API of the server, as it comes.
+  // biome-ignore lint/suspicious/noExplicitAny: replies of the API have no type here.
   return (text === '' ? undefined : JSON.parse(text)) as any
 }
 
-/** Makes a list, waits until it is built, and checks that it has the members that the bare statement counts. */
+/** Creates a list, waits until it is built, and compares its members with the bare statement. */
 async function build(server: BenchServer, rule: object, expected?: number): Promise<void> {
   const { id } = await api(server, 'POST', '/lists', { name: 'Bench', type: 'dynamic', rule })
   for (;;) {
@@ -111,8 +111,8 @@ async function memory({ pid }: BenchServer): Promise<number> {
 
 const BATCHES = 1500
 
-/** Events go on being processed while a list is built: how much slower? */
-async function beside(server: BenchServer, db: pg.Client): Promise<void> {
+/** How much slower events are processed while a list is built. */
+async function whileProcessing(server: BenchServer, db: pg.Client): Promise<void> {
   const body = (batch: number) =>
     JSON.stringify(
       Array.from({ length: 100 }, (_, at) => ({

@@ -1,23 +1,23 @@
-/** `npm run bench [name …]`: runs benchmarks and keeps what they measured. */
+/** `npm run bench [name …]`: runs benchmarks and saves the results. */
 import { execFileSync } from 'node:child_process'
 import { audience } from './audience.ts'
 import { blast } from './blast.ts'
 import { coldStart } from './cold-start.ts'
 import { ingest } from './ingest.ts'
-import { list } from './listings.ts'
-import { segments } from './lists.ts'
+import { listings } from './listings.ts'
+import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 
-const benches = { ingest, users, list, segments, audience, blast, trigger, 'cold-start': coldStart }
+const benches = { ingest, users, listings, lists, audience, blast, trigger, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()
 const date = new Date().toISOString().slice(0, 10)
 for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
   const bench = benches[name as keyof typeof benches]
-  if (!bench) throw new Error(`No benchmark is called ${name}; there are ${Object.keys(benches).join(', ')}.`)
+  if (!bench) throw new Error(`There is no benchmark ${name}. Use ${Object.keys(benches).join(', ')}.`)
   process.stdout.write(`\n${name}\n`)
   await bench()
   if (!process.env.BENCH_DRY) await saveResults(name, commit, date)

@@ -1,4 +1,4 @@
-/** What the benchmarks of sending share: people in a list, a campaign with a heavy mail, and somebody who takes mails. */
+/** Shared by the benchmarks of sending: users, a list of all of them, a large email, and an SMTP server that receives it. */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
@@ -6,10 +6,10 @@ import { SMTPServer } from 'smtp-server'
 import { request } from 'undici'
 import type { BenchServer } from './support.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the API of the server, as it comes.
+// biome-ignore lint/suspicious/noExplicitAny: replies of the API have no type here.
 export type Call = (method: string, path: string, body?: unknown, key?: string) => Promise<any>
 
-/** Calls the API as the project's admin; throws for anything but success. */
+/** Calls the API with the project’s admin key. Throws if it fails. */
 export const caller =
   (server: BenchServer): Call =>
   async (method, path, body, key = server.secretKey) => {
@@ -19,11 +19,11 @@ export const caller =
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await reply.body.text()
-    if (reply.statusCode >= 300) throw new Error(`${method} ${path} answered ${reply.statusCode}: ${text}`)
+    if (reply.statusCode >= 300) throw new Error(`${method} ${path} replied with ${reply.statusCode}: ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
 
-/** People with addresses, as the server itself would have stored them. */
+/** Stores users with email addresses. */
 export async function makeUsers(db: pg.Client, count: number): Promise<void> {
   await db.query(`
     insert into users (project_id, external_id, email, timezone, locale, data, created_at, updated_at)
@@ -34,9 +34,9 @@ export async function makeUsers(db: pg.Client, count: number): Promise<void> {
   await db.query('vacuum analyze users')
 }
 
-/** A list of everybody, ready. */
+/** Creates a list of all users, and waits until it is ready. */
 export async function listOfAll(call: Call): Promise<number> {
-  const { id } = await call('POST', '/api/client/lists', { name: 'Everybody', type: 'dynamic', rule: { attribute: 'email', is_set: true } })
+  const { id } = await call('POST', '/api/client/lists', { name: 'All users', type: 'dynamic', rule: { attribute: 'email', is_set: true } })
   for (;;) {
     const list = await call('GET', `/api/client/lists/${id}`)
     if (list.state === 'ready') return id
@@ -44,13 +44,13 @@ export async function listOfAll(call: Call): Promise<number> {
   }
 }
 
-// Benchmarks live outside of the clock that tests move.
+// Benchmarks use the system’s time.
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 const LINKS = 10
 const BYTES = 20_000
 
-/** About 20 KB of HTML with ten links, a loop and a dozen values. */
+/** An email with about 20 KB of HTML, ten links, a loop and a dozen values. */
 export const heavyMail = (): { from: string; subject: string; html: string } => {
   const links = Array.from(
     { length: LINKS },
@@ -70,23 +70,23 @@ export const heavyMail = (): { from: string; subject: string; html: string } => 
   }
 }
 
-/** Opens and links are counted from now on. */
+/** Turns on the tracking of opens and clicks. */
 export async function trackEverything(call: Call, server: BenchServer): Promise<void> {
   const { organisation_key } = JSON.parse(await readFile(`${server.dataDir}/credentials.json`, 'utf8'))
   await call('PATCH', '/api/client/projects/1', { link_wrap_email: true, track_opens_email: true }, organisation_key)
 }
 
-/** The default type for mail. */
+/** The default subscription type for email. */
 export async function emailType(call: Call): Promise<number> {
   const { results } = await call('GET', '/api/client/subscriptions')
   return results.find(({ channel }: { channel: string }) => channel === 'email').id
 }
 
-export type Sink = AsyncDisposable & { port: number; taken: () => number; onMail: (listener: (mail: string) => void) => void }
+export type Sink = AsyncDisposable & { port: number; received: () => number; onMail: (listener: (mail: string) => void) => void }
 
-/** Takes mails for everybody on a port of its own, and keeps none. */
+/** An SMTP server that accepts all emails and discards them. */
 export async function openSink(): Promise<Sink> {
-  let taken = 0
+  let received = 0
   const listeners: ((mail: string) => void)[] = []
   const server = new SMTPServer({
     authOptional: true,
@@ -99,7 +99,7 @@ export async function openSink(): Promise<Sink> {
         if (listeners.length > 0) chunks.push(chunk)
       })
       stream.on('end', () => {
-        taken++
+        received++
         for (const listener of listeners) listener(Buffer.concat(chunks).toString('latin1'))
         callback()
       })
@@ -109,12 +109,12 @@ export async function openSink(): Promise<Sink> {
   await once(server.server, 'listening')
   return {
     port: (server.server.address() as { port: number }).port,
-    taken: () => taken,
+    received: () => received,
     onMail: (listener) => listeners.push(listener),
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }
 
-/** The most memory that the server has used so far, in MB. */
+/** The peak memory of the server, in MB. */
 export const peakMemory = async ({ pid }: BenchServer): Promise<number> =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024)

@@ -1,4 +1,4 @@
-/** What every benchmark needs: a server of its own, a load generator, and an honest way to print. */
+/** Shared by all benchmarks: a server, a load generator and a report. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -6,14 +6,14 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 
-/** `BENCH_PROFILE` names a folder in which the server leaves a profile of its time. */
+/** `BENCH_PROFILE` is a folder to which the server writes a CPU profile. */
 const profiling = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []
 
 const main = new URL('../server/src/main.ts', import.meta.url).pathname
 
 export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKey: string; databaseUrl: string; dataDir: string }
 
-/** Starts a server on a fresh data directory, limits off, and waits until it is ready. */
+/** Starts a server with a new data directory and without rate limits, and waits until it is ready. */
 export async function startServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')))
   const child = spawn(process.execPath, [...profiling, main, 'all'], {
@@ -55,7 +55,7 @@ async function databaseUrlOf(dir: string): Promise<string> {
 
 export type LoadResult = { requests: number; seconds: number; p50: number; p99: number; failures: number }
 
-/** Sends `requests` requests over so many connections, each answered before the next on its connection. */
+/** Sends requests over several connections, one at a time on each. */
 export async function load(
   url: string,
   connections: number,
@@ -83,11 +83,11 @@ export async function load(
   return { requests, seconds, failures, p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
 }
 
-/** The value below which this part of the sorted numbers lies. */
+/** The value below which a fraction `part` of the sorted numbers lies. */
 const quantile = (sorted: number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 
-/** Runs a thing several times and takes the middle. */
+/** The median of several runs. */
 export async function median(times: number, measure: () => Promise<number>): Promise<number> {
   const values: number[] = []
   for (let i = 0; i < times; i++) values.push(await measure())
@@ -99,16 +99,16 @@ export async function median(times: number, measure: () => Promise<number>): Pro
 
 const lines: string[] = []
 
-/** One measured line: the ratio first, then what it was made of. */
+/** Prints a result: first the ratio, then the details. */
 export function report(name: string, ratio: number | null, details: string, target?: string): void {
   const line = `${name.padEnd(44)} ${ratio === null ? '      ' : ratio.toFixed(2).padStart(6)}  ${target ? `(target ${target})  ` : ''}${details}`
   lines.push(line)
   process.stdout.write(`${line}\n`)
 }
 
-/** Appends what was reported to a dated file under `results/`, with machine and commit. */
+/** Appends the report to a dated file in `results/`, with hardware and commit. */
 export async function saveResults(bench: string, commit: string, date: string): Promise<void> {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
+  const hardware = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
   const file = new URL(`./results/${date}-${bench}.txt`, import.meta.url)
-  await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${machine}\n${lines.join('\n')}\n\n`)
+  await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${hardware}\n${lines.join('\n')}\n\n`)
 }

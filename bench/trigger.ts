@@ -1,11 +1,11 @@
-/** How long it takes from the 204 on an event to the mail that it triggers, at a hundred events a second. */
+/** The time from the 204 of an event to the email that it triggers, at a hundred events per second. */
 import pg from 'pg'
 import { caller, emailType, makeUsers, openSink, pause, peakMemory } from './sending.ts'
 import { report, startServer } from './support.ts'
 
 const USERS = 10_000
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 3000)
-const A_SECOND = 100
+const EVENTS_PER_SECOND = 100
 const WARM_UP = 200
 
 export async function trigger(): Promise<void> {
@@ -38,20 +38,20 @@ export async function trigger(): Promise<void> {
   const started = performance.now()
   const calls: Promise<void>[] = []
   for (let number = 0; number < EVENTS; number++) {
-    const wait = started + (number * 1000) / A_SECOND - performance.now()
+    const wait = started + (number * 1000) / EVENTS_PER_SECOND - performance.now()
     if (wait > 0) await pause(wait)
     const event = { name: 'order', external_id: `person-${1 + (number % USERS)}`, data: { number } }
-    // A mail may be there before the answer is: then it took no time at all.
+    // The email can arrive before the reply. The time is 0 then.
     calls.push(call('POST', '/api/client/events', [event]).then(() => void accepted.set(number, performance.now())))
     accepted.set(number, performance.now())
   }
   await Promise.all(calls)
-  for (let waited = 0; sink.taken() < EVENTS && waited < 100; waited++) await pause(100)
+  for (let waited = 0; sink.received() < EVENTS && waited < 100; waited++) await pause(100)
   took.sort((a, b) => a - b)
   const at = (part: number) => took[Math.floor(took.length * part)] ?? Number.NaN
-  report('event to mail, p50 in ms', at(0.5), `${took.length} of ${EVENTS - WARM_UP} at ${A_SECOND} events/s`, '≤ 50')
+  report('event to email, p50 in ms', at(0.5), `${took.length} of ${EVENTS - WARM_UP} at ${EVENTS_PER_SECOND} events/s`, '≤ 50')
   report(
-    'event to mail, p99 in ms',
+    'event to email, p99 in ms',
     at(0.99),
     `slowest ${Math.round(took.at(-1) ?? Number.NaN)} ms; ${await peakMemory(server)} MB`,
     '≤ 250',

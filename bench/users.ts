@@ -1,4 +1,4 @@
-/** Batch upserts against the bare upsert statement with the same rows, indexes and connections. */
+/** Batch upserts, compared with the bare upsert statement with the same rows, indexes and connections. */
 import pg from 'pg'
 import { type BenchServer, load, report, startServer } from './support.ts'
 
@@ -23,7 +23,7 @@ const batches = (round: number) =>
 export async function users(): Promise<void> {
   await using server = await startServer()
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: CONNECTIONS })
-  // The same columns and indexes, the searched text too, which the bare statement keeps in the same breath.
+  // The same columns and indexes, including the searched text, which the bare statement writes too.
   await pool.query('create table bare_users (like users including all)')
   await pool.query('create table bare_search (like user_search including all)')
   for (const round of [0, 1, 2]) {
@@ -70,7 +70,7 @@ const UPSERT = {
          select * from saved`,
 }
 
-/** The statement alone, from as many connections, parsed rows and all. */
+/** The rate of the statement alone, over as many connections, including parsed rows. */
 async function bareRate(pool: pg.Pool, bodies: string[]): Promise<number> {
   let next = 0
   const started = performance.now()
