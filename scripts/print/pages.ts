@@ -5,7 +5,7 @@ import { allPages, allRoutes } from '../../server/src/routes.ts'
 import { accessPage } from './access.ts'
 import { configurationPage } from './configuration.ts'
 import { printSchema } from './schema.ts'
-import { signalsPage } from './webhook-events.ts'
+import { webhookEventsPage } from './webhook-events.ts'
 
 /** The generated files, by their path in the repository. */
 export async function pages(): Promise<Record<string, string>> {
@@ -16,7 +16,7 @@ export async function pages(): Promise<Record<string, string>> {
       allPages({ recorder: { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined } }),
     ),
     'docs/reference/configuration.md': configurationPage(),
-    'docs/reference/webhook-events.md': signalsPage(),
+    'docs/reference/webhook-events.md': webhookEventsPage(),
     'server/openapi.json': `${JSON.stringify(openApiDocument({ routes, version: VERSION }), null, 2)}\n`,
     'server/schema.sql': await printSchema(),
   }

@@ -2,32 +2,40 @@ import { webhookEvents } from '../../server/src/modules/webhook-events/index.ts'
 import { code, table } from './markdown.ts'
 
 type Member = { type?: string | string[]; enum?: unknown[]; anyOf?: Member[]; format?: string; description?: string }
-type AnyEventKind = { type: string; summary: string; data: { properties: Record<string, Member>; required?: string[] }; sample: unknown }
+type AnyEventKind = {
+  type: string
+  summary: string
+  isEmitted: boolean
+  data: { properties: Record<string, Member>; required?: string[] }
+  sample: unknown
+}
 
-/** Every type of event that webhook endpoints can hear of. */
-export function signalsPage(): string {
+/** A page with every event type. */
+export function webhookEventsPage(): string {
   const all = Object.values(webhookEvents as unknown as Record<string, AnyEventKind>)
   return `# Webhook events
 
-A webhook endpoint hears of the ${all.length} types below that it subscribes to. The body of each request is
-\`{ "id", "type", "timestamp", "project_id", "api_version", "data" }\`; what \`data\` holds depends on the type. Members that
-are not required are there when they are known.
+A webhook endpoint can subscribe to ${all.length} event types. Of these, ${all.filter(({ isEmitted }) => isEmitted).length} are
+sent today. The others are reserved for a mail engine of Carillon’s own, which does not exist yet.
+
+The body of each request is \`{ "id", "type", "timestamp", "project_id", "api_version", "data" }\`. The members of \`data\` depend on
+the type; those that are not required are present if they are known.
 
 ${table(
-  ['Type', 'Sent when'],
-  all.map(({ type, summary }) => [`[${code(type)}](#${type.replace('.', '')})`, summary]),
+  ['Type', 'Sent today', 'Sent when'],
+  all.map(({ type, summary, isEmitted }) => [`[${code(type)}](#${type.replace('.', '')})`, isEmitted ? 'yes' : 'no', summary]),
 )}
 
 ${all.map(section).join('\n\n')}
 `
 }
 
-const section = ({ type, summary, data, sample }: AnyEventKind): string => `## ${type}
+const section = ({ type, summary, isEmitted, data, sample }: AnyEventKind): string => `## ${type}
 
-${summary}
+${summary}${isEmitted ? '' : ' Not sent today.'}
 
 ${table(
-  ['Member of `data`', 'Type', 'Required', 'What it is'],
+  ['Member of `data`', 'Type', 'Required', 'Description'],
   Object.entries(data.properties).map(([name, member]) => [
     code(name),
     typeOf(member),

@@ -1,22 +1,24 @@
 import type { Static, TSchema } from 'typebox'
 
-/** Something that happened, for outsiders, before it is stored. Made by `of` of its signal. */
+/** A webhook event that is not stored yet. Only `of` of its kind creates one. */
 export type WebhookEvent = { type: string; data: object; occurredAt: Date | undefined }
 
-/** A kind of news: what it means, what it carries, and an example of it. */
+/** A kind of webhook event: its type, its data and a sample. */
 export type EventKind<T extends string, S extends TSchema> = {
-  /** The name on the wire. Once shipped, never changed. */
+  /** The event type. It must never change after its release. */
   type: T
-  /** When it is sent, in one sentence for the API reference. */
+  /** When it is sent, as a sentence for the API reference. */
   summary: string
-  /** The `data` of the payload. */
+  /** Does code emit it today? The others are reserved for a mail engine of Carillon’s own, which does not exist yet. */
+  isEmitted: boolean
+  /** The schema of `data` in the payload. */
   data: S
   sample: Static<S>
-  /** It happened, now or at a time that is told. */
+  /** Creates an event, which occurred now or at the given time. */
   of(data: Static<S>, occurredAt?: Date): WebhookEvent
 }
 
-/** Declares a kind of news. */
+/** Declares a kind of webhook event. */
 export const eventKind = <const T extends string, S extends TSchema>(definition: Omit<EventKind<T, S>, 'of'>): EventKind<T, S> => ({
   ...definition,
   of: (data, occurredAt) => ({ type: definition.type, data, occurredAt }),

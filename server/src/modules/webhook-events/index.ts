@@ -1,7 +1,7 @@
 /**
- * What happened, for outsiders: the 27 types of event of the specification, and the news of them. Owns `webhook_events` and
- * `webhook_event_subscriptions`. Promises: news commits together with what it tells; it is kept only for endpoints that were
- * active and subscribed at that moment; and its text never changes, however often it is sent.
+ * Webhook events: the 27 event types of the specification, and the stored events. Owns `webhook_events` and
+ * `webhook_event_subscriptions`. Promises: an event is committed in the transaction that made it true; it is stored only for
+ * endpoints that were active and subscribed at that moment; and its JSON is the same whenever it is sent.
  */
 
 export type { WebhookEvent } from './event-kind.ts'

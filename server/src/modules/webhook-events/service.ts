@@ -8,14 +8,14 @@ import * as webhookEvents from './types/index.ts'
 type AnyEventKind = (typeof webhookEvents)[keyof typeof webhookEvents]
 export type EventType = AnyEventKind['type']
 
-/** Every type of event, by group and name. */
+/** Every event type, sorted. */
 export const EVENT_TYPES: readonly EventType[] = Object.values(webhookEvents)
   .map(({ type }) => type)
   .sort()
 
 const RANDOM_BYTES = 10
 
-/** Ids of news of this moment, in the order in which they are given out (D-WH-3). */
+/** Ids for new events, in ascending order (D-WH-3). */
 function newIds(ctx: InTx, count: number): string[] {
   const now = ctx.clock.now()
   const random = ctx.secrets.random(count * RANDOM_BYTES)
@@ -23,26 +23,26 @@ function newIds(ctx: InTx, count: number): string[] {
 }
 
 /**
- * Tells outsiders what happened, in the transaction that made it true. Kept for the endpoints that are active and
- * subscribed now; what nobody wants to hear of leaves no trace, and is not even put together.
+ * Stores webhook events in the transaction that made them true, for the endpoints that are active and subscribed now. Events
+ * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called.
  */
-export async function emit(ctx: InTx, news: () => WebhookEvent[]): Promise<void> {
+export async function emit(ctx: InTx, create: () => WebhookEvent[]): Promise<void> {
   const wanted = new Set((await queries.subscribedTypes(ctx)).map(({ type }) => type))
   if (wanted.size === 0) return
-  const happened = news().filter(({ type }) => wanted.has(type))
-  if (happened.length === 0) return
+  const events = create().filter(({ type }) => wanted.has(type))
+  if (events.length === 0) return
   await queries.insertWanted(ctx, {
-    ids: newIds(ctx, happened.length),
-    types: happened.map(({ type }) => type),
-    occurredAt: happened.map(({ occurredAt }) => occurredAt ?? ctx.clock.now()),
-    data: happened.map(({ data }) => JSON.stringify(data)),
+    ids: newIds(ctx, events.length),
+    types: events.map(({ type }) => type),
+    occurredAt: events.map(({ occurredAt }) => occurredAt ?? ctx.clock.now()),
+    data: events.map(({ data }) => JSON.stringify(data)),
   })
 }
 
-/** Stores the sample of a type for one endpoint, marked as a test, and answers its id. Its delivery is up to the caller. */
+/** Stores the sample of a type for one endpoint, marked as a test. Returns its id. The caller creates the delivery. */
 export async function storeTest(ctx: InTx, type: EventType, endpointId: EndpointId): Promise<string> {
   const [id = ''] = newIds(ctx, 1)
-  const { sample } = Object.values(webhookEvents).find((signal) => signal.type === type) as AnyEventKind
+  const { sample } = Object.values(webhookEvents).find((kind) => kind.type === type) as AnyEventKind
   await queries.insertTest(ctx, id, type, JSON.stringify(sample), endpointId)
   return id
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { sourcesOf } from '../../../test/house/sources.ts'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -43,12 +44,20 @@ describe('the catalogue', () => {
     expect([...EVENT_TYPES].sort()).toEqual([...SPECIFIED].sort())
   })
 
-  test.each(Object.values(webhookEvents))('says what $type means', ({ summary }) => {
+  test.each(Object.values(webhookEvents))('describes $type in a sentence', ({ summary }) => {
     expect(summary).toMatch(/^[A-Z].{20,}\.$/)
   })
 
-  test.each(Object.values(webhookEvents))('has a sample of $type as it goes over the wire', ({ data, sample }) => {
+  test.each(Object.values(webhookEvents))('has a valid sample of $type', ({ data, sample }) => {
     expect(matches(data)(JSON.parse(JSON.stringify(sample)))).toBeNull()
+  })
+
+  test('marks as emitted exactly the kinds that other modules emit', () => {
+    const emitted = sourcesOf('server/src')
+      .filter(({ path }) => !path.includes('/webhook-events/'))
+      .flatMap(({ text }) => [...text.matchAll(/\bwebhookEvents\.(\w+)\.of\(/g)].map(([, name]) => name as string))
+    const marked = Object.entries(webhookEvents).filter(([, { isEmitted }]) => isEmitted)
+    expect(marked.map(([name]) => name).sort()).toEqual([...new Set(emitted)].sort())
   })
 
   test('registers every group in the folder', () => {
@@ -56,9 +65,9 @@ describe('the catalogue', () => {
     for (const group of new Set(EVENT_TYPES.map((type) => type.split('.')[0]))) expect(registry).toContain(`'./${group}.ts'`)
   })
 
-  test('refuses news without what its type must say', () => {
+  test('refuses data without the required members of its type', () => {
     expectTypeOf(webhookEvents.deliveryNullMx.of).parameter(0).toHaveProperty('domain')
-    // @ts-expect-error A completed delivery says how many recipients it reached.
+    // @ts-expect-error `delivered` and `failed` are missing.
     webhookEvents.deliveryCompleted.of({ elapsed_ms: 12 })
   })
 })
@@ -77,18 +86,18 @@ const stored = (ctx: ProjectCtx) =>
     sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from webhook_events where project_id = ${ctx.projectId} order by id`,
   )
 
-const tell = (ctx: ProjectCtx, ...happened: WebhookEvent[]) => inTx(ctx, (ctx) => emit(ctx, () => happened))
+const emitAll = (ctx: ProjectCtx, ...events: WebhookEvent[]) => inTx(ctx, (ctx) => emit(ctx, () => events))
 
 const nullMx = (domain: string) => webhookEvents.deliveryNullMx.of({ domain })
 const [first, second] = [1 as EndpointId, 2 as EndpointId]
 
-describe('news', () => {
-  test('is kept for those who want to hear of it at that moment', async () => {
+describe('emit', () => {
+  test('stores an event for the endpoints that are subscribed at that moment', async () => {
     await using w = await world()
-    await tell(w.ctx, nullMx('before.example'))
+    await emitAll(w.ctx, nullMx('before.example'))
     await inTx(w.ctx, (ctx) => subscribe(ctx, second, ['delivery.null-mx', 'delivery.failed']))
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
-    await tell(
+    await emitAll(
       w.ctx,
       nullMx('both.example'),
       webhookEvents.deliveryFailed.of({ reason: 'Nothing helped.' }),
@@ -96,7 +105,7 @@ describe('news', () => {
     )
     await inTx(w.ctx, (ctx) => unsubscribe(ctx, w.projectId, second))
     w.advance(1)
-    await tell(w.ctx, nullMx('first.example'))
+    await emitAll(w.ctx, nullMx('first.example'))
     const found = await stored(w.ctx)
     expect(found.map(({ data, endpoint_ids }) => [JSON.parse(data), endpoint_ids])).toEqual([
       [{ domain: 'both.example' }, [1, 2]],
@@ -105,15 +114,15 @@ describe('news', () => {
     ])
   })
 
-  test('of another project is none of ours', async () => {
+  test('stores nothing for endpoints of another project', async () => {
     await using w = await world()
     const foreign = await w.other()
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
-    await tell(foreign.ctx, nullMx('foreign.example'))
+    await emitAll(foreign.ctx, nullMx('foreign.example'))
     expect([...(await stored(w.ctx)), ...(await stored(foreign.ctx))]).toEqual([])
   })
 
-  test('vanishes with the transaction that would have made it true', async () => {
+  test('stores nothing if the transaction is rolled back', async () => {
     await using w = await world()
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
     const failing = inTx(w.ctx, async (ctx) => {
@@ -124,13 +133,13 @@ describe('news', () => {
     expect(await stored(w.ctx)).toEqual([])
   })
 
-  test('keeps the order of a batch, the order of its members, its own time, and text that jsonb would refuse', async () => {
+  test('keeps the order of the batch and of its members, its own time, and text that jsonb would refuse', async () => {
     await using w = await world()
     await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx', 'delivery.failed']))
     const domains = Array.from({ length: 50 }, (_, index) => `d${index}.example`)
     const earlier = new Date('2026-11-23T08:59:59.123Z')
     const strange = webhookEvents.deliveryFailed.of({ to: 'b@example.com', reason: 'NUL \0 and half \ud83d', channel: 'text' }, earlier)
-    await tell(w.ctx, ...domains.map(nullMx), strange)
+    await emitAll(w.ctx, ...domains.map(nullMx), strange)
     const found = await stored(w.ctx)
     expect(found.slice(0, 50).map(({ data }) => JSON.parse(data).domain)).toEqual(domains)
     expect(found[50]).toMatchObject({
@@ -141,9 +150,9 @@ describe('news', () => {
     expect(found[0]?.id).toMatch(/^evt_[0-9A-HJKMNP-TV-Z]{26}$/)
   })
 
-  test('may be none', async () => {
+  test('stores nothing for an empty batch', async () => {
     await using w = await world()
-    await tell(w.ctx)
+    await emitAll(w.ctx)
     expect(await stored(w.ctx)).toEqual([])
   })
 })

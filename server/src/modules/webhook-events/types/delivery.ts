@@ -9,6 +9,7 @@ const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
 export const deliveryConcurrencyLimitExceeded = eventKind({
   type: 'delivery.concurrency-limit-exceeded',
   summary: 'An attempt was postponed because too many connections to the destination are open.',
+  isEmitted: false,
   data: AboutMessage({
     host: Host,
     next_attempt_at: Type.Optional(Timestamp),
@@ -20,14 +21,16 @@ export const deliveryConcurrencyLimitExceeded = eventKind({
 
 export const deliveryAttemptStart = eventKind({
   type: 'delivery.attempt-start',
-  summary: 'An attempt to deliver a message begins.',
+  summary: 'An attempt to deliver a message started.',
+  isEmitted: true,
   data: AboutMessage({ queued_ms: Type.Optional(ElapsedMs) }),
   sample: { ...sampleWhole, to: ['kim@example.org'], queued_ms: 42 },
 })
 
 export const deliveryAttemptEnd = eventKind({
   type: 'delivery.attempt-end',
-  summary: 'An attempt to deliver a message has ended, whatever came of it.',
+  summary: 'An attempt to deliver a message ended, successfully or not.',
+  isEmitted: true,
   data: AboutMessage({
     elapsed_ms: ElapsedMs,
     result: Type.Optional(OneOf(['delivered', 'partial', 'deferred', 'failed', 'expired'])),
@@ -38,13 +41,15 @@ export const deliveryAttemptEnd = eventKind({
 export const deliveryCompleted = eventKind({
   type: 'delivery.completed',
   summary: 'Every recipient of a message has reached a final state.',
+  isEmitted: true,
   data: AboutMessage({ elapsed_ms: ElapsedMs, delivered: Count, failed: Count }),
   sample: { ...sampleWhole, to: ['kim@example.org', 'lee@example.net'], elapsed_ms: 1204, delivered: 1, failed: 1 },
 })
 
 export const deliveryDelivered = eventKind({
   type: 'delivery.delivered',
-  summary: 'The destination took the message for this recipient.',
+  summary: 'The destination accepted the message for this recipient.',
+  isEmitted: true,
   data: AboutMessage({
     host: Type.Optional(Host),
     ip: Type.Optional(Ip),
@@ -67,15 +72,16 @@ export const deliveryDelivered = eventKind({
 
 export const deliveryDsnPermFail = eventKind({
   type: 'delivery.dsn-perm-fail',
-  summary: 'The message can never reach this recipient: it bounced.',
+  summary: 'The message bounced. It cannot be delivered to this recipient.',
+  isEmitted: true,
   data: AboutMessage({
     diagnostic: Words,
     attempts: Type.Integer({ minimum: 1 }),
     smtp_code: Type.Optional(SmtpCode),
     enhanced_code: Type.Optional(EnhancedCode),
-    classification: Type.Optional(Type.String({ description: 'Our reading of the diagnostic.' })),
-    suppressed: Type.Optional(Type.Boolean({ description: 'Nothing more will be sent to this address.' })),
-    asynchronous: Type.Optional(Type.Boolean({ description: 'The report came after the destination had taken the message.' })),
+    classification: Type.Optional(Type.String({ description: 'The classification of the diagnostic.' })),
+    suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the destination had accepted the message.' })),
   }),
   sample: {
     ...sampleMessage,
@@ -90,12 +96,13 @@ export const deliveryDsnPermFail = eventKind({
 
 export const deliveryDsnTempFail = eventKind({
   type: 'delivery.dsn-temp-fail',
-  summary: 'The message is late for this recipient; attempts go on.',
+  summary: 'Delivery to this recipient is delayed. It will be tried again.',
+  isEmitted: true,
   data: AboutMessage({
     diagnostic: Words,
     next_attempt_at: Type.Optional(Timestamp),
     expires_at: Type.Optional(Timestamp),
-    asynchronous: Type.Optional(Type.Boolean({ description: 'The report came after the destination had taken the message.' })),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the destination had accepted the message.' })),
   }),
   sample: {
     ...sampleMessage,
@@ -107,7 +114,8 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'An attempt failed for a reason that has no narrower type, such as an error of a provider, or time ran out.',
+  summary: 'An attempt failed for a reason without a more specific type, such as an error of the provider or a timeout.',
+  isEmitted: true,
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
@@ -122,6 +130,7 @@ const Refusal = AboutMessage({
 export const deliveryMailFromRejected = eventKind({
   type: 'delivery.mail-from-rejected',
   summary: 'The destination refused the sender (MAIL FROM).',
+  isEmitted: false,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
 })
@@ -129,9 +138,10 @@ export const deliveryMailFromRejected = eventKind({
 export const deliveryMessageRejected = eventKind({
   type: 'delivery.message-rejected',
   summary: 'The destination refused the message itself (DATA).',
+  isEmitted: false,
   data: AboutMessage({
     ...Refusal.properties,
-    uncertain: Type.Optional(Type.Boolean({ description: 'No reply came: the message may have been taken after all.' })),
+    uncertain: Type.Optional(Type.Boolean({ description: 'There was no reply, so the message may have been accepted.' })),
   }),
   sample: { ...sampleHost, smtp_code: 554, enhanced_code: '5.6.0', response: '554 5.6.0 Message content rejected' },
 })
@@ -139,45 +149,51 @@ export const deliveryMessageRejected = eventKind({
 export const deliveryRcptToRejected = eventKind({
   type: 'delivery.rcpt-to-rejected',
   summary: 'The destination refused this recipient (RCPT TO).',
+  isEmitted: false,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
 })
 
 export const deliveryRcptToFailed = eventKind({
   type: 'delivery.rcpt-to-failed',
-  summary: 'No usable answer came for this recipient (RCPT TO): the connection broke or timed out.',
+  summary: 'There was no valid reply for this recipient (RCPT TO), because the connection broke or timed out.',
+  isEmitted: false,
   data: AboutMessage({ host: Host, reason: Reason }),
-  sample: { ...sampleHost, reason: 'The connection was closed before an answer came.' },
+  sample: { ...sampleHost, reason: 'The connection was closed before a reply.' },
 })
 
 export const deliveryMxLookupFailed = eventKind({
   type: 'delivery.mx-lookup-failed',
-  summary: 'The mail hosts of the domain (MX) could not be looked up.',
+  summary: 'The mail hosts (MX) of the domain could not be resolved.',
+  isEmitted: false,
   data: AboutMessage({
     domain: Type.String(),
     reason: Reason,
-    fallback: Type.Optional(OneOf(['implicit-mx'], { description: 'The domain itself is tried as mail host.' })),
+    fallback: Type.Optional(OneOf(['implicit-mx'], { description: 'The domain itself is tried as the mail host.' })),
   }),
   sample: { ...sampleMessage, domain: 'example.org', reason: 'There are no MX records.', fallback: 'implicit-mx' },
 })
 
 export const deliveryIpLookupFailed = eventKind({
   type: 'delivery.ip-lookup-failed',
-  summary: 'The address of a mail host could not be looked up.',
+  summary: 'The IP address of a mail host could not be resolved.',
+  isEmitted: false,
   data: AboutMessage({ host: Host, reason: Reason }),
   sample: { ...sampleHost, reason: 'The host name does not exist.' },
 })
 
 export const deliveryNullMx = eventKind({
   type: 'delivery.null-mx',
-  summary: 'The domain publishes a null MX: it takes no mail (RFC 7505).',
+  summary: 'The domain has a null MX record, so it accepts no email (RFC 7505).',
+  isEmitted: false,
   data: AboutMessage({ domain: Type.String() }),
   sample: { ...sampleMessage, domain: 'example.org' },
 })
 
 export const deliveryConnectError = eventKind({
   type: 'delivery.connect-error',
-  summary: 'No connection to the mail host could be made.',
+  summary: 'The connection to the mail host failed.',
+  isEmitted: false,
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, ip: '192.0.2.25', reason: 'The connection was refused.' },
 })
@@ -186,25 +202,28 @@ const Greeting = AboutMessage({ host: Host, ip: Type.Optional(Ip), response: Typ
 
 export const deliveryGreetingFailed = eventKind({
   type: 'delivery.greeting-failed',
-  summary: 'The mail host did not greet as it should.',
+  summary: 'The mail host refused the connection in its greeting, or sent none.',
+  isEmitted: false,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
 })
 
 export const deliveryEhloRejected = eventKind({
   type: 'delivery.ehlo-rejected',
-  summary: 'The mail host refused our introduction (EHLO).',
+  summary: 'The mail host refused the EHLO command.',
+  isEmitted: false,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '550 5.7.1 Access denied' },
 })
 
 export const deliveryStartTlsError = eventKind({
   type: 'delivery.start-tls-error',
-  summary: 'The mail host offered STARTTLS and the handshake failed.',
+  summary: 'The mail host offered STARTTLS, but the TLS handshake failed.',
+  isEmitted: false,
   data: AboutMessage({
     host: Host,
     reason: Reason,
-    fallback: Type.Optional(OneOf(['plaintext', 'next-host', 'none'], { description: 'How delivery goes on.' })),
+    fallback: Type.Optional(OneOf(['plaintext', 'next-host', 'none'], { description: 'How delivery continues.' })),
   }),
   sample: { ...sampleHost, reason: 'The certificate has expired.', fallback: 'next-host' },
 })
@@ -212,17 +231,19 @@ export const deliveryStartTlsError = eventKind({
 export const deliveryStartTlsUnavailable = eventKind({
   type: 'delivery.start-tls-unavailable',
   summary: 'The mail host does not offer STARTTLS.',
+  isEmitted: false,
   data: AboutMessage({
     host: Host,
     reason: Reason,
-    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host does not go on without it.' })),
+    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires it.' })),
   }),
-  sample: { ...sampleHost, reason: 'STARTTLS is not among the extensions.', required: false },
+  sample: { ...sampleHost, reason: 'STARTTLS is not in the list of extensions.', required: false },
 })
 
 export const deliveryImplicitTlsError = eventKind({
   type: 'delivery.implicit-tls-error',
-  summary: 'The handshake failed with a host that speaks TLS from the first byte.',
+  summary: 'The TLS handshake failed with a mail host that uses TLS from the start.',
+  isEmitted: false,
   data: AboutMessage({ host: Host, reason: Reason }),
-  sample: { ...sampleHost, reason: 'The host does not speak TLS on this port.' },
+  sample: { ...sampleHost, reason: 'The host does not use TLS on this port.' },
 })

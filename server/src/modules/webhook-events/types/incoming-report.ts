@@ -3,18 +3,18 @@ import { Timestamp } from '../../../lib/shapes.ts'
 import { eventKind } from '../event-kind.ts'
 import { AboutMessage, Ip, sampleMessage } from './members.ts'
 
-/** A feedback-loop report in the Abuse Reporting Format (RFC 5965). Only the type of feedback is certain to be in it. */
+/** A feedback report in the Abuse Reporting Format (RFC 5965), in which only the type of feedback is required. */
 const Report = AboutMessage({
-  incidents: Type.Integer({ minimum: 1, description: 'How many incidents the report stands for.' }),
-  reporter: Type.Optional(Type.String({ description: 'Who sent the report.' })),
+  incidents: Type.Integer({ minimum: 1, description: 'The number of incidents that the report covers.' }),
+  reporter: Type.Optional(Type.String({ description: 'The sender of the report.' })),
   source_ip: Type.Optional(Ip),
   arrival_date: Type.Optional(Timestamp),
   reported_domain: Type.Optional(Type.Array(Type.String())),
   reported_uri: Type.Optional(Type.Array(Type.String())),
   original_mail_from: Type.Optional(Type.String()),
   original_rcpt_to: Type.Optional(Type.Array(Type.String())),
-  user_agent: Type.Optional(Type.String({ description: 'The program that wrote the report.' })),
-  suppressed: Type.Optional(Type.Boolean({ description: 'Nothing more will be sent to this address.' })),
+  user_agent: Type.Optional(Type.String({ description: 'The software that generated the report.' })),
+  suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
   unsubscribed: Type.Optional(Type.Boolean({ description: 'The recipient was unsubscribed from the subscription type of the message.' })),
 })
 
@@ -30,21 +30,24 @@ const sampleReport = {
 
 export const incomingReportAbuse = eventKind({
   type: 'incoming-report.abuse-report',
-  summary: 'Somebody reported a message as spam. The recipient is unsubscribed from the subscription type of the message.',
+  summary: 'A recipient reported a message as spam, and was unsubscribed from its subscription type.',
+  isEmitted: true,
   data: Report,
   sample: { ...sampleReport, unsubscribed: true },
 })
 
 export const incomingReportFraud = eventKind({
   type: 'incoming-report.fraud-report',
-  summary: 'Somebody reported a message as fraud.',
+  summary: 'A recipient reported a message as fraud.',
+  isEmitted: false,
   data: Report,
   sample: { ...sampleReport, reported_uri: ['https://news.example.com/offer'] },
 })
 
 export const incomingReportVirus = eventKind({
   type: 'incoming-report.virus-report',
-  summary: 'Somebody reported that a message holds a virus.',
+  summary: 'A recipient reported that a message contains a virus.',
+  isEmitted: false,
   data: Report,
   sample: sampleReport,
 })

@@ -1,44 +1,44 @@
-/** Members that the payloads of several kinds share (D-WH-3, D-WH-5). Optional ones are there when they are known. */
+/** Members of `data` that several kinds share (D-WH-3, D-WH-5). Optional members are present if they are known. */
 import { type TSchema, Type } from 'typebox'
 import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 
 const RESPONSE_LENGTH_MAX = 1000
 
-/** What a host said, or what went wrong, as text. */
+/** The reply of a host, or an error message. */
 export const Words = Type.String({ maxLength: RESPONSE_LENGTH_MAX })
 export const Count = Type.Integer({ minimum: 0 })
 export const ElapsedMs = Type.Integer({ minimum: 0, description: 'Duration in milliseconds.' })
 export const Host = Type.String({ description: 'The mail host or relay.' })
 export const Ip = Type.String({ description: 'Its IP address.' })
-export const SmtpCode = Type.Integer({ minimum: 200, maximum: 599, description: 'Reply code of SMTP.' })
+export const SmtpCode = Type.Integer({ minimum: 200, maximum: 599, description: 'SMTP reply code.' })
 export const EnhancedCode = Type.String({ description: 'Enhanced status code, such as `5.1.1` (RFC 3463).' })
-export const Reason = Type.String({ maxLength: RESPONSE_LENGTH_MAX, description: 'What went wrong.' })
+export const Reason = Type.String({ maxLength: RESPONSE_LENGTH_MAX, description: 'The reason for the failure.' })
 export const Address = Type.String()
 export const Addresses = Type.Array(Address)
 const User = Exact({ id: IdOf<UserId>(), external_id: Nullable(Type.String()) })
 
 const message = {
-  message_id: Type.Optional(IdOf<MessageId>({ description: 'The message.' })),
-  campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The campaign it belongs to.' })),
-  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that asked for it.' })),
+  message_id: Type.Optional(IdOf<MessageId>({ description: 'Id of the message.' })),
+  campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'Id of its campaign.' })),
+  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'Id of its journey.' })),
   user: Type.Optional(User),
   channel: Type.Optional(OneOf(CHANNELS)),
-  from: Type.Optional(Type.String({ description: 'The sender; of the envelope for email, `<>` when it is empty.' })),
+  from: Type.Optional(Type.String({ description: 'The sender. For email, the envelope sender, or `<>` if it is empty.' })),
   to: Type.Optional(
-    Type.Union([Address, Addresses], { description: 'The recipient, or all of them when the event is about the whole message.' }),
+    Type.Union([Address, Addresses], { description: 'The recipient, or all recipients if the event is about the whole message.' }),
   ),
   recipient_domain: Type.Optional(Type.String({ description: 'The domain of the recipient.' })),
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the attempt.' })),
-  attempt_id: Type.Optional(Type.String({ description: 'The same for all events of one attempt.' })),
-  queue_id: Type.Optional(Type.String({ description: 'What the SMTP server named when it queued the message.' })),
+  attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt, the same for all of its events.' })),
+  queue_id: Type.Optional(Type.String({ description: 'The queue id from the reply of the SMTP server.' })),
   rfc_message_id: Type.Optional(Type.String({ description: 'The Message-ID header.' })),
 }
 
-/** The data of an event about a message: what is known of the message, and members of its own. */
+/** The data of an event about a message: members about the message, and `own` members. */
 export const AboutMessage = <const P extends Record<string, TSchema>>(own: P) => Exact({ ...message, ...own })
 
-/** The message that the samples are about. */
+/** The message of all samples. */
 export const sampleMessage = {
   message_id: 88_214 as MessageId,
   campaign_id: 7 as CampaignId,

@@ -7,14 +7,16 @@ const { attempt: _, ...sampleQueued } = sampleMessage
 
 export const queueMessageAuthenticated = eventKind({
   type: 'queue.queue-message-authenticated',
-  summary: 'A message from an authenticated submission, over the API or by SMTP, was accepted into the outbound queue.',
-  data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Bytes of the message.' }) }),
+  summary: 'A message that was submitted with authentication, over the API or by SMTP, was added to the outbound queue.',
+  isEmitted: true,
+  data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Size of the message in bytes.' }) }),
   sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
 })
 
 export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
-  summary: 'At least one recipient met a temporary failure; the next attempt is planned.',
+  summary: 'Delivery to at least one recipient failed temporarily, and the next attempt is scheduled.',
+  isEmitted: false,
   data: AboutMessage({
     next_attempt_at: Timestamp,
     expires_at: Timestamp,
@@ -32,13 +34,14 @@ export const queueRescheduled = eventKind({
 
 export const queueQuotaExceeded = eventKind({
   type: 'queue.quota-exceeded',
-  summary: 'A message was refused because a queue or sending quota is full.',
+  summary: 'A message was refused because a queue or sending quota is exceeded.',
+  isEmitted: false,
   data: AboutMessage({
-    quota: Type.String({ description: 'Which quota.' }),
+    quota: Type.String({ description: 'The name of the quota.' }),
     limit: Count,
     used: Type.Optional(Count),
     unit: Type.Optional(OneOf(['messages', 'bytes'])),
-    count: Type.Optional(Type.Integer({ minimum: 1, description: 'Messages refused since the last such event.' })),
+    count: Type.Optional(Type.Integer({ minimum: 1, description: 'The number of messages refused since the last event of this type.' })),
   }),
   sample: {
     from: 'hello@news.example.com',
