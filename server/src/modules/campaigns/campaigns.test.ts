@@ -30,7 +30,7 @@ async function makeList(w: World, { projectId }: Pick<Tenant, 'projectId'> = w, 
 
 const html = { subject: 'Hi', html: '<p>{{ user.data.name }}</p>' }
 
-/** A blast that lacks nothing but the state. */
+/** A blast that can be scheduled. */
 async function ready(w: World, body: object = {}) {
   const campaign = await make(w, { list_ids: [await makeList(w)], send_at: '2026-12-01T09:00:00Z', ...body })
   await w.put(templateOf(campaign, 'en'), html)
@@ -44,7 +44,7 @@ async function readyTrigger(w: World, event_name = 'bought') {
 }
 
 describe('create and read', () => {
-  test('what is not given has its default or is left out', async () => {
+  test('members that are not given get their default or are left out of replies', async () => {
     await using w = await world()
     const subscription_id = await subscription(w)
     const { status, body, headers } = await w.post(CAMPAIGNS, { type: 'blast', name: ' Spring ', subscription_id }, { key: w.keys.editor })
@@ -72,7 +72,7 @@ describe('create and read', () => {
     expect((await w.get(pathOf(body), { key: w.keys.support })).body).toEqual(body)
   })
 
-  test('what is given comes back', async () => {
+  test('given members are stored and returned', async () => {
     await using w = await world()
     const [list, other] = [await makeList(w), await makeList(w)]
     const blast = await make(w, {
@@ -99,14 +99,14 @@ describe('create and read', () => {
     expect((await w.patch(pathOf(made), { winner: null, rate: null, variants: [] })).body).not.toHaveProperty('winner')
   })
 
-  test('the channel is that of the subscription type', async () => {
+  test('a campaign has the channel of its subscription type', async () => {
     await using w = await world()
     expect(await make(w, { subscription_id: await subscription(w, 'push') })).toMatchObject({ channel: 'push' })
     const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'push'), channel: 'email' }
     expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'channel' } } })
   })
 
-  test('what it names must exist in this project', async () => {
+  test('references must exist in the same project', async () => {
     await using w = await world()
     const other = await w.other()
     const [own, archived, foreign] = [await makeList(w), await makeList(w, w, w.clock.now()), await makeList(w, other)]
@@ -148,7 +148,7 @@ describe('create and read', () => {
     [{ rate: { limit: 0, interval_seconds: 1 } }, 'rate.limit'],
     [{ variants: Array.from({ length: 27 }, (_, name) => ({ name: `v${name}`, weight: 1 })) }, 'variants'],
     [{ variants: [two[0], { name: 'B', weight: 0 }] }, 'variants[1].weight'],
-  ])('%j does not go together', async (wrong, param) => {
+  ])('the split %j is refused', async (wrong, param) => {
     await using w = await world()
     const body = { type: 'blast', name: 'x', subscription_id: await subscription(w), ...wrong }
     expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param } } })
@@ -161,13 +161,13 @@ describe('create and read', () => {
     [{ where: [{ attribute: 'data.at', within_last: '5d' }] }, 'validation_failed', 'event_rule.where[0]'],
     [{ user: { attribute: 'data.plan' } }, 'parameter_missing', 'event_rule.user'],
     [{ event: 'x' }, 'parameter_unknown', 'event_rule.event'],
-  ])('%j is no rule of a trigger', async (event_rule, code, param) => {
+  ])('the event rule %j is refused', async (event_rule, code, param) => {
     await using w = await world()
     const body = { type: 'trigger', name: 'x', subscription_id: await subscription(w), event_rule }
     expect((await w.post(CAMPAIGNS, body)).body).toMatchObject({ code, error: { param } })
   })
 
-  test('nobody learns who opens a text message, so none can win by it', async () => {
+  test('a text campaign cannot have a winner, because opens are not tracked', async () => {
     await using w = await world()
     const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'text'), variants: two, winner }
     expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { error: { param: 'winner' } } })
@@ -190,7 +190,7 @@ describe('create and read', () => {
     expect((await w.post(CAMPAIGNS, body)).body).toMatchObject({ code, error: { param } })
   })
 
-  test('a create that is repeated with its key happens once', async () => {
+  test('a create that is repeated with its idempotency key creates one campaign', async () => {
     await using w = await world()
     const body = { type: 'blast', name: 'Once', subscription_id: await subscription(w) }
     const headers = { 'idempotency-key': 'spring' }
@@ -201,7 +201,7 @@ describe('create and read', () => {
     expect((await w.get(`${CAMPAIGNS}?q=Once`)).body.results).toHaveLength(1)
   })
 
-  test('newest first, paged both ways, sorted by a date that some lack, searched by name and tag', async () => {
+  test('campaigns are listed newest first, paged both ways, sorted by a nullable date, and searched by name and tag', async () => {
     await using w = await world()
     for (const [name, body] of [
       ['A', { tags: ['Sale'] }],
@@ -225,7 +225,7 @@ describe('create and read', () => {
 })
 
 describe('changes', () => {
-  test('nothing moves unless something changes', async () => {
+  test('updated_at changes only if another member does', async () => {
     await using w = await world()
     const list = await makeList(w)
     const campaign = await make(w, { tags: ['a', 'b'], list_ids: [list], send_at: '2026-12-01' })
@@ -239,7 +239,7 @@ describe('changes', () => {
     expect((await w.get(pathOf(campaign))).body).toEqual(body)
   })
 
-  test('type and channel stay; a subscription type must be of the channel', async () => {
+  test('type and channel cannot change; a new subscription type must be for the channel', async () => {
     await using w = await world()
     const campaign = await make(w)
     for (const name of ['type', 'channel']) {
@@ -250,11 +250,11 @@ describe('changes', () => {
     }
     const wrong = { subscription_id: await subscription(w, 'push') }
     expect(await w.patch(pathOf(campaign), wrong)).toMatchObject({ status: 422, body: { error: { param: 'subscription_id' } } })
-    const { body: news } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })
-    expect((await w.patch(pathOf(campaign), { subscription_id: news.id })).body).toMatchObject({ subscription_id: news.id })
+    const { body: newsletter } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })
+    expect((await w.patch(pathOf(campaign), { subscription_id: newsletter.id })).body).toMatchObject({ subscription_id: newsletter.id })
   })
 
-  test('a foreign or archived campaign does not exist', async () => {
+  test('a campaign that is archived or of another project is not found', async () => {
     await using w = await world()
     const campaign = await make(w)
     const { keys } = await w.other()
@@ -276,7 +276,7 @@ describe('changes', () => {
 })
 
 describe('states', () => {
-  test('a blast is scheduled, taken back and aborted', async () => {
+  test('a blast is scheduled, made a draft again and aborted', async () => {
     await using w = await world()
     const campaign = await ready(w)
     const write = async (body: object) => (await w.patch(pathOf(campaign), body, { key: w.keys.publisher })).body
@@ -291,7 +291,7 @@ describe('states', () => {
     expect(await write({ state: 'scheduled' })).toMatchObject({ code: 'validation_failed', error: { param: 'state' } })
   })
 
-  test('send_at may come in the same write', async () => {
+  test('send_at may be set in the same write as the state', async () => {
     await using w = await world()
     const campaign = await ready(w, { send_at: undefined })
     expect((await w.patch(pathOf(campaign), { state: 'scheduled' })).body).toMatchObject({ error: { param: 'send_at' } })
@@ -300,7 +300,7 @@ describe('states', () => {
     expect(await w.patch(pathOf(campaign), { list_ids: [] })).toMatchObject({ status: 422, body: { error: { param: 'list_ids' } } })
   })
 
-  test('a trigger runs, finishes and is aborted, and is found by its event while it runs', async () => {
+  test('a trigger runs, finishes and is aborted, and is found by its event only while it runs', async () => {
     await using w = await world()
     const campaign = await readyTrigger(w)
     const found = async () => (await runningTriggers(w.ctx, ['bought', 'seen'])).map(({ id }) => id)
@@ -316,7 +316,7 @@ describe('states', () => {
     expect((await w.patch(pathOf(campaign), { state: 'aborted' })).body).toMatchObject({ state: 'aborted' })
   })
 
-  test('without a template nothing goes out, and the last one stays while it does', async () => {
+  test('a campaign cannot run without a template, and its last template cannot be removed while it runs', async () => {
     await using w = await world()
     const campaign = await make(w, { type: 'trigger', event_name: 'bought' })
     const refused = await w.patch(pathOf(campaign), { state: 'running' })
@@ -335,7 +335,7 @@ describe('states', () => {
     [null, 400, 'parameter_invalid_format'],
     ['running', 422, 'validation_failed'],
     ['finished', 422, 'validation_failed'],
-  ])('a blast cannot be written %s', async (state, status, code) => {
+  ])('a blast cannot be set to %s', async (state, status, code) => {
     await using w = await world()
     expect(await w.patch(pathOf(await ready(w)), { state })).toMatchObject({ status, body: { code, error: { param: 'state' } } })
   })
@@ -348,7 +348,7 @@ describe('states', () => {
     })
   })
 
-  test('editors work on drafts; the rest takes a publisher', async () => {
+  test('editors change drafts; any other change needs a publisher', async () => {
     await using w = await world()
     const campaign = await readyTrigger(w)
     const as = { key: w.keys.editor }
@@ -389,7 +389,7 @@ describe('copies', () => {
 })
 
 describe('templates', () => {
-  test('one for each locale, replaced as a whole', async () => {
+  test('a campaign has one for each locale, which is replaced as a whole', async () => {
     await using w = await world()
     const campaign = await make(w)
     const first = await w.put(templateOf(campaign, 'en_AU'), { ...html, preheader: 'News' }, { key: w.keys.editor })
@@ -418,7 +418,7 @@ describe('templates', () => {
     expect((await templatesOf(w.ctx, [campaign.id])).map(({ locale }) => locale)).toEqual(['fr'])
   })
 
-  test('its members are those of the channel, and its Liquid is read when it is written', async () => {
+  test('the content must have the members of the channel and valid Liquid', async () => {
     await using w = await world()
     const sms = await make(w, { subscription_id: await subscription(w, 'text') })
     expect(
@@ -440,7 +440,7 @@ describe('templates', () => {
   })
 })
 
-test('other modules find campaigns that are there, in their own project', async () => {
+test('findCampaigns returns live campaigns of its own project only', async () => {
   await using w = await world()
   const [kept, gone] = [await make(w), await make(w)]
   await w.delete(pathOf(gone))

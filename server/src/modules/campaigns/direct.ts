@@ -1,4 +1,4 @@
-/** Messages of a trigger campaign that somebody asks for, without an event. */
+/** Sends a trigger campaign to a user on request, without an event. */
 import { type Static, Type } from 'typebox'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
@@ -16,14 +16,14 @@ export const DirectTrigger = Exact(
   {
     external_id: Type.Optional(Identifier),
     anonymous_id: Type.Optional(Identifier),
-    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'What the template finds as `event.data`.' })),
+    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })),
     key: Type.Optional(
       Type.String({
         notBlank: true,
         minLength: 1,
         maxLength: KEY_LENGTH_MAX,
         format: 'identifier',
-        description: 'The user gets one message of this campaign for each key, however often it is asked for.',
+        description: 'Repeating a request with the same key sends no second message of this campaign to the user.',
       }),
     ),
   },
@@ -32,18 +32,18 @@ export const DirectTrigger = Exact(
 type DirectTrigger = Static<typeof DirectTrigger>
 
 export const DirectlyTriggered = Exact({
-  message_id: Type.Optional(IdOf<MessageId>({ description: 'The message; the `message_id` of webhook events.' })),
+  message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' })),
 })
 type DirectlyTriggered = Static<typeof DirectlyTriggered>
 
 const RANDOM_BYTES = 10
 
-/** Writes down that somebody is to get a message of a trigger campaign that runs. Throws 404, 422. */
+/** Enqueues a message of a running trigger campaign for a user. Throws 404, 422. */
 export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTrigger): Promise<DirectlyTriggered> {
   return inTx(ctx, async (ctx) => {
     const campaign = await getCampaign(ctx, id)
     if (campaign.type === 'blast')
-      throw fault('validation_failed', 'type', 'A campaign of the type `blast` goes to lists. Schedule it instead.')
+      throw fault('validation_failed', 'type', 'A campaign of the type `blast` is sent to lists. Schedule it instead.')
     if (campaign.state !== 'running')
       throw fault('validation_failed', 'state', `The campaign is \`${campaign.state}\`. Set \`state\` to \`running\` first.`)
     const userId = await userOf(ctx, input)

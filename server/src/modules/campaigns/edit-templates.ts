@@ -25,11 +25,11 @@ export async function listTemplates(ctx: ProjectCtx, id: CampaignId): Promise<Te
   return (await templatesOf(ctx, [campaign.id])).map(present)
 }
 
-/** Creates or replaces a template. Throws 400 and 422 for what the channel cannot send, 403, 404. */
+/** Creates or replaces a template. Throws 400 and 422 if the channel cannot send the content, 403, 404. */
 export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: unknown): Promise<SavedTemplate> {
   const campaign = await getCampaign(ctx, place.campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
-  // Compiling takes its time, and nobody is to wait for it: a campaign never changes its channel.
+  // Compiling is slow, so it is done before the campaign is locked. The channel of a campaign never changes.
   const { data, compiled } = await checkAndCompile(campaign.channel, given)
   const saved = await inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
@@ -38,7 +38,7 @@ export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: 
   return { ...present(saved), findings: findingsOf(campaign.channel, saved, await lintContextOf(ctx, campaign)) }
 }
 
-/** Removes a template; the last one stays while the campaign is under way. Throws 403, 404, 422. */
+/** Removes a template. The last template of an active campaign cannot be removed. Throws 403, 404, 422. */
 export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<void> {
   return inTx(ctx, async (ctx) => {
     const { state } = await lockEditable(ctx, place.campaignId)
@@ -47,7 +47,7 @@ export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<v
       throw fault(
         'validation_failed',
         'locale',
-        'This is the last template of a campaign that is under way. Put another one first, or abort the campaign.',
+        'This is the last template of an active campaign. Add another template first, or abort the campaign.',
       )
     }
   })

@@ -16,9 +16,9 @@ describe('send_at', () => {
     ['2026-12-01T09:00:00Z', true, '2026-12-01T09:00:00.000'],
     ['2026-12-01T09:00+10:00', true, '2026-12-01T09:00:00.000'],
     ['2026-12-01', true, '2026-12-01T00:00:00.000'],
-  ])('%s, on each user’s clock: %s, is %s', (text, inUserTimezone, expected) => expect(sendAt(text, inUserTimezone)).toBe(expected))
+  ])('%s, in each user’s time zone: %s, is %s', (text, inUserTimezone, expected) => expect(sendAt(text, inUserTimezone)).toBe(expected))
 
-  test('keeps what the clock shows when it is moved to each user’s clock and back', () => {
+  test('keeps the local time when it changes to each user’s time zone and back', () => {
     const planned = applied('blast', draft, { send_at: '2026-12-01T09:00:00Z' })
     const moved = applied('blast', planned, { send_in_user_timezone: true })
     expect(moved.send_at).toBe('2026-12-01T09:00:00.000')
@@ -29,13 +29,13 @@ describe('send_at', () => {
     expect(applied('blast', applied('blast', draft, { send_at: '2026-12-01' }), { send_at: null }).send_at).toBeNull())
 })
 
-test('what is absent stays, and doubles are dropped', () => {
+test('absent members do not change, and duplicates are dropped', () => {
   const tagged = applied('blast', draft, { tags: ['b', 'a', 'b'], list_ids: [2, 1, 2], exclusion_list_ids: [3, 3] })
   expect(tagged).toMatchObject({ tags: ['b', 'a'], list_ids: [2, 1], exclusion_list_ids: [3] })
   expect(applied('blast', tagged, { name: 'Autumn' })).toEqual({ ...tagged, name: 'Autumn' })
 })
 
-test('a copy is a draft without a date, and its name fits', () => {
+test('a copy is a draft without send_at, and its name is shortened to fit', () => {
   const original = {
     ...applied('blast', draft, { send_at: '2026-12-01', tags: ['x'] }),
     name: '🔔'.repeat(255),
@@ -45,32 +45,32 @@ test('a copy is a draft without a date, and its name fits', () => {
   expect(copy).toEqual({ ...original, name: `${'🔔'.repeat(248)} (copy)`, state: 'draft', send_at: null })
 })
 
-describe('a new time', () => {
-  const going = { ...applied('blast', draft, { send_at: '2026-12-01T09:00Z' }), state: 'running' as const }
+describe('a new send_at', () => {
+  const running = { ...applied('blast', draft, { send_at: '2026-12-01T09:00Z' }), state: 'running' as const }
 
   test.each([
-    ['calls a blast back that goes out', going, { send_at: '2026-12-02' }, 'aborting'],
-    ['also when the clocks are other ones', going, { send_in_user_timezone: true }, 'aborting'],
-    ['also when the state it has is written with it', going, { send_at: '2026-12-02', state: 'running' as const }, 'aborting'],
-    ['does not when it is the same', going, { send_at: '2026-12-01T20:00+11:00' }, 'running'],
-    ['does not when it is aborted in the same write', going, { send_at: '2026-12-02', state: 'aborted' as const }, 'aborted'],
-    ['leaves one that is scheduled so', { ...going, state: 'scheduled' as const }, { send_at: '2026-12-02' }, 'scheduled'],
-    ['leaves one that is being called back so', { ...going, state: 'aborting' as const }, { send_at: '2026-12-02' }, 'aborting'],
-    ['leaves one that is finished so', { ...going, state: 'finished' as const }, { send_at: '2026-12-02' }, 'finished'],
+    ['withdraws a blast that is being sent', running, { send_at: '2026-12-02' }, 'aborting'],
+    ['withdraws it when only the time zones change', running, { send_in_user_timezone: true }, 'aborting'],
+    ['withdraws it when the current state is written as well', running, { send_at: '2026-12-02', state: 'running' as const }, 'aborting'],
+    ['changes no state when the instant is the same', running, { send_at: '2026-12-01T20:00+11:00' }, 'running'],
+    ['aborts the blast when that is written as well', running, { send_at: '2026-12-02', state: 'aborted' as const }, 'aborted'],
+    ['keeps a scheduled blast scheduled', { ...running, state: 'scheduled' as const }, { send_at: '2026-12-02' }, 'scheduled'],
+    ['keeps an aborting blast aborting', { ...running, state: 'aborting' as const }, { send_at: '2026-12-02' }, 'aborting'],
+    ['keeps a finished blast finished', { ...running, state: 'finished' as const }, { send_at: '2026-12-02' }, 'finished'],
   ])('%s', (_, before, changes, state) => expect(applied('blast', before, changes).state).toBe(state))
 
-  test('is nothing to a trigger', () => expect(applied('trigger', going, { send_at: '2026-12-02' }).state).toBe('running'))
+  test('changes no state of a trigger', () => expect(applied('trigger', running, { send_at: '2026-12-02' }).state).toBe('running'))
 })
 
 test.each([
   [false, '2026-12-01T09:00:00.000Z', '2026-12-01T09:00:00.000Z'],
   [true, '2026-12-01T09:00:00.000', '2026-11-30T19:00:00.000Z'],
   [false, null, undefined],
-])('a blast on each user’s clock (%s) at %s begins at %s', (send_in_user_timezone, send_at, expected) =>
+])('a blast in each user’s time zone (%s) at %s is due at %s', (send_in_user_timezone, send_at, expected) =>
   expect(dueAt({ send_at, send_in_user_timezone })?.toISOString()).toBe(expected),
 )
 
-describe('what the audience was made by', () => {
+describe('fields fixed by loading', () => {
   const at = new Date('2026-12-01T09:00:00Z')
   const row = (more: Partial<CampaignRow>): CampaignRow => ({
     ...applied('blast', draft, { send_at: '2026-12-01T09:00Z', list_ids: [1] }),
@@ -98,5 +98,5 @@ describe('what the audience was made by', () => {
     [{ state: 'scheduled', started_at: null }, { list_ids: [2] }, []],
     [{ state: 'aborting' }, { list_ids: [2] }, []],
     [{ type: 'trigger' }, { expires_after_hours: 5 }, []],
-  ])('of %o the write %o comes too late for %j', (more, changes, late) => expect(write(row(more), changes)).toEqual(late))
+  ])('to %o the write %o is too late for %j', (more, changes, late) => expect(write(row(more), changes)).toEqual(late))
 })

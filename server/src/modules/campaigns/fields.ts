@@ -1,4 +1,4 @@
-/** What of a campaign can be written, before and after. Pure. */
+/** The writable fields of a campaign before and after a write. Pure. */
 import { isDeepStrictEqual } from 'node:util'
 import { distinct } from '../../lib/shapes.ts'
 import { parseTime } from '../../lib/times.ts'
@@ -28,7 +28,7 @@ const EMPTY: Omit<CampaignFields, 'name' | 'subscription_id'> = {
   event_rule: null,
 }
 
-/** The fields of a campaign that exists. */
+/** The writable fields of a stored campaign. */
 export function fieldsOf({
   id: _,
   project_id: __,
@@ -45,7 +45,7 @@ export function fieldsOf({
   return fields
 }
 
-/** The fields after a write; members that are absent stay as they are. A new time calls a blast that is going out back. */
+/** The fields after a write. Absent members do not change. A new `send_at` withdraws a blast that is being sent. */
 export function applied(type: CampaignRow['type'], before: CampaignFields, changes: CampaignChanges): CampaignFields {
   const { state: _, ...after } = { ...before, ...changes }
   const send_at = after.send_at === null ? null : sendAt(after.send_at, after.send_in_user_timezone)
@@ -60,8 +60,8 @@ export function applied(type: CampaignRow['type'], before: CampaignFields, chang
   }
 }
 
-/** What the messages of a blast were made of, once they have been. */
-const SETTLED_WITH_THE_AUDIENCE = [
+/** The fields that a blast’s messages depend on. They are fixed once loading has started. */
+const FIXED_BY_LOADING = [
   'send_at',
   'send_in_user_timezone',
   'list_ids',
@@ -73,28 +73,28 @@ const SETTLED_WITH_THE_AUDIENCE = [
   'winner',
 ] as const
 
-/** Which members a write changes although the messages of a blast have been made of them; with a new time they are made anew. */
+/** The fixed fields that a write changes too late. A write with a new `send_at` may change them: the audience is then loaded again. */
 export const lateChanges = (before: CampaignRow, after: CampaignFields): string[] =>
   before.type === 'trigger' || before.started_at === null || after.state === 'aborting' || after.state === 'aborted'
     ? []
-    : SETTLED_WITH_THE_AUDIENCE.filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    : FIXED_BY_LOADING.filter((name) => !isDeepStrictEqual(before[name], after[name]))
 
 const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * A time as it is stored (D-CAMP-1): an instant in UTC, or what the clock shows, without an offset, when it is to be read
- * on each user's own. `text` must be a time.
+ * A time as it is stored (D-CAMP-1): an instant in UTC or, if it is in each user's time zone, a local time without an offset.
+ * `text` must be a time.
  */
 export function sendAt(text: string, inUserTimezone: boolean): string {
   const time = parseTime(inUserTimezone ? text.replace(OFFSET, '') : text)
-  if (time === null) throw new Error('A time that was checked cannot be read.')
+  if (time === null) throw new Error('A validated time could not be parsed.')
   return inUserTimezone ? time.toISOString().slice(0, -1) : time.toISOString()
 }
 
 const NAME_LENGTH_MAX = 255
 const COPY = ' (copy)'
 
-/** The fields of a copy: a draft that is not planned for any time. */
+/** The fields of a copy: a draft without `send_at`. */
 export const copyOf = (fields: CampaignFields): CampaignFields => ({
   ...fields,
   name: [...fields.name].slice(0, NAME_LENGTH_MAX - COPY.length).join('') + COPY,
@@ -102,6 +102,6 @@ export const copyOf = (fields: CampaignFields): CampaignFields => ({
   send_at: null,
 })
 
-/** When a campaign begins by its own plan: at an instant, or when the first clock in the world shows its time. */
+/** When a campaign starts to load: at its instant or, if its time is local, when that time comes in the first time zone. */
 export const dueAt = ({ send_at, send_in_user_timezone }: Pick<CampaignFields, 'send_at' | 'send_in_user_timezone'>): Date | null =>
   send_at === null ? null : send_in_user_timezone ? earliestAnywhere(send_at) : new Date(send_at)

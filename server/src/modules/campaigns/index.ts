@@ -1,9 +1,9 @@
 /**
- * Campaigns. Owns `campaigns`, `campaign_audiences` and `campaign_preflights`. A blast goes
- * once to lists of people, a trigger to a person whenever an event matches. Promises: a campaign changes its state only along the table
- * in `states.ts`; what goes out has a template; everybody in the audience of a blast becomes one message, those who get nothing with the
- * reason, whatever crashes on the way; a campaign is finished when all its messages are; and nothing is handed over on behalf of one
- * that was aborted, paused or archived.
+ * Campaigns. Owns `campaigns`, `campaign_audiences` and `campaign_preflights`. A blast is sent once to the users of its lists, a trigger
+ * to a user whenever an event matches. Promises: a campaign changes its state only by the transitions in `states.ts`; every campaign
+ * that sends has a template; every user in the audience of a blast gets one message record, skipped users with the reason, also when a
+ * process crashes; a campaign is finished when all its messages are in a final state; and no message of an aborted, paused or archived
+ * campaign is given to a provider.
  */
 export { campaignJobs } from './jobs.ts'
 export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'

@@ -7,10 +7,10 @@ import type { CampaignRow } from './schema.ts'
 import { lockEditable } from './service.ts'
 import { pauseFault } from './states.ts'
 
-/** Once this returns nothing more is handed over for the campaign, until it is resumed. Throws 403, 404, 422. */
+/** Once this returns, no more messages of the campaign are given to a provider until it is resumed. Throws 403, 404, 422. */
 export const pauseCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> => setPause(ctx, id, true)
 
-/** What was not sent goes on as it was planned. Throws 403, 404, 422. */
+/** Continues sending at the planned times; overdue messages are sent now. Throws 403, 404, 422. */
 export const resumeCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> => setPause(ctx, id, false)
 
 async function setPause(ctx: ProjectCtx, id: CampaignId, pause: boolean): Promise<CampaignRow> {

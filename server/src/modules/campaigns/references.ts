@@ -10,7 +10,7 @@ import { findDomain } from '../tracking/index.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
 
-/** The channel of a subscription type. Throws 422 when there is no such type. */
+/** The channel of a subscription type. Throws 422 if the project has no such type. */
 export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Channel> {
   const subscription = await findSubscription(ctx, id)
   if (!subscription)
@@ -20,7 +20,7 @@ export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Ch
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** What a write names that does not exist, or does not fit the campaign. */
+/** A fault for each reference of a write that does not exist or does not fit the campaign. */
 export async function referenceFaults(
   ctx: ProjectCtx,
   { type, channel }: Pick<CampaignRow, 'type' | 'channel'>,
@@ -29,7 +29,7 @@ export async function referenceFaults(
   const { event_name, event_rule, provider_id, custom_domain_id } = changes
   const faults: Fault[] = []
   if (typeof event_name === 'string' && type === 'blast')
-    faults.push(broken('event_name', 'Only campaigns of the type `trigger` fire on an event. Leave `event_name` out.'))
+    faults.push(broken('event_name', 'Only campaigns of the type `trigger` are sent on an event. Omit `event_name`.'))
   if (event_rule != null) faults.push(...(await ruleFaults(ctx, type, event_rule)))
   if (typeof provider_id === 'number') {
     const provider = await findProvider(ctx, provider_id)
@@ -59,26 +59,26 @@ async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fa
 }
 
 async function ruleFaults(ctx: ProjectCtx, type: CampaignRow['type'], rule: NonNullable<CampaignChanges['event_rule']>): Promise<Fault[]> {
-  if (type === 'blast') return [broken('event_rule', 'Only campaigns of the type `trigger` fire on an event. Leave `event_rule` out.')]
+  if (type === 'blast') return [broken('event_rule', 'Only campaigns of the type `trigger` are sent on an event. Omit `event_rule`.')]
   const faults = eventRuleFaults(rule)
-  return faults.length > 0 || rule.user === undefined ? faults : mentionFaults(ctx, referencesOf(rule.user))
+  return faults.length > 0 || rule.user === undefined ? faults : ruleReferenceFaults(ctx, referencesOf(rule.user))
 }
 
-const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
+const NAMES = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
 
-async function mentionFaults(ctx: ProjectCtx, mentioned: ReturnType<typeof referencesOf>): Promise<Fault[]> {
-  const idsOf = (wanted: keyof typeof THINGS) => mentioned.filter(({ kind }) => kind === wanted).map(({ id }) => id)
+async function ruleReferenceFaults(ctx: ProjectCtx, references: ReturnType<typeof referencesOf>): Promise<Fault[]> {
+  const idsOf = (wanted: keyof typeof NAMES) => references.filter(({ kind }) => kind === wanted).map(({ id }) => id)
   const [lists, subscriptions, campaigns] = [idsOf('list'), idsOf('subscription'), idsOf('campaign')]
   const known = {
     list: new Set(lists.length > 0 ? await findListIds(ctx, lists) : []),
     subscription: idSet(subscriptions.length > 0 ? await knownSubscriptions(ctx, subscriptions as SubscriptionId[], false) : []),
     campaign: idSet(campaigns.length > 0 ? await findCampaigns(ctx, campaigns as CampaignId[]) : []),
   }
-  return mentioned
+  return references
     .filter(({ kind, id }) => !known[kind].has(id))
     .map(({ kind, param }) => {
       const at = `event_rule.user.${param}`
-      return broken(at, `The value of \`${at}\` is not ${THINGS[kind]} of this project.`)
+      return broken(at, `The value of \`${at}\` is not ${NAMES[kind]} of this project.`)
     })
 }
 

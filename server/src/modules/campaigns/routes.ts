@@ -40,7 +40,7 @@ const ofCampaigns = [
     method: 'POST',
     path: '/api/client/campaigns',
     summary: 'Create a campaign.',
-    description: 'It starts as a draft. The channel is that of the subscription type.',
+    description: 'The new campaign is a draft. Its channel is the channel of the subscription type.',
     access: { secret: 'editor' },
     body: CampaignInput,
     reply: Campaign,
@@ -60,9 +60,9 @@ const ofCampaigns = [
   route({
     method: 'PATCH',
     path: '/api/client/campaigns/{campaignId}',
-    summary: 'Change a campaign or its state; only the members given change.',
+    summary: 'Change a campaign or its state.',
     description:
-      'Write `state` to schedule a blast (`scheduled`, or `draft` to take it back), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` calls a blast back that is going out: it is `aborting` until nothing is left on its way, and then `scheduled`; who got it does not get it again. A `state`, and any change to what is no draft, takes the role `publisher`.',
+      'Members that are left out do not change. Set `state` to schedule a blast (`scheduled`) or make it a draft again (`draft`), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` withdraws the unsent messages of a blast that is being sent: the blast is `aborting` until no message is in flight, and then `scheduled`. Users who already got it do not get it again. Setting `state`, or changing a campaign that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     params,
     body: CampaignChanges,
@@ -72,8 +72,8 @@ const ofCampaigns = [
   route({
     method: 'DELETE',
     path: '/api/client/campaigns/{campaignId}',
-    summary: 'Archive a campaign; one that is under way is aborted first.',
-    description: 'What is no draft takes the role `publisher`.',
+    summary: 'Archive a campaign.',
+    description: 'An active campaign is aborted first. Archiving a campaign that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
     status: 204,
@@ -108,8 +108,9 @@ const ofProgress = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/pause',
-    summary: 'Hold a campaign that is `loading` or `running`.',
-    description: 'When the reply is there, nothing more is handed to a provider until it is resumed. Pausing twice does no harm.',
+    summary: 'Pause a campaign that is `loading` or `running`.',
+    description:
+      'Once the request returns, no more messages are given to a provider until the campaign is resumed. Pausing again changes nothing.',
     access: { secret: 'publisher' },
     params,
     reply: Campaign,
@@ -118,8 +119,8 @@ const ofProgress = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/resume',
-    summary: 'Let a campaign go on that was paused.',
-    description: 'What has become due meanwhile goes at once, unless it is past its deadline.',
+    summary: 'Resume a paused campaign.',
+    description: 'Messages that came due during the pause are sent at once unless they have expired.',
     access: { secret: 'publisher' },
     params,
     reply: Campaign,
@@ -129,7 +130,7 @@ const ofProgress = [
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/trigger',
     summary: 'Send a running trigger campaign to a user, without an event.',
-    description: 'Its `event_rule` is not asked. Subscriptions and suppressions hold as always.',
+    description: 'The `event_rule` is not evaluated. Subscriptions and suppressions apply as usual.',
     access: { secret: 'publisher' },
     params,
     body: DirectTrigger,

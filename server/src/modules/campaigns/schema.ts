@@ -14,53 +14,67 @@ const EXPIRY_MAX_H = 720
 const HOLDOUT_MAX_PERCENT = 90
 const WINNER_AFTER_MAX_MIN = 43_200
 
-const type = OneOf(CAMPAIGN_TYPES, { description: '`blast` goes once to lists of users; `trigger` to a user whenever an event matches.' })
+const type = OneOf(CAMPAIGN_TYPES, {
+  description: 'A `blast` is sent once to the users of its lists; a `trigger` is sent to a user whenever an event matches.',
+})
 const channel = OneOf(CHANNELS)
-const EventName = Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The event that a trigger campaign fires on.' })
+const EventName = Type.String({
+  notBlank: true,
+  minLength: 1,
+  maxLength: 255,
+  description: 'The name of the event that sends a trigger campaign.',
+})
 const SendAt = Line(40, {
   format: 'time',
   description:
-    'When a blast goes out; with `send_in_user_timezone` the time on each user’s clock. A new one calls back what was not sent yet.',
+    'When a blast is sent. With `send_in_user_timezone` it is a local time in each user’s time zone. A new value withdraws unsent messages.',
 })
-const ListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'Target lists.' })
-const ExclusionListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'Lists whose members get nothing.' })
-const SubscriptionOf = IdOf<SubscriptionId>({ description: 'Subscription type that a user must be subscribed to.' })
-const ProviderOf = IdOf<ProviderId>({ description: 'Who carries the messages; the default of the channel when it is not set.' })
-const DomainOf = IdOf<DomainId>({ description: 'The domain that tracked links lead to; that of the project when it is not set.' })
-const InUserTimezone = Type.Boolean({ description: 'Is `send_at` a time on each user’s clock?' })
+const ListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'The lists to send to.' })
+const ExclusionListIds = Type.Array(IdOf(), { maxItems: LISTS_MAX, description: 'Lists whose users are skipped.' })
+const SubscriptionOf = IdOf<SubscriptionId>({ description: 'The subscription type that users must be subscribed to.' })
+const ProviderOf = IdOf<ProviderId>({
+  description: 'The provider that sends the messages. By default the default provider of the channel.',
+})
+const DomainOf = IdOf<DomainId>({ description: 'The domain of tracked links. By default the project’s domain.' })
+const InUserTimezone = Type.Boolean({ description: 'Whether `send_at` is a local time in each user’s time zone.' })
 
 const Rate = Exact(
   {
-    limit: Type.Integer({ minimum: 1, maximum: RATE_MAX, description: 'How many messages.' }),
-    interval_seconds: Type.Integer({ minimum: 1, maximum: INTERVAL_MAX_S, description: 'In how many seconds.' }),
+    limit: Type.Integer({ minimum: 1, maximum: RATE_MAX, description: 'The number of messages.' }),
+    interval_seconds: Type.Integer({ minimum: 1, maximum: INTERVAL_MAX_S, description: 'The interval in seconds.' }),
   },
-  { description: 'How fast the campaign goes out at most, besides what its provider allows.' },
+  { description: 'Caps the sending rate of the campaign. The rate limit of the provider applies as well.' },
 )
 
 const ExpiresAfterHours = Type.Integer({
   minimum: 1,
   maximum: EXPIRY_MAX_H,
-  description: 'A message that could not go so many hours after its time is skipped with `deadline_passed`.',
+  description: 'A message that was not sent this many hours after its planned time is skipped with `deadline_passed`.',
 })
 const HoldoutPercent = Type.Integer({
   minimum: 0,
   maximum: HOLDOUT_MAX_PERCENT,
-  description: 'So many in a hundred of those who could get it get nothing, to compare with. Always the same people.',
+  description: 'Percentage of eligible users held out as a control group. The same users are chosen every time.',
 })
 
 const Variant = Exact({ name: Name(), weight: Type.Integer({ minimum: 1, maximum: WEIGHT_MAX }) })
 const Variants = Type.Array(Variant, {
   maxItems: VARIANTS_MAX,
-  description: 'Ways to say it: the first is `A`, and so on, each with templates of its own. People get one by the weights.',
+  description:
+    'Variants of an A/B test. The first one is `A`, the second `B` and so on; each has its own templates. Users are assigned by weight.',
 })
 
 export const Winner = Exact(
   {
     metric: OneOf(['opens', 'clicks'] as const),
-    test_percent: Type.Integer({ minimum: 1, maximum: 100, description: 'So many in a hundred get a variant at once.' }),
-    after_minutes: Type.Integer({ minimum: 1, maximum: WINNER_AFTER_MAX_MIN, description: 'The others get the best one, so much later.' }),
+    test_percent: Type.Integer({ minimum: 1, maximum: 100, description: 'Percentage of users who get a variant in the test.' }),
+    after_minutes: Type.Integer({
+      minimum: 1,
+      maximum: WINNER_AFTER_MAX_MIN,
+      description: 'Minutes from the start until the winner is chosen and sent to the other users.',
+    }),
   },
-  { description: 'Tries the variants on some and sends the best one to the rest.' },
+  { description: 'Tests the variants on some users and sends the best one to the others.' },
 )
 export type Winner = Static<typeof Winner>
 
@@ -95,7 +109,7 @@ export const CampaignChanges = Changes({
   name: Name(),
   subscription_id: SubscriptionOf,
   provider_id: Nullable(ProviderOf),
-  state: OneOf(WRITABLE_STATES, { description: 'Takes the role `publisher`.' }),
+  state: OneOf(WRITABLE_STATES, { description: 'Setting it needs the role `publisher`.' }),
   event_name: Nullable(EventName),
   event_rule: Nullable(EventRule),
   list_ids: ListIds,
@@ -129,23 +143,25 @@ const columns = {
   variants: Variants,
 }
 
-/** What became of a campaign's messages. */
+/** The main message counts of a campaign. */
 export const Delivery = Exact({
-  sent: Type.Integer({ description: 'Those that a provider took.' }),
-  total: Type.Integer({ description: 'All: one for each user of the audience, or for each event.' }),
-  opens: Type.Integer({ description: 'Users who opened.' }),
-  clicks: Type.Integer({ description: 'Users who followed a link.' }),
+  sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
+  total: Type.Integer({
+    description: 'All messages, one for each user of the audience or for each event that matched. Skipped messages are included.',
+  }),
+  opens: Type.Integer({ description: 'Messages that were opened.' }),
+  clicks: Type.Integer({ description: 'Messages in which a link was clicked.' }),
   bounced: Type.Integer(),
 })
 export type Delivery = Static<typeof Delivery>
 
-/** A campaign as it is read (D-CAMP-1). */
+/** A campaign in API replies (D-CAMP-1). */
 export const Campaign = Exact({
   ...columns,
   provider_id: Type.Optional(ProviderOf),
   event_name: Type.Optional(Type.String()),
   event_rule: Type.Optional(EventRule),
-  send_at: Type.Optional(Type.String({ description: 'In UTC; without an offset when it is a time on each user’s clock.' })),
+  send_at: Type.Optional(Type.String({ description: 'In UTC, or without an offset if it is a local time in each user’s time zone.' })),
   custom_domain_id: Type.Optional(DomainOf),
   rate: Type.Optional(Rate),
   winner: Type.Optional(Winner),
@@ -155,7 +171,9 @@ export const Campaign = Exact({
   finished_at: Type.Optional(Timestamp),
   delivery: Delivery,
   in_flight: Type.Optional(
-    Type.Integer({ description: 'In the reply to an abort: how many messages a provider is being handed right now and may still send.' }),
+    Type.Integer({
+      description: 'Only in the reply to an abort: the number of messages being given to a provider, which may still be sent.',
+    }),
   ),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -180,11 +198,11 @@ export const CampaignRow = Type.Object({
 })
 export type CampaignRow = Static<typeof CampaignRow>
 
-/** What comes about by itself. */
-type Found = 'winner_variant' | 'paused_at' | 'started_at' | 'finished_at' | 'created_at' | 'updated_at'
+/** Fields that the server sets. */
+type ServerField = 'winner_variant' | 'paused_at' | 'started_at' | 'finished_at' | 'created_at' | 'updated_at'
 
-/** What of a campaign can be written. */
-export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | Found>
+/** The fields of a campaign that a caller can write. */
+export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | ServerField>
 
-/** What is still to be done to the messages of a campaign. */
+/** What remains to be done to the messages of a campaign after a write. */
 export type PendingAction = 'hold' | 'release' | 'take_back'

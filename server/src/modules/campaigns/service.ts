@@ -14,14 +14,14 @@ import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, Campaign
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
 
-/** Makes a draft. Throws 422 for what it names and does not exist. */
+/** Creates a draft. Throws 422 for references that do not exist. */
 export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Promise<CampaignRow> {
   const channel = await channelOf(ctx, input.subscription_id)
   if (input.channel !== undefined && input.channel !== channel) {
     throw fault(
       'validation_failed',
       'channel',
-      `The subscription type is for the channel \`${channel}\`. Leave \`channel\` out or choose another type.`,
+      `The subscription type is for the channel \`${channel}\`. Omit \`channel\` or choose another type.`,
     )
   }
   const { type, name: _, channel: __, subscription_id: ___, ...changes } = input
@@ -39,26 +39,26 @@ export async function getCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
   return row
 }
 
-/** A campaign, held until the transaction ends. Throws 404. */
+/** Locks a campaign until the transaction ends. Throws 404. */
 export async function lockCampaign(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
   const row = await queries.lockCampaign(ctx, id)
   if (!row) throw missing('campaign')
   return row
 }
 
-/** A campaign that this caller may change, held until the transaction ends. Throws 404, 403. */
+/** Locks a campaign that this caller may change until the transaction ends. Throws 403, 404. */
 export async function lockEditable(ctx: InTx, id: CampaignId): Promise<CampaignRow> {
   const row = await lockCampaign(ctx, id)
   if (row.state !== 'draft') requirePublisher(ctx)
   return row
 }
 
-/** A campaign after a write, and how many of its messages were on their way to a provider when it was aborted. */
+/** A campaign after a write and, if it was aborted, how many of its messages were in flight. */
 export type SavedCampaign = { row: CampaignRow; in_flight?: number }
 
 /**
- * Changes the members given, the state among them. Once this returns nothing more is handed over for a campaign that was stopped;
- * what was not sent is taken back by a job. Throws 403, 404, 422.
+ * Changes the given members, which may include the state. Once this returns, no more messages of a stopped campaign are given to a
+ * provider; a job withdraws the unsent ones. Throws 403, 404, 422.
  */
 export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: CampaignChanges): Promise<SavedCampaign> {
   if (changes.state !== undefined) requirePublisher(ctx)
@@ -78,13 +78,13 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
 async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
   refuse([...lateFaults(before, after), ...splitFaults(before, after)])
   await checkState(ctx, before, after)
-  return queries.saveCampaign(ctx, before.id, after, choreOf(before.state, after.state))
+  return queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state))
 }
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
 
-/** What a change of the state leaves to be done to the messages. */
-const choreOf = (before: CampaignState, after: CampaignState) => (after !== before && STOPPED.includes(after) ? 'take_back' : null)
+const pendingActionAfter = (before: CampaignState, after: CampaignState) =>
+  after !== before && STOPPED.includes(after) ? 'take_back' : null
 
 const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
   lateChanges(before, after).map((param) => ({
@@ -92,8 +92,8 @@ const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
     param,
     message:
       before.state === 'finished'
-        ? `The campaign is \`finished\`, and \`${param}\` cannot change any more. Duplicate it.`
-        : `The campaign is going out, and \`${param}\` cannot change any more. Give it a new \`send_at\` as well, or abort and duplicate it.`,
+        ? `The campaign is \`finished\`, so \`${param}\` can no longer change. Duplicate the campaign instead.`
+        : `The campaign is being sent, so \`${param}\` can no longer change. Give it a new \`send_at\` as well, or abort and duplicate it.`,
   }))
 
 async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscription_id }: CampaignChanges): Promise<void> {
@@ -112,7 +112,7 @@ async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields)
   if (found) throw faultsError([found])
 }
 
-/** Takes a campaign out of every read; one that is under way is aborted first. Throws 403, 404. */
+/** Archives a campaign, so that no read finds it. An active campaign is aborted first. Throws 403, 404. */
 export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<void> {
   await inTx(ctx, async (ctx) => {
     const { state } = await lockEditable(ctx, id)
@@ -122,7 +122,7 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
   ctx.wake(PENDING_ACTIONS)
 }
 
-/** Makes a draft with the same settings and templates. Throws 404. */
+/** Creates a draft with the same settings and templates. Throws 404. */
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {
   return inTx(ctx, async (ctx) => {
     const original = await getCampaign(ctx, id)
@@ -132,11 +132,11 @@ export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
   })
 }
 
-/** A campaign as it is read: what is not set is left out, what became of its messages is added. */
+/** A campaign for a reply, with its message counts. */
 export const presentCampaign = async (ctx: ProjectCtx, row: CampaignRow): Promise<Campaign> =>
   present(row, (await messageCountsOf(ctx, [row.id])).get(row.id))
 
-/** The same, with what only the reply to a write says. */
+/** A campaign for the reply to a write. */
 export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: SavedCampaign): Promise<Campaign> => ({
   ...(await presentCampaign(ctx, row)),
   ...more,
@@ -144,17 +144,17 @@ export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: SavedCam
 
 export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow>): Promise<PageOf<Campaign>> {
   const ids = page.results.map(({ id }) => id)
-  const tallies = ids.length > 0 ? await messageCountsOf(ctx, ids) : new Map<CampaignId, Counts>()
-  return mapPage(page, (row) => present(row, tallies.get(row.id)))
+  const counts = ids.length > 0 ? await messageCountsOf(ctx, ids) : new Map<CampaignId, Counts>()
+  return mapPage(page, (row) => present(row, counts.get(row.id)))
 }
 
 const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 }
 
 const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })
 
-/** What may be null is what may be unset. */
-const present = ({ winner_variant, ...row }: CampaignRow, tally: Counts | undefined): Campaign => ({
+/** Leaves out members that are not set. */
+const present = ({ winner_variant, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
   ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
   ...(winner_variant !== null && { winner_variant: variantName(winner_variant) }),
-  delivery: tally ? deliveryOf(tally) : NOTHING_SENT,
+  delivery: counts ? deliveryOf(counts) : NOTHING_SENT,
 })

@@ -1,10 +1,10 @@
-/** Whether the parts into which a campaign divides its audience make sense together. Pure. */
+/** Checks how a campaign splits its audience: variants, winner and hold-out. Pure. */
 import type { Fault } from '../../lib/errors.ts'
 import type { CampaignFields, CampaignRow } from './schema.ts'
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** What is wrong with the variants, the winner and the holdout of a campaign, as it would be after a write. */
+/** Faults of the variants, the winner and the hold-out that a campaign would have after a write. */
 export function splitFaults({ type, channel }: Pick<CampaignRow, 'type' | 'channel'>, fields: CampaignFields): Fault[] {
   const { variants, winner, send_in_user_timezone } = fields
   if (type === 'trigger') return triggerFaults(fields)
@@ -16,10 +16,10 @@ export function splitFaults({ type, channel }: Pick<CampaignRow, 'type' | 'chann
   if (variants.length === 0) faults.push(broken('winner', 'A `winner` needs at least two `variants` to choose from.'))
   if (send_in_user_timezone)
     faults.push(
-      broken('winner', 'A `winner` cannot be chosen when users get it at different times. Set `send_in_user_timezone` to `false`.'),
+      broken('winner', 'A `winner` cannot be chosen if users get the campaign at different times. Set `send_in_user_timezone` to `false`.'),
     )
   if (channel === 'text' || channel === 'webhook')
-    faults.push(broken('winner', `Nobody learns who opens or clicks on the channel \`${channel}\`. Leave \`winner\` out.`))
+    faults.push(broken('winner', `Opens and clicks are not tracked on the channel \`${channel}\`. Omit \`winner\`.`))
   return faults
 }
 
@@ -27,5 +27,5 @@ function triggerFaults({ variants, holdout_percent, winner }: CampaignFields): F
   const given = { variants: variants.length > 0, holdout_percent: holdout_percent > 0, winner: winner !== null }
   return Object.entries(given)
     .filter(([, is]) => is)
-    .map(([param]) => broken(param, `Only campaigns of the type \`blast\` may have \`${param}\`. Leave it out.`))
+    .map(([param]) => broken(param, `Only campaigns of the type \`blast\` can have \`${param}\`. Omit it.`))
 }

@@ -29,30 +29,30 @@ const ALLOWED = new Set([
   ...CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.map((from) => `${type} ${from} aborted`)),
 ])
 
-const moves = CAMPAIGN_TYPES.flatMap((type) =>
+const transitions = CAMPAIGN_TYPES.flatMap((type) =>
   CAMPAIGN_STATES.flatMap((from) => WRITABLE_STATES.filter((to) => to !== from).map((to) => [type, from, to] as const)),
 )
 
-test.each(moves)('a %s campaign from %s to %s, by the table of D-CAMP-3', (type, from, to) => {
+test.each(transitions)('a %s campaign goes from %s to %s only if D-CAMP-3 allows it', (type, from, to) => {
   const fault = stateFault(from, ready(type, to))
   if (ALLOWED.has(`${type} ${from} ${to}`)) expect(fault).toBeNull()
   else expect(fault).toMatchObject({ code: 'validation_failed', param: type === 'trigger' && to === 'scheduled' ? 'type' : 'state' })
 })
 
 test.each(CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.map((from) => [type, from] as const)))(
-  'a new time makes of a %s campaign that is %s what the table says',
+  'a new send_at makes a %s campaign that is %s aborting only if it is a blast that sends',
   (type, from) => {
-    const isCalledBack = type === 'blast' && (from === 'loading' || from === 'running')
+    const isWithdrawn = type === 'blast' && (from === 'loading' || from === 'running')
     const to = stateAfter(type, from, { hasNewTime: true })
-    expect(to).toBe(isCalledBack ? 'aborting' : from)
-    if (isCalledBack) expect(stateFault(from, ready(type, to))).toBeNull()
+    expect(to).toBe(isWithdrawn ? 'aborting' : from)
+    if (isWithdrawn) expect(stateFault(from, ready(type, to))).toBeNull()
     expect(stateAfter(type, from, { hasNewTime: false })).toBe(from)
     for (const state of WRITABLE_STATES.filter((state) => state !== from))
       expect(stateAfter(type, from, { state, hasNewTime: true })).toBe(state)
   },
 )
 
-test.each(CAMPAIGN_STATES)('a campaign that is %s can be paused and resumed only while it sends', (state) => {
+test.each(CAMPAIGN_STATES)('a campaign that is %s can be paused and resumed only if that state sends', (state) => {
   const fault = pauseFault(state)
   if (state === 'loading' || state === 'running') expect(fault).toBeNull()
   else expect(fault).toMatchObject({ code: 'validation_failed', param: 'state' })
@@ -62,9 +62,9 @@ test.each(
   CAMPAIGN_TYPES.flatMap((type) =>
     CAMPAIGN_STATES.filter((state) => state !== 'scheduled' || type === 'blast').map((state) => [type, state] as const),
   ),
-)('a %s campaign that stays %s has not moved', (type, state) => expect(stateFault(state, ready(type, state))).toBeNull())
+)('a %s campaign may stay %s', (type, state) => expect(stateFault(state, ready(type, state))).toBeNull())
 
-describe('what a state needs, on the way into it and while in it', () => {
+describe('what a state needs, when entering it and while in it', () => {
   test.each<[CampaignType, CampaignState, Partial<CampaignDraft>, string]>([
     ['blast', 'scheduled', { send_at: null }, 'send_at'],
     ['blast', 'aborting', { send_at: null }, 'send_at'],
@@ -74,7 +74,7 @@ describe('what a state needs, on the way into it and while in it', () => {
     ['blast', 'scheduled', { send_at: null, list_ids: [], hasTemplate: false }, 'send_at'],
     ['trigger', 'running', { event_name: null }, 'event_name'],
     ['trigger', 'running', { hasTemplate: false }, 'state'],
-  ])('a %s campaign that is %s with %o lacks %s', (type, state, lacking, param) => {
+  ])('a %s campaign that is %s with %o is refused for %s', (type, state, lacking, param) => {
     const before = state === 'aborting' ? 'running' : 'draft'
     for (const from of [before, state] as const) expect(stateFault(from, { ...ready(type, state), ...lacking })).toMatchObject({ param })
   })
@@ -94,4 +94,4 @@ test.each([
   ['finished', false],
   ['aborting', true],
   ['aborted', false],
-] as const)('%s is under way: %s', (state, expected) => expect(isLive(state)).toBe(expected))
+] as const)('%s is live: %s', (state, expected) => expect(isLive(state)).toBe(expected))

@@ -1,4 +1,4 @@
-/** What a campaign's state may become by a write, and what it must have for that (D-CAMP-3). Pure. */
+/** The state transitions that a write may cause, and what a campaign needs for each (D-CAMP-3). Pure. */
 import type { Fault } from '../../lib/errors.ts'
 
 export const CAMPAIGN_TYPES = ['blast', 'trigger'] as const
@@ -7,12 +7,12 @@ export type CampaignType = (typeof CAMPAIGN_TYPES)[number]
 export const CAMPAIGN_STATES = ['draft', 'scheduled', 'loading', 'running', 'finished', 'aborting', 'aborted'] as const
 export type CampaignState = (typeof CAMPAIGN_STATES)[number]
 
-/** `loading` and `aborting` come about by themselves. */
+/** The server sets `loading` and `aborting`. */
 export const WRITABLE_STATES = ['draft', 'scheduled', 'running', 'finished', 'aborted'] as const
 type WritableState = (typeof WRITABLE_STATES)[number]
 
-/** `aborting` is what a new time makes of a blast that is going out: what was not sent is taken back, and it is scheduled anew. */
-const MOVES: Record<CampaignType, Record<CampaignState, readonly (WritableState | 'aborting')[]>> = {
+/** A new `send_at` makes a blast that is being sent `aborting`: its unsent messages are withdrawn, then it is `scheduled` again. */
+const TRANSITIONS: Record<CampaignType, Record<CampaignState, readonly (WritableState | 'aborting')[]>> = {
   blast: {
     draft: ['scheduled', 'aborted'],
     scheduled: ['draft', 'aborted'],
@@ -33,13 +33,13 @@ const MOVES: Record<CampaignType, Record<CampaignState, readonly (WritableState 
   },
 }
 
-/** Is it under way, or about to be? Then deleting it aborts it first. */
+/** Whether a campaign sends or is about to. Such a campaign is aborted when it is archived. */
 export const isLive = (state: CampaignState): boolean => ['scheduled', 'loading', 'running', 'aborting'].includes(state)
 
-/** Does it send? Then it can be paused. */
+/** Only campaigns that send can be paused. */
 const isSending = (state: CampaignState): boolean => state === 'loading' || state === 'running'
 
-/** The state after a write: the one that was written, or what a new `send_at` makes of it. */
+/** The state after a write: the written one, or `aborting` if a blast that is being sent gets a new `send_at`. */
 export const stateAfter = (
   type: CampaignType,
   from: CampaignState,
@@ -57,13 +57,13 @@ export type CampaignDraft = {
 }
 
 /**
- * Why a campaign cannot go from one state to the prospect, or null. Staying in a state is no move, but what that state
- * needs must not be taken away. The first thing that is missing is named.
+ * Why a write is refused, or null. A write that keeps the state is checked too, because it may remove what that state needs.
+ * The first missing thing is reported.
  */
 export function stateFault(from: CampaignState, to: CampaignDraft): Fault | null {
   if (to.type === 'trigger' && to.state === 'scheduled')
     return broken('type', 'Only campaigns of the type `blast` can be scheduled. Set `state` to `running` instead.')
-  if (to.state !== from && !(MOVES[to.type][from] as readonly string[]).includes(to.state)) {
+  if (to.state !== from && !(TRANSITIONS[to.type][from] as readonly string[]).includes(to.state)) {
     return broken('state', `A ${to.type} campaign cannot go from \`${from}\` to \`${to.state}\`.`)
   }
   if (to.type === 'blast' && (to.state === 'scheduled' || to.state === 'aborting')) return scheduleFault(to)
@@ -84,14 +84,15 @@ function scheduleFault({ send_at, list_ids, hasTemplate }: CampaignDraft): Fault
 }
 
 function runFault({ event_name, hasTemplate }: CampaignDraft): Fault | null {
-  if (event_name === null) return broken('event_name', 'A running trigger campaign needs `event_name`, the event that it fires on.')
+  if (event_name === null)
+    return broken('event_name', 'A running trigger campaign needs `event_name`, the name of the event that sends it.')
   return hasTemplate ? null : templateFault('run')
 }
 
 const templateFault = (verb: string) =>
   broken(
     'state',
-    `The campaign needs a template before it can ${verb}. Put one at \`/campaigns/{id}/templates/{locale}\` first, one for each variant if it has some.`,
+    `The campaign needs a template before it can ${verb}. Add one with \`PUT /campaigns/{id}/templates/{locale}\`. If the campaign has variants, each needs one.`,
   )
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })

@@ -27,7 +27,7 @@ const params = { campaignId: pathId<CampaignId>() }
 
 const LOCALE_LENGTH_MAX = 255
 const locale = {
-  schema: Type.String({ minLength: 1, maxLength: LOCALE_LENGTH_MAX, description: 'BCP-47 tag.' }),
+  schema: Type.String({ minLength: 1, maxLength: LOCALE_LENGTH_MAX, description: 'A BCP 47 language tag.' }),
   read(text: string, name: string): string {
     if (text.length <= LOCALE_LENGTH_MAX && isLocale(text)) return normaliseLocale(text)
     throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must be a language tag such as \`en-AU\`.`)
@@ -36,7 +36,7 @@ const locale = {
 
 const query = Exact({ variant: Type.Optional(VariantName) })
 
-/** The templates of a campaign: writing them, trying them out. */
+/** The templates of a campaign: reading, writing, previewing, checking and testing them. */
 export const templateRoutes = [
   route({
     method: 'GET',
@@ -52,7 +52,7 @@ export const templateRoutes = [
     path: '/api/client/campaigns/{campaignId}/templates/{locale}',
     summary: 'Create or replace the template of a locale.',
     description:
-      'MJML is compiled and plain text made when a template is saved. What would not survive that is refused; what is worth knowing besides is in `findings`.',
+      'Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.',
     access: { secret: 'editor' },
     params: { ...params, locale },
     query,
@@ -73,9 +73,9 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/preview',
-    summary: 'Show what somebody would get.',
+    summary: 'Preview a message.',
     description:
-      'Of the stored templates, or of the one in `template`, which is not saved. For `user` as far as this key may see them, for the values in `data`, or for a made-up person. Links to unsubscribe lead nowhere.',
+      'Renders a stored template, or the one in `template`, which is not saved. The values are those of `user`, as far as this key may read them, those in `data`, or made-up ones. Unsubscribe links in a preview do not work.',
     access: { secret: 'support' },
     params,
     body: PreviewInput,
@@ -85,7 +85,7 @@ export const templateRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/lint',
-    summary: 'List what is worth knowing about the templates before they are sent.',
+    summary: 'Check the templates of a campaign for problems.',
     access: { secret: 'support' },
     params,
     reply: LintReport,
@@ -94,9 +94,9 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/test',
-    summary: 'Send a campaign to a few people who check it.',
+    summary: 'Send test messages of a campaign to a few recipients.',
     description:
-      'It goes to the provider of the campaign at once, with `[Test]` before the subject, and is counted nowhere. Suppressed addresses get nothing.',
+      'The provider of the campaign sends them at once, with `[Test]` before the subject. They are not counted. Nothing is sent to suppressed addresses.',
     access: { secret: 'editor' },
     bucket: 'egress',
     params,

@@ -1,4 +1,4 @@
-/** Sending a template to a few people who want to see it where it arrives. Nothing of it is counted, and no campaign knows. */
+/** Test sends: sends a template to a few given recipients. They are not counted and leave no messages in the campaign. */
 
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { isEmail } from '../../lib/email.ts'
@@ -24,22 +24,23 @@ import { getCampaign } from './service.ts'
 
 type Result = TestReport['results'][number]
 
-/** Somebody to send to: as a person, who may be made up, or why not. */
+/** A recipient with the user that the message is sent as, who may be a sample, or the reason why nothing can be sent. */
 type Recipient = { to: string; user: UserRow; isReal: boolean } | { to: string; refused: string }
 
 type Sending = {
   campaign: CampaignRow
   connection: ProviderConnection
-  /** In which locale, and as whom, when that is not each for themselves. */
+  /** The locale to use for all recipients. By default it is the locale of each user. */
   locale: string | undefined
+  /** The user to render for. By default each recipient gets their own values. */
   as: UserRow | null
   suppressed: Map<string, unknown>
   templateFor: Awaited<ReturnType<typeof templateChooser>>
 }
 
-const TEST_MARK = '[Test] '
+const SUBJECT_PREFIX = '[Test] '
 
-/** Hands the template to the campaign's provider for each recipient, and says what became of it. Throws 404. */
+/** Sends the template to each recipient by the campaign's provider and reports the results. Throws 404. */
 export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInput): Promise<TestReport> {
   const campaign = await getCampaign(ctx, id)
   const as = input.as === undefined ? null : await asCallerSees(ctx, await requireUser(ctx, input.as))
@@ -54,7 +55,7 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
   const connection = await connectProvider(ctx, campaign.channel, campaign.provider_id)
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const results: Result[] = []
-  // One after the other: there are few, and a provider's limits are not ours to break for a test.
+  // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
   for (const recipient of recipients)
     results.push(await sendOne(ctx, { campaign, connection, locale, as, suppressed, templateFor }, recipient))
   return { results }
@@ -72,7 +73,7 @@ async function recipientsOf(ctx: ProjectCtx, channel: Channel, names: string[]):
     const user = rows.get(to)
     return user
       ? { to, user, isReal: true }
-      : { to, refused: `\`${to}\` is neither an address of this channel nor the \`external_id\` of a user.` }
+      : { to, refused: `\`${to}\` is neither an address for this channel nor the \`external_id\` of a user.` }
   })
 }
 
@@ -107,15 +108,15 @@ function addressesOf(channel: Channel, recipient: Recipient): string[] {
 }
 
 async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient): Promise<Result> {
-  const made = await make(ctx, sending, recipient)
-  if ('refused' in made) return { to: recipient.to, outcome: 'refused', reason: made.refused }
+  const rendered = await renderFor(ctx, sending, recipient)
+  if ('refused' in rendered) return { to: recipient.to, outcome: 'refused', reason: rendered.refused }
   const { connection } = sending
   const id = await newMessageId(ctx)
-  const { outcome } = await connection.send({ ...made.message, id, key: `test-${id}`, headers: {}, devices: made.devices })
-  return { to: recipient.to, provider: connection.provider, ...told(outcome) }
+  const { outcome } = await connection.send({ ...rendered.message, id, key: `test-${id}`, headers: {}, devices: rendered.devices })
+  return { to: recipient.to, provider: connection.provider, ...resultOf(outcome) }
 }
 
-async function make(
+async function renderFor(
   ctx: ProjectCtx,
   { campaign, locale, as, suppressed, templateFor }: Sending,
   recipient: Recipient,
@@ -124,20 +125,20 @@ async function make(
   const { channel } = campaign
   const { user, isReal } = recipient
   if (suppressed.has(addressOf(channel, user) ?? ''))
-    return { refused: 'The address is suppressed, so nothing is sent to it, not even a test.' }
+    return { refused: 'The address is suppressed. Nothing is sent to it, including tests.' }
   if (unreachable(channel, user) !== null) return { refused: 'The user has no address or device for this channel.' }
-  const reader = as ?? user
-  const result = tryRender(channel, templateFor(locale ?? reader.locale), await scopeFor(ctx, campaign, reader, {}))
+  const renderedFor = as ?? user
+  const result = tryRender(channel, templateFor(locale ?? renderedFor.locale), await scopeFor(ctx, campaign, renderedFor, {}))
   if ('problem' in result) return { refused: result.problem }
-  const message = compose(channel, marked(result.content), user)
+  const message = compose(channel, withPrefix(result.content), user)
   if ('problem' in message) return { refused: message.problem }
   return { message, devices: channel === 'push' && isReal ? await pushDevicesOf(ctx, [user.id]) : [] }
 }
 
-const marked = (content: Record<string, unknown>): Record<string, unknown> =>
-  typeof content.subject === 'string' ? { ...content, subject: TEST_MARK + content.subject } : content
+const withPrefix = (content: Record<string, unknown>): Record<string, unknown> =>
+  typeof content.subject === 'string' ? { ...content, subject: SUBJECT_PREFIX + content.subject } : content
 
-function told(outcome: ProviderResponse): Pick<Result, 'outcome' | 'reason' | 'content'> {
+function resultOf(outcome: ProviderResponse): Pick<Result, 'outcome' | 'reason' | 'content'> {
   if (outcome.is !== 'accepted') return { outcome: outcome.is, reason: outcome.reason }
   const kept = outcome.capture ?? outcome.inbox
   return { outcome: 'accepted', ...(kept && { content: kept.content }) }

@@ -14,14 +14,14 @@ const trigger = (id: number, event_name: string, more: Partial<Trigger> = {}): T
   ...more,
 })
 
-const fact = (user: number, key: string, name: string) => {
+const storedEvent = (user: number, key: string, name: string) => {
   const at = new Date('2026-11-20T09:30:00Z')
   return { userId: user as UserId, event: { key, name, data: { n: user }, createdAt: at, receivedAt: at, eventId: null }, triggers: true }
 }
 
-test('each event makes one intent for each campaign that fires on it, with a cause of its own', () => {
-  const facts = [fact(1, '5-0', 'bought'), fact(2, '5-1', 'left'), fact(1, '5-2', 'bought')]
-  const intents = matchesOf(facts, [trigger(7, 'bought'), trigger(8, 'seen'), trigger(9, 'bought', { channel: 'push' })], NOW)
+test('each event makes one intent for each campaign that it matches, with its own cause', () => {
+  const events = [storedEvent(1, '5-0', 'bought'), storedEvent(2, '5-1', 'left'), storedEvent(1, '5-2', 'bought')]
+  const intents = matchesOf(events, [trigger(7, 'bought'), trigger(8, 'seen'), trigger(9, 'bought', { channel: 'push' })], NOW)
   expect(intents.map(({ intent: { user_id, campaign_id, channel, cause } }) => [user_id, campaign_id, channel, cause])).toEqual([
     [1, 7, 'email', 'campaign:7:event:5-0'],
     [1, 9, 'push', 'campaign:9:event:5-0'],
@@ -31,32 +31,32 @@ test('each event makes one intent for each campaign that fires on it, with a cau
   expect(intents[0]?.intent.event).toEqual({ name: 'bought', data: { n: 1 }, created_at: '2026-11-20T09:30:00.000Z' })
 })
 
-test('names of events are taken as they are', () => {
-  expect(matchesOf([fact(1, '1-0', 'Bought')], [trigger(7, 'bought')], NOW)).toEqual([])
+test('event names are case-sensitive', () => {
+  expect(matchesOf([storedEvent(1, '1-0', 'Bought')], [trigger(7, 'bought')], NOW)).toEqual([])
 })
 
-test('a rule asks what the event carries, by the operators of lists', () => {
-  const facts = [fact(1, '5-0', 'bought'), fact(2, '5-1', 'bought'), fact(3, '5-2', 'bought')]
+test('a rule on event data uses the operators of list rules', () => {
+  const events = [storedEvent(1, '5-0', 'bought'), storedEvent(2, '5-1', 'bought'), storedEvent(3, '5-2', 'bought')]
   const rule = {
     where: [
       { attribute: 'data.n', at_least: 2 },
       { attribute: 'data.n', is_not: 3 },
     ],
   }
-  const users = matchesOf(facts, [trigger(7, 'bought', { event_rule: rule })], NOW).map(({ intent }) => intent.user_id)
+  const users = matchesOf(events, [trigger(7, 'bought', { event_rule: rule })], NOW).map(({ intent }) => intent.user_id)
   expect(users).toEqual([2])
 })
 
-test('a rule about the person is left to be asked', () => {
+test('a rule on the user is returned for later evaluation', () => {
   const [found] = matchesOf(
-    [fact(1, '5-0', 'bought')],
+    [storedEvent(1, '5-0', 'bought')],
     [trigger(7, 'bought', { event_rule: { user: { attribute: 'data.plan', is: 'pro' } } })],
     NOW,
   )
   expect(found?.user?.rule).toEqual({ attribute: 'data.plan', is: 'pro' })
 })
 
-test('a message makes sense for as many hours as its campaign says', () => {
-  const [found] = matchesOf([fact(1, '5-0', 'bought')], [trigger(7, 'bought', { expires_after_hours: 2 })], NOW)
+test('a message expires after the hours that its campaign sets', () => {
+  const [found] = matchesOf([storedEvent(1, '5-0', 'bought')], [trigger(7, 'bought', { expires_after_hours: 2 })], NOW)
   expect(found?.intent.expires_at.toISOString()).toBe('2026-11-20T11:31:00.000Z')
 })

@@ -7,7 +7,7 @@ import { type CompiledRule, compileEventRule, type EventRule } from '../rules/in
 import { findMergedInto } from '../users/index.ts'
 import { runningTriggers } from './queries.ts'
 
-/** A trigger campaign that is running. */
+/** A running trigger campaign. */
 export type Trigger = {
   id: CampaignId
   event_name: string
@@ -17,7 +17,7 @@ export type Trigger = {
   expires_after_hours: number
 }
 
-/** That a person is to get a campaign's message, and why; nobody gets one cause twice. */
+/** The decision that a user is to get a campaign. The same cause never makes a second message. */
 export type MessageIntent = {
   user_id: UserId
   campaign_id: CampaignId
@@ -29,7 +29,7 @@ export type MessageIntent = {
 
 const HOUR_MS = 3_600_000
 
-/** What somebody gets because of an event. */
+/** The intent to send a trigger campaign to a user. */
 export const intentFor = (
   { id, channel, expires_after_hours }: Pick<Trigger, 'id' | 'channel' | 'expires_after_hours'>,
   user_id: UserId,
@@ -45,38 +45,38 @@ export const intentFor = (
   expires_at: new Date(now.getTime() + expires_after_hours * HOUR_MS),
 })
 
-/** An intent that holds only for who is such and such; null: for everybody. */
-export type Conditional = { intent: MessageIntent; user: CompiledRule | null }
+/** An intent that depends on a rule about the user; null means that it does not. */
+export type ConditionalIntent = { intent: MessageIntent; user: CompiledRule | null }
 
-/** What follows from facts that may trigger: one intent for each event and each campaign that fires on it, in their order. */
-export function matchesOf(facts: StoredEvent[], triggers: Trigger[], now: Date): Conditional[] {
-  const ready = triggers.map((trigger) => ({ trigger, rule: compileEventRule(trigger.event_rule ?? {}) }))
-  const byEvent = Map.groupBy(ready, ({ trigger }) => trigger.event_name)
-  return facts.flatMap(({ userId, event }) =>
+/** One intent for each event and each trigger campaign that it matches, in the order of the events. */
+export function matchesOf(events: StoredEvent[], triggers: Trigger[], now: Date): ConditionalIntent[] {
+  const compiled = triggers.map((trigger) => ({ trigger, rule: compileEventRule(trigger.event_rule ?? {}) }))
+  const byEvent = Map.groupBy(compiled, ({ trigger }) => trigger.event_name)
+  return events.flatMap(({ userId, event }) =>
     (byEvent.get(event.name) ?? [])
       .filter(({ rule }) => rule.passes(event.data, now.getTime()))
       .map(({ trigger, rule }) => {
-        const about = { name: event.name, data: event.data, created_at: event.createdAt.toISOString() }
-        return { intent: intentFor(trigger, userId, `event:${event.key}`, about, now), user: rule.user }
+        const sent = { name: event.name, data: event.data, created_at: event.createdAt.toISOString() }
+        return { intent: intentFor(trigger, userId, `event:${event.key}`, sent, now), user: rule.user }
       }),
   )
 }
 
-/** What is owed to whom by the running triggers because of what happened. */
-export async function matchTriggers(ctx: InTx, facts: StoredEvent[]): Promise<MessageIntent[]> {
-  const triggers = await runningTriggers(ctx, [...new Set(facts.map(({ event }) => event.name))])
+/** The intents that stored events cause by the running trigger campaigns. */
+export async function matchTriggers(ctx: InTx, events: StoredEvent[]): Promise<MessageIntent[]> {
+  const triggers = await runningTriggers(ctx, [...new Set(events.map(({ event }) => event.name))])
   if (triggers.length === 0) return []
-  const conditional = matchesOf(facts, triggers, ctx.clock.now())
+  const conditional = matchesOf(events, triggers, ctx.clock.now())
   const allowed = new Set<MessageIntent>()
   for (const [user, some] of Map.groupBy(conditional, ({ user }) => user)) {
     const intents = some.map(({ intent }) => intent)
-    for (const intent of user === null ? intents : await amongThose(ctx, user, intents)) allowed.add(intent)
+    for (const intent of user === null ? intents : await intentsThatPass(ctx, user, intents)) allowed.add(intent)
   }
   return conditional.map(({ intent }) => intent).filter((intent) => allowed.has(intent))
 }
 
-/** The intents for people of whom a rule holds; who was merged since is who they are now. */
-async function amongThose(ctx: ProjectCtx, rule: CompiledRule, intents: MessageIntent[]): Promise<MessageIntent[]> {
+/** The intents whose users pass a rule. For a merged user, the remaining user is checked. */
+async function intentsThatPass(ctx: ProjectCtx, rule: CompiledRule, intents: MessageIntent[]): Promise<MessageIntent[]> {
   const ids = [...new Set(intents.map(({ user_id }) => user_id))]
   const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
   const facts = await loadFacts(ctx, rule, 'events', [...new Set(mergedInto.values())])

@@ -1,16 +1,15 @@
-/** Which variant of a campaign did best. Pure. */
+/** Chooses the variant of a campaign that did best. Pure. */
 import type { Counts } from '../messages/index.ts'
 import type { Winner, WinnerNumbers } from './schema.ts'
 
 type Row = Pick<Counts['states'][number], 'state' | 'variant' | 'messages' | 'opens' | 'clicks'>
 
-/** What nobody has tried to send yet. */
-const AHEAD = ['queued', 'claimed', 'deferred']
-const HANDED_OVER = ['sent', 'delivered', 'bounced', 'complained']
+const UNSENT = ['queued', 'claimed', 'deferred']
+const SENT = ['sent', 'delivered', 'bounced', 'complained']
 
 /**
- * The variant with the highest rate of people who opened or clicked among those to whom it was sent, the first of several.
- * Null while nothing was sent and something still will be: a number without a test says nothing.
+ * The variant with the highest share of opened or clicked messages; of equal ones the first. Null while no test message was sent but
+ * some still will be, because there is nothing to compare yet.
  */
 export function chooseWinner(
   metric: Winner['metric'],
@@ -19,10 +18,10 @@ export function chooseWinner(
 ): { variant: number; numbers: WinnerNumbers } | null {
   const tested = rows.filter(({ variant }) => variant !== null)
   const numbers = Array.from({ length: variants }, (_, variant) => {
-    const own = tested.filter((row) => row.variant === variant && HANDED_OVER.includes(row.state))
+    const own = tested.filter((row) => row.variant === variant && SENT.includes(row.state))
     return { variant, sent: sumOf(own, 'messages'), opens: sumOf(own, 'opens'), clicks: sumOf(own, 'clicks') }
   })
-  if (numbers.every(({ sent }) => sent === 0) && tested.some(({ state }) => AHEAD.includes(state))) return null
+  if (numbers.every(({ sent }) => sent === 0) && tested.some(({ state }) => UNSENT.includes(state))) return null
   const rate = (variant: number) => (numbers[variant]?.[metric] ?? 0) / Math.max(1, numbers[variant]?.sent ?? 0)
   const best = numbers.reduce((best, { variant }) => (rate(variant) > rate(best) ? variant : best), 0)
   return { variant: best, numbers }

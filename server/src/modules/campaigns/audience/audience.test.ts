@@ -9,15 +9,15 @@ import { loadAudiences, loadChunk } from './load.ts'
 const stateOf = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body.state
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
 
-/** Everybody's messages are made and nothing is sent. */
+/** Creates the messages of a campaign without sending them. */
 async function load(w: World, campaign: { id: number }) {
   await schedule(w, campaign)
   await run(w, 'campaigns.launch')
   await run(w, 'campaigns.load', 3)
 }
 
-describe('who is meant', () => {
-  test('everybody in any of the lists, once, and those who get nothing with the reason', async () => {
+describe('the audience', () => {
+  test('has every user of any of the lists once, skipped users with the reason', async () => {
     await using w = await world()
     const one = await listOf(w, 'ana', 'bo', 'cy')
     const two = await listOf(w, 'cy', 'di')
@@ -37,7 +37,7 @@ describe('who is meant', () => {
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 1 } })
   })
 
-  test('a suppressed address gets nothing, whoever it belongs to', async () => {
+  test('skips a suppressed address, whichever user it belongs to', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo')])
     const put = await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ANA@example.com' }])
@@ -46,7 +46,7 @@ describe('who is meant', () => {
     expect(await outcomes(w, campaign)).toEqual(['ana: skipped suppressed', 'bo: queued'])
   })
 
-  test('an audience of nobody is finished at once', async () => {
+  test('without users is finished at once', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w)])
     await schedule(w, campaign)
@@ -58,7 +58,7 @@ describe('who is meant', () => {
     })
   })
 
-  test('somebody who was erased is left out; for somebody who was merged stands the survivor', async () => {
+  test('leaves out erased users and has the remaining user instead of a merged one', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo', 'cy')])
     await w.post('/api/client/users/batch', [{ anonymous_id: 'device' }])
@@ -73,7 +73,7 @@ describe('who is meant', () => {
     expect(await outcomes(w, campaign)).toEqual(['ana: queued', 'cy: queued', 'dee: queued'])
   })
 
-  test('the holdout is always the same part of those who could get it', async () => {
+  test('has a hold-out that is always the same share of the eligible users', async () => {
     await using w = await world()
     const users = names(100)
     const list = await listOf(w, ...users)
@@ -82,17 +82,17 @@ describe('who is meant', () => {
     await load(w, campaign)
     const rows = await messagesIn(w, campaign)
     expect(rows.filter(({ reason }) => reason === 'excluded')).toHaveLength(50)
-    const held = rows.filter(({ reason }) => reason === 'holdout').map(({ user }) => user)
-    expect(held.length).toBeGreaterThan(8)
-    expect(held.length).toBeLessThan(33)
+    const heldOut = rows.filter(({ reason }) => reason === 'holdout').map(({ user }) => user)
+    expect(heldOut.length).toBeGreaterThan(8)
+    expect(heldOut.length).toBeLessThan(33)
     await write(w, campaign, { send_at: w.clock.now().toISOString().replace('Z', '+00:30') })
     await w.drain()
-    expect((await messagesIn(w, campaign)).filter(({ reason }) => reason === 'holdout').map(({ user }) => user)).toEqual(held)
+    expect((await messagesIn(w, campaign)).filter(({ reason }) => reason === 'holdout').map(({ user }) => user)).toEqual(heldOut)
   })
 })
 
 describe('chunks', () => {
-  test('of any size make the same audience', async () => {
+  test('of any size load the same audience', async () => {
     await using w = await world()
     const users = names(25)
     const lists = [await listOf(w, ...users.slice(0, 15)), await listOf(w, ...users.slice(10))]
@@ -110,7 +110,7 @@ describe('chunks', () => {
     }
   })
 
-  test('a chunk that was begun and lost is begun again, and nobody is left out or twice in', async () => {
+  test('a chunk that was lost in a crash is loaded again, without missing or duplicate users', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(12))])
     await schedule(w, campaign)
@@ -128,25 +128,25 @@ describe('chunks', () => {
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 12, sent: 12 } })
   })
 
-  test('two workers never make the same chunk', async () => {
+  test('concurrent workers never load the same chunk', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(60))])
     await schedule(w, campaign)
     await run(w, 'campaigns.launch')
-    let looked = 0
+    let loaded = 0
     const worker = async () => {
       for (let idle = 0; idle < 20; ) {
         const done = await loadChunk(w.ctx, campaign.id, 7)
-        looked += done
+        loaded += done
         idle = done === 0 ? idle + 1 : 0
       }
     }
     await Promise.all([worker(), worker(), worker()])
-    expect(looked).toBe(60)
+    expect(loaded).toBe(60)
     expect(await outcomes(w, campaign)).toHaveLength(60)
   })
 
-  test('two processes begin a blast once', async () => {
+  test('concurrent processes launch a blast once', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(3))])
     await schedule(w, campaign)
@@ -155,7 +155,7 @@ describe('chunks', () => {
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
   })
 
-  test('a list that takes on a new rule meanwhile goes on with its new users from there', async () => {
+  test('when a list gets a new rule during loading, the users of the new rule follow from there', async () => {
     await using w = await world()
     const users = names(20)
     await w.users(...users)
@@ -171,7 +171,7 @@ describe('chunks', () => {
     await run(w, 'campaigns.launch')
     await loadAudiences(w.ctx, 5)
     await w.patch(`/api/client/lists/${list.id}`, { rule: { not: { attribute: 'data.odd', is: true } } })
-    // Until it is built, the old users count.
+    // Until the new version is built, the list has the old users.
     await loadAudiences(w.ctx, 2)
     await run(w, 'lists.build', 5)
     await w.drain()
@@ -180,11 +180,11 @@ describe('chunks', () => {
   })
 })
 
-test('members of several lists come in the order of their ids, each once, without those of other projects', async () => {
+test('audienceAfter returns users of several lists once each, ordered by id, without those of other projects', async () => {
   await using w = await world()
   const one = (await listOf(w, 'ana', 'bo', 'cy')) as ListId
   const two = (await listOf(w, 'bo', 'di')) as ListId
-  const walk = async (ctx: ProjectCtx, size: number) => {
+  const readAll = async (ctx: ProjectCtx, size: number) => {
     const found: UserId[] = []
     for (;;) {
       const next = await audienceAfter(ctx, [one, two], found.at(-1) ?? (0 as UserId), size)
@@ -192,15 +192,15 @@ test('members of several lists come in the order of their ids, each once, withou
       found.push(...next)
     }
   }
-  const all = await walk(w.ctx, 100)
+  const all = await readAll(w.ctx, 100)
   expect(all).toHaveLength(4)
   expect(all).toEqual([...all].sort((a, b) => a - b))
-  expect(await walk(w.ctx, 1)).toEqual(all)
-  expect(await walk((await w.other()).ctx, 100)).toEqual([])
+  expect(await readAll(w.ctx, 1)).toEqual(all)
+  expect(await readAll((await w.other()).ctx, 100)).toEqual([])
 })
 
-describe('on each user’s clock', () => {
-  /** It is Monday, 09:00 UTC. */
+describe('in each user’s time zone', () => {
+  /** The test clock shows Monday, 09:00 UTC. */
   async function worldwide(w: World, send_at: string) {
     const list = await listOf(w, 'apia', 'sydney', 'perth', 'london', 'york', 'nowhere')
     await w.post('/api/client/users/batch', [
@@ -218,7 +218,7 @@ describe('on each user’s clock', () => {
   const sent = async (w: World, campaign: { id: number }) =>
     (await outcomes(w, campaign)).filter((line) => !line.endsWith('queued')).map((line) => line.split(':')[0])
 
-  test('it goes round the world with the sun; who has no zone goes with the project', async () => {
+  test('users get it at the same local time; users without a time zone get it in the project’s', async () => {
     await using w = await world()
     const campaign = await worldwide(w, '2026-11-24T10:00')
     await w.drain()
@@ -227,20 +227,20 @@ describe('on each user’s clock', () => {
     await w.drain()
     expect(await stateOf(w, campaign)).toBe('running')
     expect(await sent(w, campaign)).toEqual([])
-    const seen: Record<number, string[]> = {}
+    const byHour: Record<number, string[]> = {}
     for (let hour = 20; hour <= 40; hour++) {
       const before = await sent(w, campaign)
       await w.drain()
       const now = (await sent(w, campaign)).filter((name) => !before.includes(name))
-      if (now.length > 0) seen[hour] = now as string[]
+      if (now.length > 0) byHour[hour] = now as string[]
       w.advance('1 hour')
     }
-    // Hours since the beginning of Monday in UTC: Apia is 13 ahead, Sydney 11, Perth 8; New York is 5 behind.
-    expect(seen).toEqual({ 21: ['apia'], 23: ['nowhere', 'sydney'], 26: ['perth'], 34: ['london'], 39: ['york'] })
+    // Hours since the start of Monday in UTC: Apia is 13 ahead, Sydney 11, Perth 8; New York is 5 behind.
+    expect(byHour).toEqual({ 21: ['apia'], 23: ['nowhere', 'sydney'], 26: ['perth'], 34: ['london'], 39: ['york'] })
     expect(await stateOf(w, campaign)).toBe('finished')
   })
 
-  test('who is past the time gets it at once, with the whole time to its deadline', async () => {
+  test('users whose time has passed get it at once, with the full time to its deadline', async () => {
     await using w = await world()
     const campaign = await worldwide(w, '2026-11-23T12:00')
     await w.drain()

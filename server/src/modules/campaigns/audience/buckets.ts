@@ -1,16 +1,16 @@
 /**
- * Who falls into which part of an audience. A person's place depends on the campaign and the person alone, so that it is the same
- * whenever and wherever it is asked. Pure.
+ * Divides an audience by buckets. A user's bucket depends only on the campaign and the user, so it is the same in every process at any
+ * time. Pure.
  */
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
 
-/** What an audience is divided for. Each is independent of the others. */
+/** The purposes of a division. A user's bucket for one is independent of the buckets for the others. */
 const PURPOSES = { holdout: 1, variant: 2, test: 3 } as const
 type Purpose = keyof typeof PURPOSES
 
 const WORD = 2 ** 32
 
-/** A number from 0 up to but not including 1, spread evenly over people. MurmurHash3 (x86, 32 bits) of five words. */
+/** The bucket of a user: at least 0, less than 1, evenly distributed. MurmurHash3 (x86, 32 bits) of five words. */
 export function bucketOf(purpose: Purpose, campaign: CampaignId, user: UserId): number {
   const words = [PURPOSES[purpose], campaign % WORD, Math.floor(campaign / WORD), user % WORD, Math.floor(user / WORD)]
   let hash = 0
@@ -26,16 +26,16 @@ export function bucketOf(purpose: Purpose, campaign: CampaignId, user: UserId): 
 
 const rotated = (word: number, by: number) => (word << by) | (word >>> (32 - by))
 
-/** Is the person one of `percent` in a hundred? */
+/** Whether the user is in a share of `percent`. */
 export const isInShare = (purpose: Purpose, percent: number, campaign: CampaignId, user: UserId): boolean =>
   percent > 0 && bucketOf(purpose, campaign, user) * 100 < percent
 
-/** Which of several parts the person is in, by their weights. There must be a part. */
+/** The index of the user's variant, chosen by weight. There must be at least one weight. */
 export function variantIndexOf(weights: readonly number[], campaign: CampaignId, user: UserId): number {
   let rest = bucketOf('variant', campaign, user) * weights.reduce((sum, weight) => sum + weight, 0)
-  const part = weights.findIndex((weight) => {
+  const index = weights.findIndex((weight) => {
     rest -= weight
     return rest < 0
   })
-  return part === -1 ? weights.length - 1 : part
+  return index === -1 ? weights.length - 1 : index
 }

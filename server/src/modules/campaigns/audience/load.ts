@@ -1,7 +1,7 @@
 /**
- * Turns the audience of a blast into messages, some thousands of people at a time. Each chunk is a short transaction with the place
- * where the next one begins, so that whoever dies on the way has done a chunk or has not; and everybody becomes a message, those who
- * get nothing with the reason, so that the totals tell of all.
+ * Turns the audience of a blast into messages, some thousands of users at a time. Each chunk is a short transaction that also saves
+ * where the next one starts, so a crash leaves no chunk half done. Every user gets a message record, skipped users with the reason, so
+ * that totals always reconcile.
  */
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
@@ -18,7 +18,7 @@ import { sendTimes } from './send-times.ts'
 const CHUNK_USERS = 5000
 const CAMPAIGNS_AT_ONCE = 20
 
-/** Starts the blasts whose time has come. Answers how many it found. */
+/** Launches the blasts that are due. Returns how many it found. */
 export async function launchDue(ctx: Ctx): Promise<number> {
   const due = await queries.findDue(ctx, CAMPAIGNS_AT_ONCE)
   for (const [projectId, campaigns] of Map.groupBy(due, ({ project_id }) => project_id)) {
@@ -29,7 +29,7 @@ export async function launchDue(ctx: Ctx): Promise<number> {
   return due.length
 }
 
-/** Loads one chunk of each audience that is not complete. Answers how many people it looked at, and campaigns that it completed. */
+/** Loads one chunk of each incomplete audience. Returns the number of users loaded plus the number of campaigns completed. */
 export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
   for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
@@ -38,7 +38,7 @@ export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS):
   return done + (await queries.runLoaded(ctx))
 }
 
-/** One chunk of an audience; 0 when somebody else is at it, or when it may not be loaded any more. */
+/** Loads one chunk of an audience. Returns 0 if another process is loading it or the campaign no longer loads. */
 export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): Promise<number> =>
   inTx(ctx, async (ctx) => {
     const audience = await queries.lockAudience(ctx, id)

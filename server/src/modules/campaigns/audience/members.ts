@@ -1,4 +1,4 @@
-/** Everything that decides about people of an audience, in one statement of each kind. */
+/** Reads what decides about the users of an audience, with one statement for each kind of data. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
@@ -9,7 +9,7 @@ import type { CampaignRow } from '../schema.ts'
 
 export type Contact = Awaited<ReturnType<typeof contactsOf>>[number]
 
-/** What decides about a person of an audience. */
+/** A user of an audience with what decides about their message. */
 export type Member = {
   user: Contact
   isExcluded: boolean
@@ -19,14 +19,14 @@ export type Member = {
 
 type Audience = Pick<CampaignRow, 'channel' | 'subscription_id' | 'exclusion_list_ids'>
 
-/** What is known of these people, each once, in the order of their ids. Who was merged is the survivor; who was erased is left out. */
+/** The members for these ids, each once, ordered by id. A merged user is replaced by the remaining one; erased users are left out. */
 export async function membersOf(ctx: ProjectCtx, audience: Audience, ids: UserId[]): Promise<Member[]> {
   const users = await usersOf(ctx, ids)
-  const present = users.map(({ id }) => id)
+  const userIds = users.map(({ id }) => id)
   const excluded = new Set(
-    audience.exclusion_list_ids.length > 0 ? await membersAmong(ctx, audience.exclusion_list_ids as ListId[], present) : [],
+    audience.exclusion_list_ids.length > 0 ? await membersAmong(ctx, audience.exclusion_list_ids as ListId[], userIds) : [],
   )
-  const consents = await consentsOf(ctx, audience, present)
+  const consents = await consentsOf(ctx, audience, userIds)
   const addresses = users.flatMap((user) => addressOf(audience.channel, user) ?? [])
   const suppressions = addresses.length > 0 ? await suppressedAmong(ctx, audience.channel, addresses) : new Map<string, SuppressionReason>()
   return users.map((user) => ({
@@ -40,12 +40,12 @@ export async function membersOf(ctx: ProjectCtx, audience: Audience, ids: UserId
 const addressOf = (channel: Channel, { email, phone }: Pick<Contact, 'email' | 'phone'>): string | null =>
   channel === 'email' ? email : channel === 'text' ? phone : null
 
-/** A list learns a moment later that its member was merged: until then the survivor stands in. */
+/** Lists are updated a moment after a merge. Until then this replaces a merged user by the remaining one. */
 async function usersOf(ctx: ProjectCtx, ids: UserId[]): Promise<Contact[]> {
   const users = new Map((await contactsOf(ctx, ids)).map((user) => [user.id, user]))
-  const gone = ids.filter((id) => !users.has(id))
-  if (gone.length > 0) {
-    const mergedInto = (await findMergedInto(ctx, ctx.projectId, gone)).map(({ merged_into }) => merged_into)
+  const absent = ids.filter((id) => !users.has(id))
+  if (absent.length > 0) {
+    const mergedInto = (await findMergedInto(ctx, ctx.projectId, absent)).map(({ merged_into }) => merged_into)
     for (const user of await contactsOf(ctx, mergedInto)) users.set(user.id, user)
   }
   return [...users.values()].sort((a, b) => a.id - b.id)

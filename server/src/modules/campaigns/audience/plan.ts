@@ -1,4 +1,4 @@
-/** What each person of an audience is to get, or why not. Pure. */
+/** Plans the message of each user of an audience: variant, time, or the reason to skip the user. Pure. */
 import { type Planned, skipReasonFor } from '../../messages/index.ts'
 import type { CampaignRow } from '../schema.ts'
 import { isInShare, variantIndexOf } from './buckets.ts'
@@ -7,14 +7,14 @@ import type { Contact, Member } from './members.ts'
 type Split = Pick<CampaignRow, 'id' | 'channel' | 'holdout_percent' | 'variants' | 'winner'>
 
 /**
- * Why somebody gets nothing, or null. Held out are some of those who could get it, so that they can be compared with those who do.
+ * Why a user gets no message, or null. The hold-out is taken from the users who could get it, so that it compares with those who do.
  */
 export function skipReason({ id, channel, holdout_percent }: Split, { user, isExcluded, consent, suppression }: Member): Planned['reason'] {
   if (isExcluded) return 'excluded'
   return skipReasonFor(channel, { user, consent, suppression }) ?? (isInShare('holdout', holdout_percent, id, user.id) ? 'holdout' : null)
 }
 
-/** The variant that falls to a person; null when there are none, or when the person waits for the one that does best. */
+/** The variant of a user; null if there are no variants or the user waits for the winner. */
 export function variantFor({ id, variants, winner }: Split, user: Pick<Contact, 'id'>): number | null {
   if (variants.length === 0 || (winner && !isInShare('test', winner.test_percent, id, user.id))) return null
   return variantIndexOf(
@@ -26,14 +26,14 @@ export function variantFor({ id, variants, winner }: Split, user: Pick<Contact, 
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** By then the winner has been chosen. */
+/** Time for the job that chooses the winner. */
 const CHOICE_MS = 5000
 
-/** When those who wait for the best variant get it, at the earliest. */
+/** The earliest time at which users who wait for the winner get it. */
 const afterTheTest = ({ winner, started_at }: Pick<CampaignRow, 'winner' | 'started_at'>): number =>
   winner && started_at ? started_at.getTime() + winner.after_minutes * MINUTE_MS + CHOICE_MS : 0
 
-/** The message of one person. `timeIn` says when `send_at` is in a time zone; what is past goes at once. */
+/** Plans the message of one user. `timeIn` gives the instant of `send_at` in a time zone; if that has passed, the message is due now. */
 export function planFor(
   campaign: Split & Pick<CampaignRow, 'started_at' | 'expires_after_hours'>,
   member: Member,

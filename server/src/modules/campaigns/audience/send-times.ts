@@ -1,18 +1,18 @@
-/** When a time that clocks show comes, wherever they hang. Pure. */
+/** Converts a local time to instants in time zones. Pure. */
 import { Temporal } from 'temporal-polyfill'
 import { isTimeZone } from '../../../lib/time-zones.ts'
 
 const HOUR_MS = 3_600_000
-/** No clock is further ahead of UTC. */
+/** No time zone is further ahead of UTC. */
 const AHEAD_MAX_MS = 14 * HOUR_MS
 
-/** When the first clock in the world shows a time; `wallClock` is one without an offset. */
+/** The instant at which a local time comes in the first time zone. `wallClock` has no offset. */
 export const earliestAnywhere = (wallClock: string): Date => new Date(new Date(`${wallClock}Z`).getTime() - AHEAD_MAX_MS)
 
 /**
- * When the clocks of a time zone show `wallClock`. A time that a zone leaves out when its clocks are put forward comes as much
- * later as they are put forward; of a time that comes twice the first counts. Whoever has no zone that is known goes by `fallback`.
- * A zone is asked once: an audience of millions lives in some hundreds.
+ * The instant of `wallClock` in a time zone. A time skipped by daylight saving is moved forward by the length of the gap; of a repeated
+ * time the first occurrence counts. `fallback` replaces a time zone that is missing or unknown. Results are kept by zone: an audience of
+ * millions lives in some hundreds of zones.
  */
 export function sendTimes(wallClock: string, fallback: string): (zone: string | null) => Date {
   const local = Temporal.PlainDateTime.from(wallClock)

@@ -1,4 +1,4 @@
-/** What a rehearsal has found so far. Pure. */
+/** Adds up what a preflight has found so far. Pure. */
 import type { UserId } from '../../../lib/ids.ts'
 import type { PreflightResult } from './preflight-message.ts'
 import type { Count, Problem } from './schema.ts'
@@ -9,13 +9,13 @@ const EXAMPLES_EACH_MAX = 10
 
 export type Findings = { counts: Count[]; problems: Problem[] }
 
-/** One person's rehearsal, and by which template. */
+/** The preflight result of one user, with the template used. */
 export type PreflightTry = PreflightResult & { userId: UserId; locale: string | null; variant: number }
 
-/** The findings with those of some more people. */
+/** The findings with the results of more users added. */
 export function withFound({ counts, problems }: Findings, tried: PreflightTry[]): Findings {
   const counted = new Map(counts.map((count) => [nameOf(count), { ...count }]))
-  const known = new Map(problems.map((problem) => [placeOf(problem), { ...problem, user_ids: [...problem.user_ids] }]))
+  const known = new Map(problems.map((problem) => [keyOf(problem), { ...problem, user_ids: [...problem.user_ids] }]))
   let examples = problems.reduce((sum, { user_ids }) => sum + user_ids.length, 0)
   for (const { outcome, problems, userId, locale, variant } of tried) {
     const count = counted.get(nameOf(outcome)) ?? { ...outcome, people: 0 }
@@ -23,9 +23,9 @@ export function withFound({ counts, problems }: Findings, tried: PreflightTry[])
     counted.set(nameOf(outcome), count)
     for (const { kind, message } of problems) {
       const fresh = { locale, variant, kind, message, people: 0, user_ids: [] }
-      const problem = known.get(placeOf(fresh)) ?? fresh
+      const problem = known.get(keyOf(fresh)) ?? fresh
       if (problem === fresh && known.size >= PROBLEMS_MAX) continue
-      known.set(placeOf(problem), problem)
+      known.set(keyOf(problem), problem)
       problem.people++
       if (examples >= EXAMPLES_MAX || problem.user_ids.length >= EXAMPLES_EACH_MAX) continue
       problem.user_ids.push(userId)
@@ -37,4 +37,4 @@ export function withFound({ counts, problems }: Findings, tried: PreflightTry[])
 
 const nameOf = ({ state, reason }: Omit<Count, 'people'>) => `${state} ${reason}`
 
-const placeOf = ({ locale, variant, kind, message }: Problem) => JSON.stringify([locale, variant, kind, message])
+const keyOf = ({ locale, variant, kind, message }: Problem) => JSON.stringify([locale, variant, kind, message])

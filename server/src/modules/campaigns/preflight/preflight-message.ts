@@ -1,4 +1,4 @@
-/** What would become of one person's message, without sending it. Pure. */
+/** Renders one user's message without sending it. Pure. */
 
 import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid.ts'
 import { variablesOf } from '../../../lib/liquid-variables.ts'
@@ -7,7 +7,7 @@ import { type Contact, compose } from '../../channels/index.ts'
 import { type Content, renderContent, type SendableTemplate } from '../../templates/index.ts'
 import type { Count, Problem } from './schema.ts'
 
-/** How a rehearsal ended, and what there is to complain about. */
+/** The state that the message would get, and problems of its template. */
 export type PreflightResult = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[] }
 
 const failed = (reason: string, message: string): PreflightResult => ({
@@ -15,7 +15,7 @@ const failed = (reason: string, message: string): PreflightResult => ({
   problems: [{ kind: reason === 'no_template' ? 'no_template' : 'render_failed', message }],
 })
 
-/** Fills the template in and makes the message, as the sender would. */
+/** Renders and composes the message, as the sender would. */
 export function preflightMessage(channel: Channel, template: SendableTemplate | undefined, scope: Scope, user: Contact): PreflightResult {
   if (!template) return failed('no_template', 'There is no template.')
   try {
@@ -35,10 +35,10 @@ export function preflightMessage(channel: Channel, template: SendableTemplate | 
 
 type Printed = { path: string; names: string[] }
 
-// By the object: a template is read once for all its people.
+// Keyed by the object, so that a template is analysed once for all users.
 const known = new WeakMap<Content, Printed[]>()
 
-/** The variables that are printed whatever happens: outside of blocks, and with no default to stand in. */
+/** The variables that are always printed: outside blocks and without a default. */
 function printed(content: Content): Printed[] {
   const found = known.get(content)
   if (found) return found
@@ -66,9 +66,9 @@ function printedIn(text: string): Printed[] {
     else if (name !== null && BLOCKS.includes(name)) depth++
     else if (name?.startsWith('end') && BLOCKS.includes(name.slice('end'.length))) depth--
   }
-  // What the template itself assigns is no variable of the scope: the whole text knows which those are.
-  const asked = new Set(variablesOf(text).map(({ path }) => path))
-  return outside.flatMap((tag) => variablesOf(tag)).filter(({ path }) => asked.has(path))
+  // Variables that the template assigns itself are not part of the scope. Only the whole text shows which those are.
+  const ofScope = new Set(variablesOf(text).map(({ path }) => path))
+  return outside.flatMap((tag) => variablesOf(tag)).filter(({ path }) => ofScope.has(path))
 }
 
 function valueAt(scope: Scope, names: readonly string[]): unknown {

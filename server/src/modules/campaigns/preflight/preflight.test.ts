@@ -15,7 +15,7 @@ async function start(w: World, campaign: { id: number }) {
   return reply
 }
 
-test('a rehearsal says who would get it, who would not, and for whom the template breaks, and sends nothing', async () => {
+test('a preflight counts who would get the campaign and who not, lists users whose template fails, and sends nothing', async () => {
   await using w = await world()
   const list = await listOf(w, 'ana', 'bo', 'cy', 'di')
   const campaign = await blastTo(w, [list], { exclusion_list_ids: [await listOf(w, 'di')] })
@@ -64,7 +64,7 @@ test('a rehearsal says who would get it, who would not, and for whom the templat
   expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
 })
 
-test('it goes on where it was, chunk by chunk, and only one is under way', async () => {
+test('a preflight continues chunk by chunk, and a campaign runs only one at a time', async () => {
   await using w = await world()
   const campaign = await blastTo(w, [await listOf(w, 'a', 'b', 'c', 'd', 'e')])
   const { body: first } = await start(w, campaign)
@@ -80,7 +80,7 @@ test('it goes on where it was, chunk by chunk, and only one is under way', async
   expect(second.id).not.toBe(first.id)
 })
 
-test('the newest five are kept; who was erased is not named any more', async () => {
+test('the newest five preflights are kept, without users who were erased since', async () => {
   await using w = await world()
   const campaign = await blastTo(w, [await listOf(w, 'ana')])
   await w.put(`${pathOf(campaign)}/templates/en`, { subject: '{{ user.data.name }}', html: '<p>Hello</p>' })
@@ -98,7 +98,7 @@ test('the newest five are kept; who was erased is not named any more', async () 
   expect(await last()).toMatchObject({ people: 1, users: [] })
 })
 
-test('only a blast with lists has an audience to rehearse, in its own project, for an editor', async () => {
+test('a preflight needs a blast with lists in the same project, and an editor', async () => {
   await using w = await world()
   const trigger = await w.post(CAMPAIGNS, { type: 'trigger', name: 'x', subscription_id: await subscriptionTo(w) })
   expect(await w.post(pathOfPreflights(trigger.body))).toMatchObject({ status: 422, body: { error: { param: 'type' } } })
@@ -128,7 +128,7 @@ test.each<[string, string[]]>([
   ['{{ user.email }}', []],
   ['{{ user.blank }}{{ user.none }}', ['user.blank', 'user.none']],
   ['{{ user.zero }}{{ user.no }}', []],
-])('%s prints what is empty: %j', (body, empty) => {
+])('the empty variables of %s are %j', (body, empty) => {
   const template = { id: 1, locale: 'en', variant: 0, content: { body }, required: [] } as unknown as SendableTemplate
   const scope = { user: { email: 'ana@example.com', blank: ' ', none: [], zero: 0, no: false } }
   const { problems } = preflightMessage('text', template, scope, { ...user, phone: '+61491570156' })
@@ -137,8 +137,8 @@ test.each<[string, string[]]>([
   )
 })
 
-test('findings are bounded however many people break, and everybody is counted', () => {
-  const broken = (userId: number, message: string): PreflightTry => ({
+test('findings are limited however many users fail, and every user is counted', () => {
+  const failed = (userId: number, message: string): PreflightTry => ({
     userId: userId as UserId,
     locale: 'en',
     variant: 0,
@@ -147,11 +147,11 @@ test('findings are bounded however many people break, and everybody is counted',
   })
   const some = withFound(
     { counts: [], problems: [] },
-    Array.from({ length: 500 }, (_, index) => broken(index, 'same')),
+    Array.from({ length: 500 }, (_, index) => failed(index, 'same')),
   )
   const many = withFound(
     some,
-    Array.from({ length: 500 }, (_, index) => broken(index, `other ${index}`)),
+    Array.from({ length: 500 }, (_, index) => failed(index, `other ${index}`)),
   )
   expect(many.counts).toEqual([{ state: 'failed', reason: 'render_failed', people: 1000 }])
   expect(many.problems).toHaveLength(100)

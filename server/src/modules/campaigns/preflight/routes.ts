@@ -10,9 +10,9 @@ export const preflightRoutes = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/preflights',
-    summary: 'Rehearse a blast with its whole audience; nothing is sent.',
+    summary: 'Start a preflight of a blast.',
     description:
-      'Every user’s message is made in the background. While one rehearsal is under way, that is the reply. The newest five are kept.',
+      'The message of every user in the audience is rendered in the background; nothing is sent. While a preflight is running, that one is returned. The newest five are kept.',
     access: { secret: 'editor' },
     params,
     reply: Preflight,
@@ -23,8 +23,8 @@ export const preflightRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/preflights/{preflightId}',
-    summary: 'Read how far a rehearsal is, and what it has found.',
-    description: 'A variable counts as empty when it is printed outside of a block and without `default`.',
+    summary: 'Read the progress and the findings of a preflight.',
+    description: 'Empty variables are reported if they are printed outside blocks and without `default`.',
     access: { secret: 'support' },
     params: { ...params, preflightId: pathId<PreflightId>() },
     reply: Preflight,

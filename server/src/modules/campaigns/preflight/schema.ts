@@ -4,15 +4,15 @@ import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/s
 import { VariantName } from '../../templates/index.ts'
 
 const State = OneOf(['running', 'finished'] as const)
-const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, { description: 'What the message would become; `reason` says why.' })
+const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, { description: 'The state that the message would get. `reason` says why.' })
 const Reason = Nullable(Type.String())
 const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template'] as const)
 
-/** How many people would come to what. */
+/** How many users would get which result. */
 const Count = Type.Object({ state: WouldBe, reason: Reason, people: Type.Integer() })
 export type Count = Static<typeof Count>
 
-/** What is wrong with a template for some people. */
+/** A problem of a template, with some users that it affects. */
 const Problem = Type.Object({
   locale: Nullable(Type.String()),
   variant: Type.Integer(),
@@ -27,7 +27,9 @@ const columns = {
   id: IdOf<PreflightId>(),
   campaign_id: IdOf<CampaignId>(),
   state: State,
-  people_total: Type.Integer({ description: 'Users of the lists; those in several are counted several times until it is finished.' }),
+  people_total: Type.Integer({
+    description: 'The number of users. Until the preflight is finished, users on several lists are counted several times.',
+  }),
   people_done: Type.Integer(),
 }
 
@@ -41,20 +43,20 @@ export const PreflightRow = Type.Object({
 })
 export type PreflightRow = Static<typeof PreflightRow>
 
-/** A rehearsal of a whole audience. */
+/** A preflight of a whole audience. */
 export const Preflight = Exact({
   ...columns,
   counts: Type.Array(Exact({ state: WouldBe, reason: Reason, people: Type.Integer() })),
   problems: Type.Array(
     Exact({
-      locale: Nullable(Type.String({ description: 'The locale of the template; null when there is none.' })),
+      locale: Nullable(Type.String({ description: 'The locale of the template; null if there is no template.' })),
       variant: VariantName,
       kind: ProblemKind,
       message: Type.String(),
-      people: Type.Integer({ description: 'How many users it is about.' }),
-      users: Type.Array(Exact({ id: IdOf<UserId>(), external_id: Type.String() }), { description: 'Some of them.' }),
+      people: Type.Integer({ description: 'The number of users affected.' }),
+      users: Type.Array(Exact({ id: IdOf<UserId>(), external_id: Type.String() }), { description: 'Some of the users affected.' }),
     }),
-    { description: 'The first 100 kinds of problem, with at most 100 users in all.' },
+    { description: 'The first 100 different problems, with at most 100 users in all.' },
   ),
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),

@@ -1,4 +1,4 @@
-/** Rehearses the whole audience of a blast before it goes out: who would get it, who would not, and for whom its templates break. */
+/** Checks a blast for its whole audience before it is sent: who would get it, who would not, and for which users its templates fail. */
 
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
@@ -19,26 +19,26 @@ import * as queries from './queries.ts'
 import type { Preflight, PreflightRow } from './schema.ts'
 
 const CHUNK_USERS = 200
-const AT_ONCE = 10
-const KEPT = 5
+const PREFLIGHTS_AT_ONCE = 10
+const PREFLIGHTS_KEPT = 5
 
-/** Starts a rehearsal; when one is under way, that is the one. Throws 404, 422. */
+/** Starts a preflight, or returns the running one. Throws 404, 422. */
 export async function startPreflight(ctx: ProjectCtx, id: CampaignId): Promise<Preflight> {
   const row = await inTx(ctx, async (ctx) => {
     const { type, list_ids } = await lockCampaign(ctx, id)
     if (type === 'trigger') throw fault('validation_failed', 'type', 'Only campaigns of the type `blast` have an audience.')
-    if (list_ids.length === 0) throw fault('validation_failed', 'list_ids', 'Give the campaign at least one list in `list_ids` first.')
+    if (list_ids.length === 0) throw fault('validation_failed', 'list_ids', 'Add at least one list to `list_ids` first.')
     const running = await queries.runningPreflight(ctx, id)
     if (running) return running
     const made = await queries.insertPreflight(ctx, id, await audienceSize(ctx, list_ids as ListId[]))
-    await queries.removeOld(ctx, id, KEPT)
+    await queries.removeOld(ctx, id, PREFLIGHTS_KEPT)
     return made
   })
   ctx.wake(PREFLIGHT)
   return present(ctx, row)
 }
 
-/** How far a rehearsal is, and what it has found. Throws 404. */
+/** The progress and the findings of a preflight. Throws 404. */
 export async function getPreflight(ctx: ProjectCtx, id: CampaignId, preflightId: PreflightId): Promise<Preflight> {
   await getCampaign(ctx, id)
   const row = await queries.findPreflight(ctx, id, preflightId)
@@ -49,7 +49,7 @@ export async function getPreflight(ctx: ProjectCtx, id: CampaignId, preflightId:
 async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: PreflightRow): Promise<Preflight> {
   const ids = [...new Set(problems.flatMap(({ user_ids }) => user_ids))]
   const users = new Map((ids.length > 0 ? await findUsers(ctx, ids) : []).map((user) => [user.id, user]))
-  const shown = (id: UserId) => {
+  const presentUser = (id: UserId) => {
     const user = users.get(id)
     return user ? [{ id, external_id: user.external_id ?? user.anonymous_id ?? '' }] : []
   }
@@ -58,26 +58,26 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
     problems: problems.map(({ user_ids, variant, ...problem }) => ({
       ...problem,
       variant: variantName(variant),
-      users: user_ids.flatMap(shown),
+      users: user_ids.flatMap(presentUser),
     })),
   }
 }
 
-/** Rehearses one chunk of each preflight. Answers how many people and preflights it came through. */
+/** Checks one chunk of each running preflight. Returns the number of users checked plus the number of preflights finished. */
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   let done = 0
-  for (const { id, project_id } of await queries.findRunning(ctx, AT_ONCE)) {
-    done += await inProject(ctx, project_id, (ctx) => inTx(ctx, (ctx) => rehearseChunk(ctx, id, chunkUsers)))
+  for (const { id, project_id } of await queries.findRunning(ctx, PREFLIGHTS_AT_ONCE)) {
+    done += await inProject(ctx, project_id, (ctx) => inTx(ctx, (ctx) => preflightChunk(ctx, id, chunkUsers)))
   }
   return done
 }
 
-async function rehearseChunk(ctx: InTx, id: PreflightId, chunkUsers: number): Promise<number> {
+async function preflightChunk(ctx: InTx, id: PreflightId, chunkUsers: number): Promise<number> {
   const row = await queries.lockPreflight(ctx, id)
   const campaign = row && (await findCampaign(ctx, row.campaign_id))
   if (!campaign) return 0
   const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkUsers)
-  const found = withFound(row, ids.length > 0 ? await rehearseAll(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
+  const found = withFound(row, ids.length > 0 ? await preflightMembers(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
   const isFinished = ids.length < chunkUsers
   const people_done = row.people_done + ids.length
   await queries.savePreflight(ctx, {
@@ -92,14 +92,14 @@ async function rehearseChunk(ctx: InTx, id: PreflightId, chunkUsers: number): Pr
   return ids.length + (isFinished ? 1 : 0)
 }
 
-// The links of a message are made when it is sent; here they only have to be there.
+// The real links are created when a message is sent. A preflight only needs values.
 const LINKS = {
   unsubscribe_url: 'https://example.com/unsubscribe',
   preferences_url: 'https://example.com/preferences',
   view_url: 'https://example.com/view',
 }
 
-async function rehearseAll(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
+async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
   const project = await findProject(ctx, ctx.projectId)
   const templates = await sendableTemplatesOf(ctx, [campaign.id])
   const reached = members.filter((member) => skipReason(campaign, member) === null).map(({ user }) => user.id)

@@ -1,4 +1,4 @@
-/** Campaigns come to their end, and variants to their winner, by what became of their messages. */
+/** Finishes campaigns and chooses winners by the counts of their messages. */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import { messageCountsOf } from '../../messages/index.ts'
@@ -8,7 +8,7 @@ import * as queries from './queries.ts'
 
 const CAMPAIGNS_AT_ONCE = 500
 
-/** Finishes the blasts of whose messages none is pending. Answers how many. */
+/** Finishes the blasts that have no pending messages. Returns how many. */
 export async function finishDone(ctx: Ctx): Promise<number> {
   let finished = 0
   let after = 0 as CampaignId
@@ -28,7 +28,7 @@ export async function finishDone(ctx: Ctx): Promise<number> {
   }
 }
 
-/** Chooses the winners of tests that have lasted long enough. Answers how many. */
+/** Chooses the winners of tests whose time is over. Returns how many. */
 export async function chooseWinners(ctx: Ctx): Promise<number> {
   let chosen = 0
   for (const [projectId, campaigns] of Map.groupBy(await queries.findUndecided(ctx, CAMPAIGNS_AT_ONCE), ({ project_id }) => project_id)) {

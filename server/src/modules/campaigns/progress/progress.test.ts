@@ -22,7 +22,7 @@ async function loaded(w: World, users: string[], more: object = {}) {
 }
 
 describe('a pause', () => {
-  test('holds what was not sent, however long, and lets it go on when it is over', async () => {
+  test('holds unsent messages until the campaign is resumed', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(5))
     const paused = await w.post(`${pathOf(campaign)}/pause`)
@@ -38,7 +38,7 @@ describe('a pause', () => {
     expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 5, sent: 5 } })
   })
 
-  test('stops the loading too', async () => {
+  test('stops loading too', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(6))])
     await schedule(w, campaign)
@@ -53,7 +53,7 @@ describe('a pause', () => {
     expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 6, sent: 6 } })
   })
 
-  test('that outlasts the deadline ends in the deadline', async () => {
+  test('that outlasts the deadline makes messages expire', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(2), { expires_after_hours: 1 })
     await w.post(`${pathOf(campaign)}/pause`)
@@ -67,7 +67,7 @@ describe('a pause', () => {
 })
 
 describe('an abort', () => {
-  test('is answered at once with what is in flight, and takes the rest back in chunks', async () => {
+  test('returns at once with the number of messages in flight, and withdraws the others in chunks', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(7))
     const aborted = await write(w, campaign, { state: 'aborted' })
@@ -79,7 +79,7 @@ describe('an abort', () => {
     expect((await read(w, campaign)).delivery).toMatchObject({ total: 7, sent: 0 })
   })
 
-  test('of a campaign that is paused takes back what is held', async () => {
+  test('of a paused campaign withdraws its held messages', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(3))
     await w.post(`${pathOf(campaign)}/pause`)
@@ -89,7 +89,7 @@ describe('an abort', () => {
     expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 3 })
   })
 
-  test('while it loads leaves nobody behind', async () => {
+  test('during loading withdraws all messages loaded so far', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(6))])
     await schedule(w, campaign)
@@ -100,7 +100,7 @@ describe('an abort', () => {
     expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted campaign_stopped ': 4 })
   })
 
-  test('happens when a campaign is deleted on its way', async () => {
+  test('happens when an active campaign is archived', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(3))
     expect((await w.delete(pathOf(campaign))).status).toBe(204)
@@ -109,8 +109,8 @@ describe('an abort', () => {
   })
 })
 
-describe('a new time', () => {
-  test('calls back what was not sent, and sends it then; nobody gets it twice', async () => {
+describe('a new send_at', () => {
+  test('withdraws unsent messages and sends them then, so that no user gets two', async () => {
     await using w = await world()
     const list = await listOf(w, 'ana', 'bo', 'cy')
     await w.post('/api/client/users/batch', [{ external_id: 'ana', timezone: 'Pacific/Auckland' }])
@@ -119,13 +119,13 @@ describe('a new time', () => {
     w.advance('1 hour')
     await w.drain()
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: queued', 'cy: queued'])
-    const called = await write(w, campaign, { send_at: '2026-11-25T08:00', list_ids: [list, await listOf(w, 'di')] })
-    expect(called.state).toBe('aborting')
+    const rescheduled = await write(w, campaign, { send_at: '2026-11-25T08:00', list_ids: [list, await listOf(w, 'di')] })
+    expect(rescheduled.state).toBe('aborting')
     await run(w, 'campaigns.pending-actions', 2)
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: aborted rescheduled', 'cy: aborted rescheduled'])
-    const again = await read(w, campaign)
-    expect(again).toMatchObject({ state: 'scheduled', send_at: '2026-11-25T08:00:00.000' })
-    expect(again).not.toHaveProperty('started_at')
+    const after = await read(w, campaign)
+    expect(after).toMatchObject({ state: 'scheduled', send_at: '2026-11-25T08:00:00.000' })
+    expect(after).not.toHaveProperty('started_at')
     w.advance('3 days')
     await w.drain()
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: delivered', 'cy: delivered', 'di: delivered'])
@@ -133,7 +133,7 @@ describe('a new time', () => {
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
   })
 
-  test('waits for what a provider is being handed', async () => {
+  test('waits for messages in flight', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(3))
     await w.db.run(sql`update messages set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${new Date(later(w, 5))}
@@ -141,7 +141,7 @@ describe('a new time', () => {
     await write(w, campaign, { send_at: later(w, 60) })
     await run(w, 'campaigns.pending-actions', 5)
     expect((await read(w, campaign)).state).toBe('aborting')
-    // Its sender finds that the provider wants it later.
+    // The provider defers the message.
     await w.db.run(
       sql`update messages set state = 'deferred', lease_token = null, lease_until = null where campaign_id = ${campaign.id} and state = 'claimed'`,
     )
@@ -161,7 +161,7 @@ describe('a new time', () => {
     expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
   })
 
-  test('comes too late for what was finished, and other members for what goes out', async () => {
+  test('is refused once the campaign is finished, as are changes of fixed members during sending', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(2))
     const late = await w.patch(pathOf(campaign), { holdout_percent: 10 })
@@ -178,7 +178,7 @@ describe('variants', () => {
     { name: 'Long', weight: 1 },
   ]
 
-  test('divide everybody, and each needs a template', async () => {
+  test('divide the whole audience, and each needs a template', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(60), { variants })
     const parts = countsOf(await messagesIn(w, campaign))
@@ -189,7 +189,7 @@ describe('variants', () => {
     expect(await w.patch(pathOf(other), { state: 'scheduled' })).toMatchObject({ status: 422, body: { error: { param: 'state' } } })
   })
 
-  test('are tried on some, and the rest get the best', async () => {
+  test('are tested on some users, and the others get the winner', async () => {
     await using w = await world()
     const winner = { metric: 'opens', test_percent: 50, after_minutes: 60 }
     const campaign = await loaded(w, names(80), { variants, winner })
@@ -220,7 +220,7 @@ describe('variants', () => {
     })
   })
 
-  test('nobody is chosen while the test could not go out', async () => {
+  test('have no winner while the test has not been sent', async () => {
     await using w = await world()
     const winner = { metric: 'opens', test_percent: 50, after_minutes: 10 }
     const campaign = await loaded(w, names(20), { variants, winner })
@@ -236,7 +236,7 @@ describe('variants', () => {
 
 type Step = 'load' | 'send' | 'chores' | 'finish' | 'winner' | 'begin' | 'pause' | 'resume' | 'reschedule' | 'abort' | 'advance' | 'exclude'
 
-/** What jobs and people may do, in any order. */
+/** What jobs and callers may do, in any order. */
 const STEPS: Record<Step, (w: World, campaign: { id: number }) => Promise<unknown>> = {
   begin: (w) => launchDue(w.ctx),
   load: (w) => loadAudiences(w.ctx, 4),
@@ -252,7 +252,7 @@ const STEPS: Record<Step, (w: World, campaign: { id: number }) => Promise<unknow
   exclude: (w) => w.patch('/api/client/users/p003', { email: null }),
 }
 
-test('whatever happens in whatever order, the totals say what is there, and everybody comes to one end', async () => {
+test('after any sequence of steps, totals match the messages, and every message reaches one final state', async () => {
   await using w = await world()
   const list = await listOf(w, ...names(14))
   const rare = fc.constantFrom<Step>('abort', 'reschedule', 'exclude')
@@ -300,12 +300,12 @@ test('whatever happens in whatever order, the totals say what is there, and ever
   )
 }, 240_000)
 
-/** The counters against the rows. */
+/** Compares the counters with the rows. */
 async function reconciled(w: World, campaign: { id: number }) {
   const rows = await messagesIn(w, campaign)
-  const tally = (await messageCountsOf(w.ctx, [campaign.id as never])).get(campaign.id as never)
-  const counted = Object.fromEntries((tally?.states ?? []).map((row) => [[row.state, row.reason, row.variant].join(' '), row.messages]))
+  const counts = (await messageCountsOf(w.ctx, [campaign.id as never])).get(campaign.id as never)
+  const counted = Object.fromEntries((counts?.states ?? []).map((row) => [[row.state, row.reason, row.variant].join(' '), row.messages]))
   expect(counted).toEqual(countsOf(rows))
-  expect(tally?.total ?? 0).toBe(rows.length)
+  expect(counts?.total ?? 0).toBe(rows.length)
   expect((await read(w, campaign)).delivery.total).toBe(rows.length)
 }

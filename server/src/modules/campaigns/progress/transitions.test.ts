@@ -1,4 +1,4 @@
-/** D-CAMP-3, every line of it and everything that is not in it, over the API. */
+/** Checks every transition of D-CAMP-3 over the API, allowed or not. */
 import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
@@ -14,7 +14,7 @@ const WRITES: Write[] = [...WRITABLE_STATES, 'new send_at', 'pause', 'resume']
 const anyTo = (writes: Write[], to: CampaignState | 'itself') =>
   CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.flatMap((from) => writes.map((write) => [`${type} ${from} ${write}`, to] as const)))
 
-/** What is allowed, and the state of the reply. */
+/** The allowed writes, with the state in the reply. */
 const ALLOWED = new Map<string, CampaignState | 'itself'>([
   ...anyTo(['aborted'], 'aborted'),
   ['blast draft scheduled', 'scheduled'],
@@ -23,7 +23,7 @@ const ALLOWED = new Map<string, CampaignState | 'itself'>([
   ['trigger running finished', 'finished'],
   ['blast loading new send_at', 'aborting'],
   ['blast running new send_at', 'aborting'],
-  // A time that nothing hangs on yet, or any more, is changed like any other member.
+  // Outside loading and running, `send_at` changes like any other member.
   ...(['draft', 'scheduled', 'aborting', 'aborted'] as const).map((from) => [`blast ${from} new send_at`, 'itself'] as const),
   ...CAMPAIGN_STATES.map((from) => [`trigger ${from} new send_at`, 'itself'] as const),
   ...CAMPAIGN_TYPES.flatMap((type) =>
@@ -31,7 +31,7 @@ const ALLOWED = new Map<string, CampaignState | 'itself'>([
       (['pause', 'resume'] as const).map((write) => [`${type} ${from} ${write}`, 'itself'] as const),
     ),
   ),
-  // To write the state that it has is no move.
+  // Writing the current state changes nothing.
   ...CAMPAIGN_TYPES.flatMap((type) =>
     WRITABLE_STATES.filter((state) => type === 'blast' || state !== 'scheduled').map(
       (state) => [`${type} ${state} ${state}`, state] as const,
@@ -59,14 +59,14 @@ async function ready(w: World, type: CampaignType): Promise<{ id: number }> {
   return made
 }
 
-/** The states that a type can come to. */
+/** The states that a type can reach. */
 const STATES: Record<CampaignType, readonly CampaignState[]> = {
   blast: CAMPAIGN_STATES,
   trigger: ['draft', 'running', 'finished', 'aborted'],
 }
 
 test.each(CAMPAIGN_TYPES.flatMap((type) => STATES[type].map((from) => [type, from] as const)))(
-  'a %s campaign that is %s takes what the table allows, and nothing else',
+  'a %s campaign that is %s accepts only the writes of the table',
   async (type, from) => {
     await using w = await world()
     const campaign = await ready(w, type)
@@ -87,7 +87,7 @@ test.each(CAMPAIGN_TYPES.flatMap((type) => STATES[type].map((from) => [type, fro
   },
 )
 
-test('only a publisher pauses, resumes and triggers; nobody does so for a foreign campaign', async () => {
+test('pausing, resuming and triggering need a publisher of the same project', async () => {
   await using w = await world()
   const campaign = await ready(w, 'trigger')
   await put(w, campaign, 'running')

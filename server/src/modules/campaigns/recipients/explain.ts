@@ -11,7 +11,7 @@ import { explainInWords } from './explain-in-words.ts'
 import type { RecipientExplanation } from './schema.ts'
 import { presentMessage } from './service.ts'
 
-/** Why somebody gets a campaign, or does not, by what is so now and by what became of their messages. Throws 404. */
+/** Explains why a user gets a campaign or does not, from the current data and the user's messages. Throws 404. */
 export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: string): Promise<RecipientExplanation> {
   const campaign = await getCampaign(ctx, id)
   const user = await requireUser(ctx, name)
@@ -26,8 +26,8 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
     user: { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' },
     summary: explainInWords({ campaign, lists, exclusions, suppression, reason, variant, messages }),
     in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
-    lists: lists.map(standing),
-    exclusion_lists: exclusions.map(standing),
+    lists: lists.map(presentList),
+    exclusion_lists: exclusions.map(presentList),
     consent: member?.consent ? withoutUser(member.consent) : null,
     suppression,
     now: { reason, variant: variant === null ? null : variantName(variant) },
@@ -40,6 +40,6 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
   }
 }
 
-const standing = ({ id, name, is_member }: { id: ListId; name: string; is_member: boolean }) => ({ id, name, member: is_member })
+const presentList = ({ id, name, is_member }: { id: ListId; name: string; is_member: boolean }) => ({ id, name, member: is_member })
 
 const withoutUser = <T extends { user_id: unknown }>({ user_id: _, ...consent }: T) => consent

@@ -15,7 +15,7 @@ async function halfSent(w: World) {
   return { campaign, list, spared }
 }
 
-test('recipients are everybody in the audience with what became of them, by state and paged', async () => {
+test('recipients are all users of the audience with the state of their messages, filtered by state and paged', async () => {
   await using w = await world()
   const { campaign } = await halfSent(w)
   const path = `${pathOf(campaign)}/recipients`
@@ -40,7 +40,7 @@ test('recipients are everybody in the audience with what became of them, by stat
   expect((await w.get(`${path}?state=delivered`)).body.results[0].user.external_id).toBeNull()
 })
 
-test('what became of them adds up, by state and reason', async () => {
+test('counts by state and reason add up to the totals', async () => {
   await using w = await world()
   const { campaign } = await halfSent(w)
   const path = `${pathOf(campaign)}/delivery`
@@ -60,14 +60,14 @@ test('what became of them adds up, by state and reason', async () => {
   expect((await w.get(path, { key: (await w.other()).keys.secret })).status).toBe(404)
 })
 
-describe('why', () => {
-  test('is told before anything goes out, and after', async () => {
+describe('an explanation', () => {
+  test('is available before and after the campaign is sent', async () => {
     await using w = await world()
     const { campaign, list, spared } = await halfSent(w)
     await w.users('di')
     expect(await explain(w, campaign, 'ana')).toMatchObject({
       user: { external_id: 'ana' },
-      summary: 'If the campaign went out now, the user would get it.',
+      summary: 'If the campaign were sent now, the user would get it.',
       in_audience: true,
       lists: [{ id: list, name: 'List of 3', member: true }],
       exclusion_lists: [{ id: spared, name: 'List of 1', member: false }],
@@ -77,24 +77,24 @@ describe('why', () => {
       messages: [],
     })
     expect(await explain(w, campaign, 'bo')).toMatchObject({
-      summary: 'If the campaign went out now, the user would get nothing, because the user is in an excluded list (“List of 1”).',
+      summary: 'If the campaign were sent now, the user would get nothing, because the user is on an excluded list (“List of 1”).',
       now: { reason: 'excluded' },
     })
     expect(await explain(w, campaign, 'di')).toMatchObject({
-      summary: 'The user is not in the audience, because none of its lists has the user: “List of 3”.',
+      summary: 'The user is not in the audience, because the user is on none of its lists: “List of 3”.',
       in_audience: false,
     })
     await schedule(w, campaign)
     await w.drain()
     const ana = await explain(w, campaign, 'ana')
-    expect(ana.summary).toBe(`The message was delivered by \`sandbox\`; it was handed over at ${w.clock.now().toISOString()}.`)
+    expect(ana.summary).toBe(`The message was given to \`sandbox\` at ${w.clock.now().toISOString()} and was delivered.`)
     expect(ana.messages).toMatchObject([{ state: 'delivered', cause: `campaign:${campaign.id}`, attempts: 1 }])
-    expect((await explain(w, campaign, 'cy')).summary).toBe('The user got nothing, because the user has no address on this channel.')
+    expect((await explain(w, campaign, 'cy')).summary).toBe('The user got nothing, because the user has no address for this channel.')
     await w.post(`/api/client/lists/${list}/users`, { external_ids: ['di'] })
-    expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
+    expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is on a list of the campaign now, but was not when/)
   })
 
-  test('names the entry of the ledger that it rests on', async () => {
+  test('names the consent entry that it is based on', async () => {
     await using w = await world()
     const { campaign } = await halfSent(w)
     const subscription_id = await subscriptionTo(w)
@@ -105,7 +105,7 @@ describe('why', () => {
     })
   })
 
-  test('is nobody’s business elsewhere', async () => {
+  test('is not available to other projects', async () => {
     await using w = await world()
     const { campaign } = await halfSent(w)
     const path = `${pathOf(campaign)}/recipients`
@@ -114,7 +114,7 @@ describe('why', () => {
   })
 })
 
-describe('a trigger', () => {
+describe('a trigger campaign', () => {
   async function running(w: World, more: object = {}) {
     const body = { type: 'trigger', name: 'Code', subscription_id: await subscriptionTo(w), event_name: 'bought', ...more }
     const { body: made, ...reply } = await w.post(CAMPAIGNS, body)
@@ -123,10 +123,10 @@ describe('a trigger', () => {
     await write(w, made, { state: 'running' })
     return made as { id: number }
   }
-  const captured = async (w: World): Promise<[string, string][]> =>
+  const sandboxMessages = async (w: World): Promise<[string, string][]> =>
     (await w.get('/api/client/sandbox/messages?direction=asc')).body.results.map((row: any) => [row.recipient, row.summary])
 
-  test('is sent to whom somebody names, once for each key', async () => {
+  test('is sent on request, once for each user and key', async () => {
     await using w = await world()
     await w.users('ana')
     const campaign = await running(w)
@@ -137,7 +137,7 @@ describe('a trigger', () => {
     const second = await w.post(path, { external_id: 'ana', data: { code: 9 } })
     expect(second.body.message_id).not.toBe(first.body.message_id)
     await w.drain()
-    expect(await captured(w)).toEqual([
+    expect(await sandboxMessages(w)).toEqual([
       ['ana@example.com', 'Code 7'],
       ['ana@example.com', 'Code 9'],
     ])
@@ -159,7 +159,7 @@ describe('a trigger', () => {
     expect(await w.post(`${pathOf(await running(w))}/trigger`, body)).toMatchObject({ status, body: { error: { param } } })
   })
 
-  test('is sent while it runs only, and never a blast', async () => {
+  test('is sent on request only while it is running, and a blast never is', async () => {
     await using w = await world()
     await w.users('ana')
     const campaign = await running(w)
@@ -173,7 +173,7 @@ describe('a trigger', () => {
     })
   })
 
-  test('fires on the events and for the users of its rule', async () => {
+  test('is sent on the events and to the users that its rule matches', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [
       { external_id: 'ana', email: 'ana@example.com', data: { plan: 'pro' } },
@@ -183,28 +183,28 @@ describe('a trigger', () => {
     const event = (external_id: string, code: number, more: object = {}) => ({ external_id, name: 'bought', data: { code }, ...more })
     await w.post('/api/client/events', [event('ana', 5), event('ana', 6), event('bo', 7)])
     await w.drain()
-    expect(await captured(w)).toEqual([['ana@example.com', 'Code 6']])
-    // The event itself may make the user one of those.
+    expect(await sandboxMessages(w)).toEqual([['ana@example.com', 'Code 6']])
+    // The event itself may make the user match.
     await w.post('/api/client/events', [event('bo', 8, { user: { data: { plan: 'pro' } } })])
     await w.drain()
-    expect((await captured(w)).at(-1)).toEqual(['bo@example.com', 'Code 8'])
+    expect((await sandboxMessages(w)).at(-1)).toEqual(['bo@example.com', 'Code 8'])
   })
 
-  test('that is paused sends what it owes when it is resumed', async () => {
+  test('that is paused sends its waiting messages when it is resumed', async () => {
     await using w = await world()
     await w.users('ana', 'bo')
     const campaign = await running(w)
     await w.post(`${pathOf(campaign)}/pause`)
     for (const external_id of ['ana', 'bo']) await w.post('/api/client/events', [{ external_id, name: 'bought', data: { code: 1 } }])
     await w.drain()
-    expect(await captured(w)).toEqual([])
+    expect(await sandboxMessages(w)).toEqual([])
     await w.post(`${pathOf(campaign)}/resume`)
     w.advance('1 minute')
     await w.drain()
-    expect(await captured(w)).toHaveLength(2)
+    expect(await sandboxMessages(w)).toHaveLength(2)
   })
 
-  test('waits no longer than it is asked to', async () => {
+  test('skips messages that expired during a pause', async () => {
     await using w = await world()
     await w.users('ana')
     const campaign = await running(w, { expires_after_hours: 1 })
@@ -218,7 +218,7 @@ describe('a trigger', () => {
   })
 })
 
-describe('the sentence', () => {
+describe('the explanation in words', () => {
   const at = new Date('2026-11-23T09:00:00.000Z')
   const blast: Facts = {
     campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, started_at: at },
@@ -251,15 +251,15 @@ describe('the sentence', () => {
       'The message is due at 2026-11-23T09:00:00.000Z, and the campaign is paused.',
     ],
     [message('claimed'), 'The message is being sent right now.'],
-    [message('deferred', 'quiet_hours'), 'The message waits until 2026-11-23T09:00:00.000Z, because it is quiet hours for the user.'],
-    [message('sent'), 'The message was handed over to `ses` at 2026-11-23T09:00:00.000Z.'],
+    [message('deferred', 'quiet_hours'), 'The message waits until 2026-11-23T09:00:00.000Z, because it is the user’s quiet hours.'],
+    [message('sent'), 'The message was given to `ses` at 2026-11-23T09:00:00.000Z.'],
     [
       message('failed', 'provider_rejected', 'No such key'),
-      'The message failed at 2026-11-23T09:00:00.000Z, because the provider refused it: No such key',
+      'The message failed at 2026-11-23T09:00:00.000Z, because the provider rejected it: No such key',
     ],
-    [message('bounced', 'hard_bounce'), 'The message came back, because the address does not exist any more.'],
-    [message('complained', 'complaint'), 'The message was sent, and the user complained about it, because the user called it spam.'],
-    [message('skipped', 'excluded'), 'The user got nothing, because the user is in an excluded list (“VIP”).'],
+    [message('bounced', 'hard_bounce'), 'The message bounced, because the address no longer exists.'],
+    [message('complained', 'complaint'), 'The message was sent and led to a complaint, because the user reported it as spam.'],
+    [message('skipped', 'excluded'), 'The user got nothing, because the user is on an excluded list (“VIP”).'],
     [
       { ...message('skipped', 'suppressed'), suppression: 'hard_bounce' },
       'The user got nothing, because the address is suppressed (`hard_bounce`).',
@@ -267,17 +267,17 @@ describe('the sentence', () => {
     [message('aborted', 'campaign_stopped'), 'The message was not sent, because the campaign was stopped.'],
     [
       message('unknown', 'sender_lost'),
-      'Nobody knows whether the message was sent, because the server went down while it was handing the message over.',
+      'It is unknown whether the message was sent, because the server stopped while it was giving the message to the provider.',
     ],
     [
       { ...when('draft'), reason: 'not_confirmed' },
-      'If the campaign went out now, the user would get nothing, because the user has not confirmed the subscription.',
+      'If the campaign were sent now, the user would get nothing, because the user has not confirmed the subscription.',
     ],
-    [{ ...when('scheduled', { variants: two }), variant: 1 }, 'If the campaign went out now, the user would get the variant `B`.'],
-    [when('scheduled', { variants: two }), 'If the campaign went out now, the user would get the best variant, once it is chosen.'],
-    [when('loading'), 'The audience is being made. If it is the user’s turn, the user would get it.'],
-    [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it began.'],
+    [{ ...when('scheduled', { variants: two }), variant: 1 }, 'If the campaign were sent now, the user would get the variant `B`.'],
+    [when('scheduled', { variants: two }), 'If the campaign were sent now, the user would get the winning variant once it is chosen.'],
+    [when('loading'), 'The audience is loading and has not reached the user yet. When it does, the user would get it.'],
+    [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it started.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
-    [when('running', { type: 'trigger' }), 'The user has had no message of this campaign. If it fired now, the user would get it.'],
+    [when('running', { type: 'trigger' }), 'The user has got no message of this campaign. If it were sent now, the user would get it.'],
   ])('of %j is: %s', (more, sentence) => expect(explainInWords({ ...blast, ...more })).toBe(sentence))
 })

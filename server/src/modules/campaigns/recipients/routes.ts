@@ -9,13 +9,14 @@ import { listRecipients, reportDelivery } from './service.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
-/** Who got a campaign, who did not, and why. */
+/** The recipients of a campaign, explanations and counts. */
 export const recipientRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/recipients',
-    summary: 'List the messages of a campaign, one for each user of the audience, with what became of them.',
-    description: 'Who gets nothing is in the list, `skipped` for a `reason`. `q` finds a substring of `state` or `reason`.',
+    summary: 'List the recipients of a campaign with their messages.',
+    description:
+      'There is a message for each user of the audience. Users who get nothing are included, `skipped` with a `reason`. `q` finds a substring of `state` or `reason`.',
     access: { secret: 'support' },
     params,
     query: RecipientQuery,
@@ -26,8 +27,8 @@ export const recipientRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/recipients/{userId}/explain',
-    summary: 'Say why a user gets a campaign, or does not.',
-    description: 'By what is so now, before the campaign goes out too, and by what became of the messages.',
+    summary: 'Explain why a user gets a campaign or does not.',
+    description: 'The explanation is based on the current data and on the messages of the user. It works before the campaign is sent too.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: RecipientExplanation,
@@ -36,7 +37,7 @@ export const recipientRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/delivery',
-    summary: 'Count what became of the messages of a campaign, by state, reason and variant.',
+    summary: 'Count the messages of a campaign by state, reason and variant.',
     access: { secret: 'support' },
     params,
     reply: DeliveryReport,

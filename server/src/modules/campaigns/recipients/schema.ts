@@ -4,16 +4,16 @@ import { Exact, IdOf, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
 import { VariantName } from '../../templates/index.ts'
 
-const State = OneOf(MESSAGE_STATES, { description: 'What became of the message; `reason` says why.' })
-const ReasonName = Nullable(Type.String({ description: 'Why it is in this state, as a word that is never changed.' }))
+const State = OneOf(MESSAGE_STATES, { description: 'The state of the message. `reason` says why.' })
+const ReasonName = Nullable(Type.String({ description: 'Why the message is in this state, as a stable code.' }))
 
 export const RecipientQuery = Exact({ state: Type.Optional(State) })
 
 const message = {
-  id: IdOf<MessageId>({ description: 'Id of the message; the `message_id` of webhook events.' }),
+  id: IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' }),
   state: State,
   reason: ReasonName,
-  detail: Nullable(Type.String({ description: 'What the provider or the template said.' })),
+  detail: Nullable(Type.String({ description: 'The error message of the provider or the template.' })),
   variant: Nullable(VariantName),
   attempts: Type.Integer(),
   provider: Nullable(Type.String()),
@@ -23,35 +23,37 @@ const message = {
   clicked_at: Nullable(Timestamp),
 }
 
-/** One message of a campaign and whom it is for. */
+/** One message of a campaign with its user. */
 export const RecipientOf = Exact({
-  user: Exact({ id: IdOf<UserId>(), external_id: Nullable(Type.String({ description: 'Null when the user was erased.' })) }),
+  user: Exact({ id: IdOf<UserId>(), external_id: Nullable(Type.String({ description: 'Null if the user was erased.' })) }),
   ...message,
 })
 export type RecipientOf = Static<typeof RecipientOf>
 
-const Standing = Exact({ id: IdOf<ListId>(), name: Type.String(), member: Type.Boolean() })
+const ListMembership = Exact({ id: IdOf<ListId>(), name: Type.String(), member: Type.Boolean() })
 
-/** Why somebody gets a campaign, or does not. */
+/** Why a user gets a campaign or does not. */
 export const RecipientExplanation = Exact({
   user: Exact({ id: IdOf<UserId>(), external_id: Type.String() }),
-  summary: Type.String({ description: 'The answer as a sentence.' }),
-  in_audience: Nullable(Type.Boolean({ description: 'Is the user in one of the lists now? Null for a trigger campaign.' })),
-  lists: Type.Array(Standing, { description: 'The lists of the campaign.' }),
-  exclusion_lists: Type.Array(Standing),
+  summary: Type.String({ description: 'The explanation in words.' }),
+  in_audience: Nullable(Type.Boolean({ description: 'Whether the user is on one of the lists now. Null for a trigger campaign.' })),
+  lists: Type.Array(ListMembership, { description: 'The lists of the campaign.' }),
+  exclusion_lists: Type.Array(ListMembership),
   consent: Nullable(
     Exact({
       subscription_id: IdOf<SubscriptionId>(),
-      state: Type.Integer({ description: '0 unsubscribed, 1 subscribed, 2 opted in and confirmed.' }),
-      consent_id: Nullable(IdOf<ConsentId>({ description: 'The entry of the consent ledger that says so; null when it is the default.' })),
+      state: Type.Integer({ description: '0 unsubscribed, 1 subscribed, 2 confirmed.' }),
+      consent_id: Nullable(IdOf<ConsentId>({ description: 'The consent entry that set this state; null if the state is the default.' })),
       is_transactional: Type.Boolean(),
       requires_confirmation: Type.Boolean(),
     }),
   ),
-  suppression: Nullable(Type.String({ description: 'Why the address is suppressed; null when it is not.' })),
+  suppression: Nullable(Type.String({ description: 'Why the address is suppressed; null if it is not.' })),
   now: Exact(
     { reason: ReasonName, variant: Nullable(VariantName) },
-    { description: 'What would happen if the campaign met the user now: `reason` is what stands in the way, null when nothing does.' },
+    {
+      description: 'What would happen if the campaign were sent to the user now. `reason` says why the user would be skipped; null if not.',
+    },
   ),
   messages: Type.Array(Exact({ ...message, cause: Type.String(), consent_id: Nullable(IdOf<ConsentId>()), created_at: Timestamp }), {
     description: 'The messages of this campaign to the user, newest first, at most 100.',
@@ -59,10 +61,10 @@ export const RecipientExplanation = Exact({
 })
 export type RecipientExplanation = Static<typeof RecipientExplanation>
 
-/** What became of a campaign's messages, in full. */
+/** All message counts of a campaign. */
 export const DeliveryReport = Exact({
   total: Type.Integer(),
-  pending: Type.Integer({ description: 'Messages that something will still follow.' }),
+  pending: Type.Integer({ description: 'Messages that are not in a final state.' }),
   sent: Type.Integer(),
   opens: Type.Integer(),
   clicks: Type.Integer(),
@@ -76,7 +78,7 @@ export const DeliveryReport = Exact({
       opens: Type.Integer(),
       clicks: Type.Integer(),
     }),
-    { description: 'Adds up to the totals at every moment.' },
+    { description: 'The rows always add up to the totals.' },
   ),
   winner: Type.Optional(
     Exact(
@@ -84,7 +86,7 @@ export const DeliveryReport = Exact({
         variant: VariantName,
         numbers: Type.Array(Exact({ variant: VariantName, sent: Type.Integer(), opens: Type.Integer(), clicks: Type.Integer() })),
       },
-      { description: 'Which variant was chosen, and by which numbers.' },
+      { description: 'The winning variant, with the numbers that it was chosen by.' },
     ),
   ),
 })

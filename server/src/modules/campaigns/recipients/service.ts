@@ -8,7 +8,7 @@ import { findWinnerNumbers } from '../progress/queries.ts'
 import { getCampaign } from '../service.ts'
 import type { DeliveryReport, RecipientOf } from './schema.ts'
 
-/** A page of the messages of a campaign with whom they are for. Throws 404. */
+/** A page of the messages of a campaign with their users. Throws 404. */
 export async function listRecipients(
   ctx: ProjectCtx,
   id: CampaignId,
@@ -28,7 +28,7 @@ async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, stri
 
 const letter = (variant: number | null) => (variant === null ? null : variantName(variant))
 
-/** A message as it is shown. */
+/** A message in API replies. */
 export const presentMessage = (row: Recipient): Omit<RecipientOf, 'user'> => ({
   id: row.id,
   state: row.state,
@@ -43,14 +43,14 @@ export const presentMessage = (row: Recipient): Omit<RecipientOf, 'user'> => ({
   clicked_at: row.clicked_at,
 })
 
-/** What became of the messages of a campaign, state by state. Throws 404. */
+/** Counts the messages of a campaign by state, reason and variant. Throws 404. */
 export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<DeliveryReport> {
   const { winner_variant } = await getCampaign(ctx, id)
-  const tally = (await messageCountsOf(ctx, [id])).get(id)
+  const counts = (await messageCountsOf(ctx, [id])).get(id)
   const numbers = winner_variant === null ? null : await findWinnerNumbers(ctx, id)
   return {
-    ...(tally ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
-    states: (tally?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
+    ...(counts ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
+    states: (counts?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
     ...(winner_variant !== null && {
       winner: {
         variant: variantName(winner_variant),
