@@ -41,7 +41,7 @@ const consent: Consent = {
   is_transactional: false,
   requires_confirmation: false,
 }
-const fine: SendContext<string> = {
+const eligible: SendContext<string> = {
   channel: 'email',
   attempts: 1,
   expiresAt: null,
@@ -54,12 +54,12 @@ const fine: SendContext<string> = {
   variant: null,
   isDuplicate: false,
   isUndecided: false,
-  notBefore: () => null,
+  throttle: () => null,
 }
 const later = (ms: number) => new Date(now.getTime() + ms)
 const quiet = (ms: number) => () => ({ reason: 'quiet_hours' as const, at: later(ms) })
 
-describe('may we?', () => {
+describe('checkEligibility', () => {
   test.each<[Partial<SendContext<string>>, string, string]>([
     [{ campaign: undefined }, 'aborted', 'campaign_stopped'],
     [{ campaign: { ...campaign, state: 'aborted' } }, 'aborted', 'campaign_stopped'],
@@ -73,15 +73,15 @@ describe('may we?', () => {
     [{ suppression: 'manual', consent: { ...consent, state: 0, is_transactional: true } }, 'skipped', 'suppressed'],
     [{ isDuplicate: true }, 'skipped', 'duplicate'],
     [{ expiresAt: later(-1) }, 'skipped', 'deadline_passed'],
-    [{ expiresAt: later(1000), notBefore: quiet(2000) }, 'skipped', 'deadline_passed'],
+    [{ expiresAt: later(1000), throttle: quiet(2000) }, 'skipped', 'deadline_passed'],
     [{ user: { ...user, email: null } }, 'skipped', 'no_address'],
     [{ channel: 'text' }, 'skipped', 'no_address'],
     [{ channel: 'push' }, 'skipped', 'no_push_device'],
     [{ template: undefined }, 'failed', 'no_template'],
     [{ attempts: 9 }, 'failed', 'attempts_exhausted'],
     [{ user: undefined, consent: undefined, template: undefined }, 'skipped', 'user_gone'],
-  ])('%j: %s because of %s', (differing, state, reason) => {
-    expect(checkEligibility({ ...fine, ...differing })).toMatchObject({ state, reason, dueAt: null })
+  ])('with %j the message is %s for %s', (differing, state, reason) => {
+    expect(checkEligibility({ ...eligible, ...differing })).toMatchObject({ state, reason, dueAt: null })
   })
 
   test.each<[Partial<SendContext<string>>, string | null, number]>([
@@ -89,22 +89,22 @@ describe('may we?', () => {
     [{ campaign: { ...campaign, state: 'aborting' } }, null, 30_000],
     [{ campaign: { ...campaign, state: 'scheduled' } }, null, 30_000],
     [{ isUndecided: true }, 'waiting_for_winner', 30_000],
-    [{ notBefore: quiet(7000) }, 'quiet_hours', 7000],
-    [{ notBefore: quiet(7000), expiresAt: later(7000) }, 'quiet_hours', 7000],
-  ])('%j: later, and no attempt is used up', (differing, reason, ms) => {
-    expect(checkEligibility({ ...fine, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms), untried: true })
+    [{ throttle: quiet(7000) }, 'quiet_hours', 7000],
+    [{ throttle: quiet(7000), expiresAt: later(7000) }, 'quiet_hours', 7000],
+  ])('with %j the message is deferred without counting an attempt', (differing, reason, ms) => {
+    expect(checkEligibility({ ...eligible, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms), untried: true })
   })
 
-  test('what may not go at all uses up no place under a cap', () => {
-    const asked: string[] = []
-    const notBefore = () => {
-      asked.push('asked')
+  test('a message that may not be sent does not count towards caps', () => {
+    const calls: string[] = []
+    const throttle = () => {
+      calls.push('throttle')
       return null
     }
-    checkEligibility({ ...fine, template: undefined, notBefore })
-    expect(asked).toEqual([])
-    checkEligibility({ ...fine, notBefore })
-    expect(asked).toEqual(['asked'])
+    checkEligibility({ ...eligible, template: undefined, throttle })
+    expect(calls).toEqual([])
+    checkEligibility({ ...eligible, throttle })
+    expect(calls).toEqual(['throttle'])
   })
 
   test.each<Partial<SendContext<string>>>([
@@ -116,8 +116,8 @@ describe('may we?', () => {
     { campaign: { ...campaign, state: 'loading' } },
     { channel: 'in_app' },
     { channel: 'push', user: { ...user, has_push_device: true } },
-  ])('%j: yes', (differing) => {
-    expect(checkEligibility({ ...fine, ...differing })).toEqual({
+  ])('with %j the message is eligible', (differing) => {
+    expect(checkEligibility({ ...eligible, ...differing })).toEqual({
       campaign: differing.campaign ?? campaign,
       user: differing.user ?? user,
       template: 'template',
@@ -127,7 +127,7 @@ describe('may we?', () => {
   })
 })
 
-describe('what a provider says decides how a message ends', () => {
+describe('resultOf', () => {
   test.each<[ProviderResponse, number, unknown]>([
     [{ is: 'accepted', delivered: true }, 1, { state: 'delivered', reason: null, dueAt: null }],
     [{ is: 'accepted', delivered: false }, 1, { state: 'sent', reason: null, dueAt: null }],
@@ -149,15 +149,17 @@ describe('what a provider says decides how a message ends', () => {
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(1000) }, 1, { state: 'deferred', dueAt: later(30_000) }],
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(900_000_000) }, 1, { state: 'deferred', dueAt: later(21_600_000) }],
     [{ is: 'deferred', reason: 'Busy.' }, 8, { state: 'failed', reason: 'attempts_exhausted', detail: 'Busy.', dueAt: null }],
-  ])('%j at attempt %i', (outcome, attempts, expected) => expect(resultOf(outcome, attempts, now)).toMatchObject(expected as object))
+  ])('turns the response %j to attempt %i into a send result', (outcome, attempts, expected) =>
+    expect(resultOf(outcome, attempts, now)).toMatchObject(expected as object),
+  )
 
-  test('a further attempt that would be past the deadline is not made', () => {
+  test('plans no attempt after the deadline', () => {
     const busy: ProviderResponse = { is: 'deferred', reason: 'Busy.' }
     expect(resultOf(busy, 1, now, later(30_000))).toMatchObject({ state: 'deferred' })
     expect(resultOf(busy, 1, now, later(29_999))).toMatchObject({ state: 'failed', reason: 'attempts_exhausted', dueAt: null })
   })
 
-  test('the wait never shrinks from one attempt to the next', () => {
+  test('never waits less than after the attempt before', () => {
     const waitAfter = (attempt: number) => resultOf({ is: 'deferred', reason: '' }, attempt, now).dueAt?.getTime() ?? 0
     fc.assert(fc.property(fc.integer({ min: 1, max: 6 }), (attempt) => waitAfter(attempt + 1) >= waitAfter(attempt)))
   })

@@ -1,4 +1,4 @@
-/** May we send, and what became of it. Pure. */
+/** Decides whether a message may be sent now, and turns provider responses into send results. Pure. */
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Contact, type ProviderResponse, unreachable } from '../channels/index.ts'
@@ -6,18 +6,18 @@ import { type Consent, isSubscribed, type SuppressionReason } from '../subscript
 import type { UserRow } from '../users/index.ts'
 import type { MessageState, Reason } from './schema.ts'
 
-/** How a message leaves its sender. `detail` is for people; `dueAt` is the next attempt. */
+/** What an attempt, or the decision against one, led to. `detail` is text for readers; `dueAt` is the time of the next attempt. */
 export type SendResult = {
   state: Extract<MessageState, 'sent' | 'delivered' | 'deferred' | 'failed' | 'bounced' | 'skipped' | 'aborted' | 'unknown'>
   reason: Reason | null
   detail: string | null
   dueAt: Date | null
   code?: string | undefined
-  /** Nothing was tried: the attempt does not count. */
+  /** There was no attempt, so it does not count. */
   untried?: true
 }
 
-/** An ending for good; nothing more than a reason is known. */
+/** A send result without a further attempt. */
 export const result = (state: SendResult['state'], reason: Reason | null = null, detail: string | null = null): SendResult => ({
   state,
   reason,
@@ -25,7 +25,7 @@ export const result = (state: SendResult['state'], reason: Reason | null = null,
   dueAt: null,
 })
 
-/** Not now, and for no fault of the message: it waits until then. */
+/** A send result that delays the message without counting an attempt. */
 export const deferredUntil = (reason: Reason, dueAt: Date): SendResult => ({
   state: 'deferred',
   reason,
@@ -34,7 +34,7 @@ export const deferredUntil = (reason: Reason, dueAt: Date): SendResult => ({
   untried: true,
 })
 
-/** A campaign as far as its messages depend on it. */
+/** The members of a campaign that sending needs. */
 export type SendingCampaign = {
   id: CampaignId
   name: string
@@ -43,14 +43,14 @@ export type SendingCampaign = {
   subscription_id: SubscriptionId
   provider_id: ProviderId | null
   custom_domain_id: DomainId | null
-  /** What those get who waited for a winner among the variants; null while there is none. */
+  /** The variant for users who waited for the winner; null until it is chosen. */
   winner_variant: number | null
   waits_for_winner: boolean
-  /** No more than so many in so much time. */
+  /** At most `limit` messages in each interval. */
   rate: { limit: number; interval_ms: number } | null
 }
 
-/** What stands in the way of reaching a person, or null; asked when an audience is made, and again when a message is sent. */
+/** Why a user gets no message, or null. Checked when an audience is loaded, and again when a message is sent. */
 export function skipReasonFor(
   channel: Channel,
   { user, consent, suppression }: { user: Contact; consent: Consent | undefined; suppression: SuppressionReason | undefined },
@@ -60,10 +60,10 @@ export function skipReasonFor(
   return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
 }
 
-/** What is known of a message about to be sent; undefined is what does not exist (any more). */
+/** The data that is needed to decide on a message. Undefined means that it does not exist. */
 export type SendContext<T> = {
   channel: Channel
-  /** Including the one about to begin. */
+  /** Including the next one. */
   attempts: number
   expiresAt: Date | null
   now: Date
@@ -72,65 +72,65 @@ export type SendContext<T> = {
   consent: Consent | undefined
   suppression: SuppressionReason | undefined
   template: T | undefined
-  /** Which variant falls to the person; null when the campaign has none. */
+  /** The user's variant; null if the campaign has no variants. */
   variant: number | null
-  /** Does the person, who was merged with the one it was for, have a message of their own for the same cause? */
+  /** The user of the message was merged, and the remaining user has a message with the same cause. */
   isDuplicate: boolean
-  /** Does the message wait for a winner among variants? */
+  /** The message waits until a winner is chosen. */
   isUndecided: boolean
-  /** When quiet hours or a cap let it go, and which; null when they do now. Asked last, because being let go counts. */
-  notBefore(): Throttled | null
+  /** The throttle that delays the message; null if none does, and then the message counts towards the caps. So this is called last. */
+  throttle(): Throttle | null
 }
 
-/** Until when the project's policy holds a message back. */
-export type Throttled = { reason: 'quiet_hours' | 'frequency_cap'; at: Date }
+/** A limit of the project's sending policy that delays a message, and until when. */
+export type Throttle = { reason: 'quiet_hours' | 'frequency_cap'; at: Date }
 
 const ATTEMPTS_MAX = 8
-const HELD_UP_MS = 30_000
+const RECHECK_MS = 30_000
 
-/** Messages of a blast may go while its audience is still being loaded. */
+/** Messages of a blast may be sent while its audience is still loading. */
 const SENDING_STATES = ['running', 'loading']
 
-/** Is a campaign one whose messages go out right now? */
+/** Whether messages of a campaign may be sent now. */
 export const isSending = (campaign: Pick<SendingCampaign, 'state' | 'is_paused'>): boolean =>
   SENDING_STATES.includes(campaign.state) && !campaign.is_paused
 
 export type Eligible<T> = { campaign: SendingCampaign; user: UserRow; template: T; consent: Consent; variant: number | null }
 
-/** May we? Either everything it takes, or how the message ends instead; the first reason found is the one that is told. */
-export function checkEligibility<T>(circumstances: SendContext<T>): Eligible<T> | SendResult {
-  const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, template } = circumstances
+/** Decides whether a message may be sent now. Returns what sending needs, or a send result with the first reason found. */
+export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | SendResult {
+  const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, template } = context
   if (!campaign) return result('aborted', 'campaign_stopped')
-  if (!isSending(campaign)) return stopped(campaign, now)
+  if (!isSending(campaign)) return resultOfStop(campaign, now)
   if (!user) return result('skipped', 'user_gone')
-  if (circumstances.isDuplicate) return result('skipped', 'duplicate')
+  if (context.isDuplicate) return result('skipped', 'duplicate')
   if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')
-  const obstacle = skipReasonFor(channel, { user, consent, suppression })
-  if (obstacle) return result('skipped', obstacle)
-  if (circumstances.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + HELD_UP_MS))
+  const skipReason = skipReasonFor(channel, { user, consent, suppression })
+  if (skipReason) return result('skipped', skipReason)
+  if (context.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + RECHECK_MS))
   if (!template) return result('failed', 'no_template')
-  // Its senders went away again and again: perhaps it was the message that made them.
+  // Every sender that claimed the message stopped. The message itself may be the cause.
   if (attempts > ATTEMPTS_MAX) return result('failed', 'attempts_exhausted')
-  const heldBack = circumstances.notBefore()
-  if (heldBack) return late(heldBack, expiresAt)
-  return { campaign, user, template, consent: consent as Consent, variant: circumstances.variant }
+  const throttle = context.throttle()
+  if (throttle) return resultOfThrottle(throttle, expiresAt)
+  return { campaign, user, template, consent: consent as Consent, variant: context.variant }
 }
 
-/** What a campaign that does not send does to a message: one that is paused, or planned anew, comes back to it. */
-export function stopped({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): SendResult {
-  const comesBack = is_paused || state === 'aborting' || state === 'scheduled'
-  if (!comesBack) return result('aborted', 'campaign_stopped')
-  return { state: 'deferred', reason: null, detail: null, dueAt: new Date(now.getTime() + HELD_UP_MS), untried: true }
+/** The result for a message whose campaign does not send. It waits if the campaign is paused or rescheduled. */
+export function resultOfStop({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): SendResult {
+  const mayContinue = is_paused || state === 'aborting' || state === 'scheduled'
+  if (!mayContinue) return result('aborted', 'campaign_stopped')
+  return { state: 'deferred', reason: null, detail: null, dueAt: new Date(now.getTime() + RECHECK_MS), untried: true }
 }
 
-/** Waits for its time, unless that is past its deadline. */
-function late({ reason, at }: Throttled, expiresAt: Date | null): SendResult {
+/** The message waits, unless the wait would outlast its deadline. */
+function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): SendResult {
   if (expiresAt === null || at <= expiresAt) return deferredUntil(reason, at)
-  const kept = reason === 'quiet_hours' ? 'quiet hours' : 'a frequency cap'
-  return result('skipped', 'deadline_passed', `It was held back by ${kept} until after its deadline.`)
+  const limit = reason === 'quiet_hours' ? 'Quiet hours' : 'A frequency cap'
+  return result('skipped', 'deadline_passed', `${limit} would have delayed it beyond its deadline.`)
 }
 
-/** How a message ends by what the provider said at its attempt number `attempts`. */
+/** The send result of a provider's response to attempt number `attempts`. */
 export function resultOf(outcome: ProviderResponse, attempts: number, now: Date, expiresAt: Date | null = null): SendResult {
   switch (outcome.is) {
     case 'accepted':
@@ -143,9 +143,9 @@ export function resultOf(outcome: ProviderResponse, attempts: number, now: Date,
       return result('unknown', 'uncertain', outcome.reason)
     case 'deferred': {
       const dueAt = nextAttempt(attempts, now, outcome.retryAt)
-      const isOver = attempts >= ATTEMPTS_MAX || (expiresAt !== null && dueAt > expiresAt)
-      const what = isOver ? result('failed', 'attempts_exhausted', outcome.reason) : result('deferred', 'provider_deferred', outcome.reason)
-      return { ...what, code: outcome.code, dueAt: isOver ? null : dueAt }
+      const isLast = attempts >= ATTEMPTS_MAX || (expiresAt !== null && dueAt > expiresAt)
+      const base = isLast ? result('failed', 'attempts_exhausted', outcome.reason) : result('deferred', 'provider_deferred', outcome.reason)
+      return { ...base, code: outcome.code, dueAt: isLast ? null : dueAt }
     }
     default:
       return outcome satisfies never
@@ -156,9 +156,9 @@ const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
 const BACKOFF_MAX_MS = 6 * 3_600_000
 
-/** 30 seconds after the first attempt, then four times as long, up to six hours; not before the provider's own time. */
+/** 30 seconds after the first attempt, then four times as long each time, up to six hours; not before the time the provider asked for. */
 function nextAttempt(attempts: number, now: Date, retryAt?: Date): Date {
   const backoff = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (attempts - 1))
-  const asked = (retryAt?.getTime() ?? 0) - now.getTime()
-  return new Date(now.getTime() + Math.max(backoff, Math.min(asked, BACKOFF_MAX_MS)))
+  const requested = (retryAt?.getTime() ?? 0) - now.getTime()
+  return new Date(now.getTime() + Math.max(backoff, Math.min(requested, BACKOFF_MAX_MS)))
 }

@@ -1,9 +1,9 @@
 /**
- * Everything that goes out. Owns `messages`, `send_attempts`, `message_counts`, `sandbox_messages` and `sending_policies`. An intent becomes
- * a row under a unique key before any provider is called; a sender claims it with a lease, decides, renders, writes down what is about to leave,
- * hands over, and settles it together with the news. Promises: nobody gets one cause twice; a message whose sender dies is sent once or honestly
- * unknown; every message ends in a state with its reason, and is counted in it at every instant; nothing goes to who is not subscribed or is
- * suppressed, or for a campaign that was stopped.
+ * Messages. Owns `messages`, `send_attempts`, `message_counts`, `sandbox_messages` and `sending_policies`. An intent becomes a row under a
+ * unique key before a provider is called. A sender claims the row with a lease, checks its eligibility, renders it, saves a send attempt
+ * record, gives the message to the provider, and saves the send result together with its webhook events. Promises: a user never gets the
+ * same cause twice; a message whose sender crashes is sent once or ends as `unknown`; every message ends in a final state with its reason
+ * and is always counted in its current state; users who are not subscribed or are suppressed get nothing; a stopped campaign sends nothing.
  */
 
 export { type Counts, messageCountsOf } from './counts/counts.ts'

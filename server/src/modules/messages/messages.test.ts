@@ -49,7 +49,7 @@ async function campaign(w: World, channel: Channel = 'email', template = TEMPLAT
 
 const ANA = { email: 'ana@example.com', phone: '+61400000000', data: { name: 'Ana & <Co>' } }
 
-/** Ana, known by everything there is, with a device. */
+/** Ana, with addresses for all channels and a device. */
 async function ana(w: World): Promise<UserId> {
   const { body } = await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA }])
   await w.post('/api/client/devices', { external_id: 'ana', device_id: 'phone', token: 'secret-device-token' })
@@ -61,7 +61,7 @@ const order = (w: World, externalId = 'ana') =>
 
 const inbox = async (w: World, query = '', options?: RequestOptions) => (await w.get(`${INBOX}${query}`, options)).body.results
 
-const Ledger = Type.Object({
+const MessageRow = Type.Object({
   id: Type.Integer(),
   state: Type.String(),
   reason: Type.Unsafe<string | null>({}),
@@ -70,10 +70,10 @@ const Ledger = Type.Object({
   user_id: Type.Integer(),
 })
 
-const ledger = (w: World) =>
-  w.db.many(Ledger, sql`select id, state, reason, detail, event, user_id from messages where project_id = ${w.projectId} order by id`)
+const messagesIn = (w: World) =>
+  w.db.many(MessageRow, sql`select id, state, reason, detail, event, user_id from messages where project_id = ${w.projectId} order by id`)
 
-/** Everything up to the sending: what was accepted is applied, and messages wait. */
+/** Creates a message that is due, without sending it. */
 async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, cause = 'order-1'): Promise<void> {
   const intent: MessageIntent = {
     user_id: userId,
@@ -86,14 +86,14 @@ async function enqueueOrder(w: World, campaignId: CampaignId, userId: UserId, ca
   await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent]))
 }
 
-/** Claims what is due of the project's mails, as a sender does that then dies. */
+/** Claims the project's due emails, as a sender that then stops. */
 const claimMails = (w: World, limit = 100) => claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit }])
 
-/** Settles a message as a sender that handed nothing over. */
-const settled = (w: World, message: ClaimedMessage, end: SendResult) =>
-  recordResults(w.ctx, [{ message, user: undefined, consent: undefined, ending: end, attempt: null }])
+/** Saves a send result without an attempt. */
+const saveResult = (w: World, message: ClaimedMessage, result: SendResult) =>
+  recordResults(w.ctx, [{ message, user: undefined, consent: undefined, result, attempt: null }])
 
-describe('an event that a trigger campaign waits for', () => {
+describe('an event that matches a trigger campaign', () => {
   test.each<[Channel, unknown, unknown]>([
     [
       'email',
@@ -118,7 +118,7 @@ describe('an event that a trigger campaign waits for', () => {
       { recipient: 'ana', summary: 'Thanks, Ana & <Co>' },
       { type: 'inbox', title: 'Thanks, Ana & <Co>', body: 'Tea', html: '<b>Ana &amp; &lt;Co&gt;</b>' },
     ],
-  ])('puts a message over %s into the sandbox inbox', async (channel, listed, content) => {
+  ])('puts a message of the channel %s into the sandbox', async (channel, listed, content) => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w, channel)
@@ -136,11 +136,11 @@ describe('an event that a trigger campaign waits for', () => {
     const whole = await w.get(`${INBOX}/${message.id}`)
     expect(whole.body).toEqual({ ...message, external_id: 'ana', content })
     expect(whole.text).not.toContain('secret-device-token')
-    expect(await ledger(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null }])
+    expect(await messagesIn(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null }])
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toEqual({ sent: 1, total: 1, opens: 0, clicks: 0, bounced: 0 })
   })
 
-  test('the template is the one of the person’s language', async () => {
+  test('uses the template in the user’s language', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA, locale: 'fr-CA' }])
     const id = await campaign(w)
@@ -150,7 +150,7 @@ describe('an event that a trigger campaign waits for', () => {
     expect(await inbox(w)).toMatchObject([{ summary: 'Merci' }])
   })
 
-  test('two events are two messages, one event id is one', async () => {
+  test('makes one message for each event, and one for a repeated event id', async () => {
     await using w = await world()
     await ana(w)
     await campaign(w)
@@ -164,8 +164,8 @@ describe('an event that a trigger campaign waits for', () => {
   })
 })
 
-describe('nobody gets one cause twice', () => {
-  test('the same cause, in one batch and in the next, gives one message', async () => {
+describe('a user never gets the same cause twice', () => {
+  test('the same cause in one batch and in the next makes one message', async () => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w)
@@ -176,10 +176,10 @@ describe('nobody gets one cause twice', () => {
     await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent]))
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    expect(await ledger(w)).toHaveLength(1)
+    expect(await messagesIn(w)).toHaveLength(1)
   })
 
-  test('senders that work at the same time capture each message once', async () => {
+  test('concurrent senders send each message once', async () => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w)
@@ -201,10 +201,10 @@ describe('nobody gets one cause twice', () => {
     }
     await Promise.all([send(), send(), send()])
     expect((await w.get(`${INBOX}?limit=-1`)).body.results).toHaveLength(450)
-    expect(new Set((await ledger(w)).map(({ state }) => state))).toEqual(new Set(['delivered']))
+    expect(new Set((await messagesIn(w)).map(({ state }) => state))).toEqual(new Set(['delivered']))
   })
 
-  test('a message whose sender died between claim and settle is sent once, when its lease has ended', async () => {
+  test('a message whose sender stopped after claiming it is sent once, after its lease has ended', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
@@ -214,10 +214,10 @@ describe('nobody gets one cause twice', () => {
     w.advance('6 minutes')
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'delivered' }])
   })
 
-  test('a sender that comes back after its lease has ended changes nothing', async () => {
+  test('a sender cannot save results after its lease has ended', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
@@ -225,69 +225,69 @@ describe('nobody gets one cause twice', () => {
     w.advance('6 minutes')
     await w.drain()
     if (!message) throw new Error('Nothing was claimed.')
-    await settled(w, message, result('failed', 'render_failed'))
-    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
+    await saveResult(w, message, result('failed', 'render_failed'))
+    expect(await messagesIn(w)).toMatchObject([{ state: 'delivered' }])
     expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com' }])
   })
 
-  test('what a dead sender may have handed to a provider outside is unknown, and not sent again', async () => {
+  test('a message in a send attempt record of a stopped sender becomes unknown and is not sent again', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
     await enqueueOrder(w, await campaign(w), userId, 'order-2')
     const [first] = (await claimMails(w)).sort((a, b) => a.id - b.id)
     if (!first) throw new Error('Nothing was claimed.')
-    const handover = { lease_token: first.lease_token, message_ids: [first.id], provider: 'smtp', provider_id: null }
-    await inTx(w.ctx, (ctx) => insertSendAttempts(ctx, handover))
+    const attempts = { lease_token: first.lease_token, message_ids: [first.id], provider: 'smtp', provider_id: null }
+    await inTx(w.ctx, (ctx) => insertSendAttempts(ctx, attempts))
     w.advance('6 minutes')
     await w.drain()
-    expect(await ledger(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }, { state: 'delivered' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }, { state: 'delivered' }])
     expect(await inbox(w)).toHaveLength(1)
   })
 
-  test('people who turned out to be one get one cause once, and keep what they got', async () => {
+  test('merged users get each cause once, and their messages move to the remaining user', async () => {
     await using w = await world()
     const id = await campaign(w)
     const { body } = await w.post('/api/client/users/batch', [
       { external_id: 'ana', ...ANA },
-      { anonymous_id: 'visitor', email: 'v@example.com' },
+      { anonymous_id: 'browser', email: 'b@example.com' },
       { anonymous_id: 'guest', email: 'g@example.com' },
     ])
-    const [mergedInto, visitor, guest] = body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
-    await enqueueOrder(w, id, visitor, 'sent to the visitor')
+    const [mergedInto, browser, guest] = body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
+    await enqueueOrder(w, id, browser, 'sent before')
     await w.drain()
-    for (const user of [visitor, guest, mergedInto]) await enqueueOrder(w, id, user, 'all three')
-    for (const user of [visitor, guest]) await enqueueOrder(w, id, user, 'both')
-    await enqueueOrder(w, id, mergedInto, 'sent to the visitor')
+    for (const user of [browser, guest, mergedInto]) await enqueueOrder(w, id, user, 'all three')
+    for (const user of [browser, guest]) await enqueueOrder(w, id, user, 'both')
+    await enqueueOrder(w, id, mergedInto, 'sent before')
     await inTx(w.ctx, (ctx) =>
       mergeMessages(ctx, [
-        { from_id: visitor, into_id: mergedInto },
+        { from_id: browser, into_id: mergedInto },
         { from_id: guest, into_id: mergedInto },
       ]),
     )
     expect((await inbox(w)).map(({ user_id }: { user_id: UserId }) => user_id)).toEqual([mergedInto])
     await w.drain()
     expect(await inbox(w)).toHaveLength(3)
-    const rows = await ledger(w)
+    const rows = await messagesIn(w)
     expect(rows.filter(({ state }) => state === 'delivered').map(({ user_id }) => user_id)).toEqual(
       expect.arrayContaining([mergedInto, mergedInto]),
     )
     expect(rows.filter(({ reason }) => reason === 'duplicate')).toHaveLength(4)
   })
 
-  test('a message for somebody who was merged meanwhile goes to the survivor', async () => {
+  test('a message for a merged user is sent to the remaining user', async () => {
     await using w = await world()
     const id = await campaign(w)
-    const { body } = await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA }, { anonymous_id: 'visitor' }])
-    await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'visitor' }])
+    const { body } = await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA }, { anonymous_id: 'browser' }])
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
     await enqueueOrder(w, id, body.results[1].user.id)
     await w.drain()
     expect(await inbox(w)).toMatchObject([{ recipient: 'ana@example.com', user_id: body.results[0].user.id }])
   })
 })
 
-describe('every message that is not sent says why', () => {
-  test('an unsubscribed person is skipped', async () => {
+describe('every message that is not sent has a reason', () => {
+  test('an unsubscribed user is skipped', async () => {
     await using w = await world()
     await ana(w)
     const { subscription_id } = (await w.get(`/api/client/campaigns/${await campaign(w)}`)).body
@@ -295,26 +295,26 @@ describe('every message that is not sent says why', () => {
     await order(w)
     await w.drain()
     expect(await inbox(w)).toEqual([])
-    expect(await ledger(w)).toMatchObject([{ state: 'skipped', reason: 'not_subscribed', event: null }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'skipped', reason: 'not_subscribed', event: null }])
   })
 
   test.each<[Channel, string]>([
     ['email', 'no_address'],
     ['text', 'no_address'],
     ['push', 'no_push_device'],
-  ])('somebody whom %s cannot reach is skipped: %s', async (channel, reason) => {
+  ])('a user without an address for %s is skipped with %s', async (channel, reason) => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
     await campaign(w, channel)
     await order(w)
     await w.drain()
-    expect(await ledger(w)).toMatchObject([{ state: 'skipped', reason }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'skipped', reason }])
   })
 
   test.each([
     ['that breaks a limit', 'text' as Channel, { body: '{% for i in (1..100000000) %}x{% endfor %}' }],
-    ['whose endpoint becomes no address', 'webhook' as Channel, { endpoint: '{{ user.data.nothing }}' }],
-  ])('a template %s fails its messages and no others', async (_, channel, template) => {
+    ['whose endpoint is not a URL', 'webhook' as Channel, { endpoint: '{{ user.data.nothing }}' }],
+  ])('a template %s fails its own messages only', async (_, channel, template) => {
     await using w = await world()
     await ana(w)
     await campaign(w, channel, template)
@@ -322,26 +322,26 @@ describe('every message that is not sent says why', () => {
     await order(w)
     await w.drain()
     expect(await inbox(w)).toMatchObject([{ channel: 'in_app' }])
-    const [failed] = (await ledger(w)).filter(({ state }) => state === 'failed')
+    const [failed] = (await messagesIn(w)).filter(({ state }) => state === 'failed')
     expect(failed).toMatchObject({ reason: 'render_failed', detail: expect.stringMatching(/\.$/) })
   })
 
-  test('a campaign that was aborted sends nothing more', async () => {
+  test('an aborted campaign sends no more messages', async () => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w)
     await enqueueOrder(w, id, userId, 'waits')
     expect((await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).status).toBe(200)
     await w.drain()
-    expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
-    await enqueueOrder(w, id, userId, 'was on its way')
+    expect(await messagesIn(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
+    await enqueueOrder(w, id, userId, 'after the abort')
     await w.drain()
     expect(await inbox(w)).toEqual([])
-    expect(await ledger(w)).toMatchObject([{ state: 'aborted' }, { state: 'aborted', reason: 'campaign_stopped' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'aborted' }, { state: 'aborted', reason: 'campaign_stopped' }])
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toMatchObject({ sent: 0, total: 2 })
   })
 
-  test('what a sender has claimed when its campaign is aborted is not handed over', async () => {
+  test('a message that was claimed before its campaign was aborted is not sent', async () => {
     await using w = await world()
     const userId = await ana(w)
     const id = await campaign(w)
@@ -350,11 +350,11 @@ describe('every message that is not sent says why', () => {
     const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
     await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
-    expect(await ledger(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     expect(await inbox(w)).toEqual([])
   })
 
-  test('a sender that was stopped for longer than its lease hands over nothing that others have taken', async () => {
+  test('a sender that was suspended for longer than its lease does not send messages that others have claimed', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
@@ -365,27 +365,27 @@ describe('every message that is not sent says why', () => {
     expect(await inbox(w)).toHaveLength(1)
     await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
     expect(await inbox(w)).toHaveLength(1)
-    expect(await ledger(w)).toMatchObject([{ state: 'delivered' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'delivered' }])
   })
 
-  test('a deferred message is due again later, with what it needs', async () => {
+  test('a deferred message is sent later', async () => {
     await using w = await world()
     const userId = await ana(w)
     await enqueueOrder(w, await campaign(w), userId)
     const [message] = await claimMails(w)
     if (!message) throw new Error('Nothing was claimed.')
-    const end = resultOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
-    await settled(w, message, end)
+    const deferred = resultOf({ is: 'deferred', reason: 'Busy.' }, message.attempts, w.clock.now())
+    await saveResult(w, message, deferred)
     await w.drain()
-    expect(await ledger(w)).toMatchObject([{ state: 'deferred', reason: 'provider_deferred', detail: 'Busy.' }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'deferred', reason: 'provider_deferred', detail: 'Busy.' }])
     w.advance('30 seconds')
     await w.drain()
     expect(await inbox(w)).toMatchObject([{ summary: 'Thanks, Ana & <Co>' }])
-    expect(await ledger(w)).toMatchObject([{ state: 'delivered', reason: null, detail: null }])
+    expect(await messagesIn(w)).toMatchObject([{ state: 'delivered', reason: null, detail: null }])
   })
 })
 
-test('an erased person leaves neither captures nor anything personal, and gets nothing more', async () => {
+test('erasure deletes a user’s sandbox messages and personal data, and the user gets no more messages', async () => {
   await using w = await world()
   const userId = await ana(w)
   const id = await campaign(w)
@@ -396,13 +396,13 @@ test('an erased person leaves neither captures nor anything personal, and gets n
   expect((await w.delete('/api/client/users/ana')).status).toBe(204)
   await w.drain()
   expect(await inbox(w)).toEqual([])
-  expect(await ledger(w)).toMatchObject([
+  expect(await messagesIn(w)).toMatchObject([
     { state: 'delivered', event: null, detail: null },
     { state: 'skipped', reason: 'user_gone', event: null },
   ])
 })
 
-test('a batch is shared between projects, so that a long queue holds nobody up', async () => {
+test('projects share a batch, so that a long queue does not delay others', async () => {
   await using w = await world()
   const other = await w.other()
   const rows = (projectId: ProjectId, count: number) =>
@@ -422,7 +422,7 @@ test('a batch is shared between projects, so that a long queue holds nobody up',
   await w.drain()
 })
 
-test('outsiders hear of a message from the queue to its end, in order', async () => {
+test('a message has a webhook event for each stage, in order', async () => {
   await using w = await world()
   const receiver = await w.receiver()
   const types = [
@@ -438,13 +438,13 @@ test('outsiders hear of a message from the queue to its end, in order', async ()
   await enqueueOrder(w, id, userId)
   w.advance('1 second')
   await w.drain()
-  const heard = receiver.requests
+  const events = receiver.requests
     .map(({ json }) => json as { id: string; type: string; data: Record<string, unknown> })
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-  expect(heard.map(({ type }) => type)).toEqual(types)
+  expect(events.map(({ type }) => type)).toEqual(types)
   const [message] = await inbox(w)
-  for (const { data } of heard) expect(data).toMatchObject({ message_id: message.id, campaign_id: id, channel: 'email' })
-  expect(heard.at(-1)?.data).toMatchObject({
+  for (const { data } of events) expect(data).toMatchObject({ message_id: message.id, campaign_id: id, channel: 'email' })
+  expect(events.at(-1)?.data).toMatchObject({
     user: { id: userId, external_id: 'ana' },
     to: 'ana@example.com',
     recipient_domain: 'example.com',
@@ -454,8 +454,8 @@ test('outsiders hear of a message from the queue to its end, in order', async ()
   })
 })
 
-describe('the sandbox inbox', () => {
-  test('is paged, sorted, searched, kept to its project, and emptied at once', async () => {
+describe('sandbox messages', () => {
+  test('are paged, sorted, searched, separate for each project, and deleted together', async () => {
     await using w = await world()
     await w.users('ana', 'kim', 'lee')
     await campaign(w, 'email', { subject: 'For {{ user.external_id }} 100%', html: 'x' })
@@ -478,16 +478,16 @@ describe('the sandbox inbox', () => {
     expect(await inbox(w, '', { key: w.keys.support })).toHaveLength(3)
     expect((await w.delete(INBOX, { key: w.keys.editor })).status).toBe(204)
     expect(await inbox(w)).toEqual([])
-    expect((await ledger(w)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
+    expect((await messagesIn(w)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  test('a message that was not captured is missing', async () => {
+  test('reading one that does not exist is a 404', async () => {
     await using w = await world()
     expect((await w.get(`${INBOX}/999999999`)).body).toMatchObject({ code: 'resource_missing' })
   })
 })
 
-test('the jobs find nothing to do in an empty project', async () => {
+test('the jobs do nothing in an empty project', async () => {
   await using w = await world()
   for (const job of messageJobs(findSendingCampaigns, createInboxStreams()))
     expect(await job.run(w.ctx, new AbortController().signal)).toBe(0)

@@ -3,17 +3,17 @@ import type { CampaignId, ConsentId, MessageId, ProjectId, ProviderId, UserId } 
 import { CHANNELS, type Channel, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { Unreachable } from '../channels/index.ts'
 
-/** What happened to the person, as templates see it. */
+/** The event that triggered a message, as templates read it. */
 export type TriggeringEvent = { name: string; data: Record<string, unknown>; created_at: string }
 
-/** That a person is to get a campaign's message, and why; nobody gets one cause twice. */
+/** The decision that a user is to get a campaign. The same cause never makes a second message. */
 export type MessageIntent = {
   user_id: UserId
   campaign_id: CampaignId
   channel: Channel
   cause: string
   event: TriggeringEvent | null
-  /** When it makes no sense any more. */
+  /** The deadline: the message is skipped after it. */
   expires_at: Date
 }
 
@@ -32,12 +32,12 @@ export const MESSAGE_STATES = [
 ] as const
 export type MessageState = (typeof MESSAGE_STATES)[number]
 
-/** States that something will follow. A campaign is finished when none of its messages is in one of them. */
+/** States that are not final. A campaign is finished when none of its messages is in one of them. */
 export const PENDING_STATES: readonly MessageState[] = ['queued', 'claimed', 'deferred']
-/** States of what a provider took. */
+/** States of messages that a provider accepted. */
 export const SENT_STATES: readonly MessageState[] = ['sent', 'delivered', 'bounced', 'complained']
 
-/** Why a message is in its state; counted, so that a word once shipped is never changed. */
+/** Why a message is in its state. Counts are kept by reason, so a published code never changes. */
 export type Reason =
   | 'user_gone'
   | 'not_subscribed'
@@ -64,7 +64,7 @@ export type Reason =
   | 'complaint'
   | Unreachable
 
-/** In which priority a message waits: what somebody waits for comes before what goes to many. */
+/** Transactional messages are sent before bulk messages. */
 export type Priority = 0 | 1
 export const TRANSACTIONAL: Priority = 0
 export const BULK: Priority = 1
@@ -89,7 +89,7 @@ export const ClaimedMessage = Type.Object({
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 
-/** A message as its sender leaves it. */
+/** A message with its send result, ready to be saved. */
 export type SettledMessage = {
   id: MessageId
   lease_token: string
@@ -104,6 +104,6 @@ export type SettledMessage = {
   provider_message_id: string | null
   consent_id: ConsentId | null
   counts_to_caps: boolean
-  /** Was nothing tried, so that the attempt does not count? */
+  /** There was no attempt, so it does not count. */
   untried: boolean
 }

@@ -44,12 +44,12 @@ test.each<[string, SendResult, boolean, string[]]>([
   ['failed before any attempt', result('failed', 'render_failed'), false, ['failed', 'completed']],
   ['skipped', result('skipped', 'not_subscribed'), false, ['completed']],
   ['aborted', result('aborted', 'campaign_stopped'), false, []],
-])('a message that was %s tells outsiders', (_, end, tried, types) => {
-  const news = webhookEventsOf(message, undefined, end, tried ? attempt : null, now)
-  expect(news.map(({ type }) => type)).toEqual(types.map((type) => `delivery.${type}`))
+])('a message that was %s has its webhook events in order', (_, result, tried, types) => {
+  const events = webhookEventsOf(message, undefined, result, tried ? attempt : null, now)
+  expect(events.map(({ type }) => type)).toEqual(types.map((type) => `delivery.${type}`))
 })
 
-test('the news carries what is known of the message', () => {
+test('the webhook events carry the data of the message', () => {
   const [start, end, failed, completed] = webhookEventsOf(
     message,
     undefined,

@@ -1,20 +1,20 @@
-/** What outsiders hear of a message that its sender is done with (D-WH-5). Pure. */
+/** Makes the webhook events of a send result (D-WH-5). Pure. */
 
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import type { SendResult } from './eligibility.ts'
 import type { ClaimedMessage } from './schema.ts'
 
-/** One try to hand a message over. */
+/** One try to give a message to a provider. */
 type Attempt = { outgoing: { recipient: string; content: Record<string, unknown> }; startedAt: Date; elapsedMs: number }
 
 const REASON_LENGTH_MAX = 1000
 
-/** News of a message, in the order in which it happened. What was called off or only waits has none but that of its attempt. */
+/** The webhook events of a message, in order. Without an attempt, an aborted or deferred message has none. */
 export function webhookEventsOf(
   message: ClaimedMessage,
   user: UserRow | undefined,
-  ending: SendResult,
+  result: SendResult,
   attempt: Attempt | null,
   now: Date,
 ): WebhookEvent[] {
@@ -25,13 +25,13 @@ export function webhookEventsOf(
   const failed = () =>
     webhookEvents.deliveryFailed.of({
       ...about,
-      reason: wordsOf(ending),
-      ...(ending.code !== undefined && { provider_code: ending.code }),
+      reason: textOf(result),
+      ...(result.code !== undefined && { provider_code: result.code }),
     })
   const bounced = () =>
-    webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic: wordsOf(ending), attempts: message.attempts, suppressed: true })
-  const tried = attempt ? newsOfAttempt(about, ending, attempt) : []
-  switch (ending.state) {
+    webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic: textOf(result), attempts: message.attempts, suppressed: true })
+  const tried = attempt ? attemptEvents(about, result, attempt) : []
+  switch (result.state) {
     case 'delivered':
       return [
         ...tried,
@@ -52,11 +52,11 @@ export function webhookEventsOf(
     case 'aborted':
       return []
     default:
-      return ending.state satisfies never
+      return result.state satisfies never
   }
 }
 
-const wordsOf = ({ detail, reason }: SendResult): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
+const textOf = ({ detail, reason }: SendResult): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
 
 const RESULTS = {
   sent: undefined,
@@ -69,7 +69,7 @@ const RESULTS = {
   aborted: undefined,
 } as const
 
-function newsOfAttempt(about: ReturnType<typeof aboutMessage>, { state }: SendResult, { startedAt, elapsedMs }: Attempt): WebhookEvent[] {
+function attemptEvents(about: ReturnType<typeof aboutMessage>, { state }: SendResult, { startedAt, elapsedMs }: Attempt): WebhookEvent[] {
   const result = RESULTS[state]
   const elapsed_ms = Math.round(elapsedMs)
   return [

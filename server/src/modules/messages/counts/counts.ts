@@ -1,17 +1,17 @@
-/** What became of a campaign's messages, added up from changes that the database itself keeps: exact at every instant, and cheap to read. */
+/** Message counts of campaigns, added up from changes that a database trigger records. They are always exact and cheap to read. */
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import { PENDING_STATES, SENT_STATES } from '../schema.ts'
 import { findTallies, foldTallies, type TallyRow } from './queries.ts'
 
 export type Counts = {
-  /** All of them: whoever was meant, whatever became of it. */
+  /** All messages in any state. */
   total: number
-  /** Those that something will still follow. */
+  /** Messages that are not in a final state. */
   pending: number
-  /** Those that a provider took. */
+  /** Messages that a provider accepted. */
   sent: number
-  /** Those that a person opened, or followed a link of. */
+  /** Messages that a user opened, not a bot. */
   opens: number
   clicks: number
   bounced: number
@@ -21,7 +21,7 @@ export type Counts = {
 const sumOf = (rows: TallyRow[], member: 'messages' | 'opens' | 'clicks', states?: readonly string[]) =>
   rows.reduce((sum, row) => (states === undefined || states.includes(row.state) ? sum + row[member] : sum), 0)
 
-/** The tallies of campaigns; one without messages has none. */
+/** The message counts of campaigns. A campaign without messages is not in the map. */
 export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[]): Promise<Map<CampaignId, Counts>> {
   const byCampaign = Map.groupBy(await findTallies(ctx, ids), ({ campaign_id }) => campaign_id)
   return new Map(
@@ -43,5 +43,5 @@ export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[])
 const ROWS_MAX = 100
 const CAMPAIGNS_AT_ONCE = 20
 
-/** Keeps the rows to be added up few. Answers how many it spared. */
+/** Adds rows up so that few remain. Returns by how many rows they became fewer. */
 export const foldCounts = (ctx: Ctx): Promise<number> => foldTallies(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)

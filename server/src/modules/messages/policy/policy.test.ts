@@ -5,26 +5,26 @@ const night: SendingPolicy = { caps: [], quiet_hours: { channels: ['email', 'tex
 const siesta: SendingPolicy = { caps: [], quiet_hours: { channels: ['email'], from: '13:00', to: '15:30' } }
 const at = (text: string) => new Date(text)
 
-describe('quiet hours are on the clock of the person', () => {
+describe('quiet hours are in the time zone of the user', () => {
   test.each<[string, SendingPolicy, string, string, string | null]>([
-    ['in the evening', night, '2026-11-20T10:00:00Z', 'Australia/Sydney', '2026-11-20T21:00:00.000Z'],
-    ['the moment they begin', night, '2026-11-20T21:00:00Z', 'Etc/UTC', '2026-11-21T08:00:00.000Z'],
+    ['the evening', night, '2026-11-20T10:00:00Z', 'Australia/Sydney', '2026-11-20T21:00:00.000Z'],
+    ['the moment they start', night, '2026-11-20T21:00:00Z', 'Etc/UTC', '2026-11-21T08:00:00.000Z'],
     ['after midnight', night, '2026-11-20T03:00:00Z', 'Etc/UTC', '2026-11-20T08:00:00.000Z'],
     ['the moment they end', night, '2026-11-20T08:00:00Z', 'Etc/UTC', null],
-    ['by day', night, '2026-11-20T12:00:00Z', 'Etc/UTC', null],
-    ['at noon', siesta, '2026-11-20T14:00:00Z', 'Etc/UTC', '2026-11-20T15:30:00.000Z'],
+    ['the day', night, '2026-11-20T12:00:00Z', 'Etc/UTC', null],
+    ['noon', siesta, '2026-11-20T14:00:00Z', 'Etc/UTC', '2026-11-20T15:30:00.000Z'],
     ['before noon', siesta, '2026-11-20T12:59:59Z', 'Etc/UTC', null],
-    ['in the night of a change of the clocks', night, '2026-03-28T22:00:00Z', 'Europe/Berlin', '2026-03-29T06:00:00.000Z'],
+    ['the night of a change to daylight saving', night, '2026-03-28T22:00:00Z', 'Europe/Berlin', '2026-03-29T06:00:00.000Z'],
     [
-      'when they end in the hour that does not exist',
+      'an end in an hour that daylight saving skips',
       { ...night, quiet_hours: { channels: ['email'], from: '21:00', to: '02:30' } },
       '2026-03-28T22:00:00Z',
       'Europe/Berlin',
       '2026-03-29T01:30:00.000Z',
     ],
-    ['without any', NO_POLICY, '2026-11-20T03:00:00Z', 'Etc/UTC', null],
+    ['no quiet hours', NO_POLICY, '2026-11-20T03:00:00Z', 'Etc/UTC', null],
     [
-      'of no length',
+      'quiet hours that end when they start',
       { caps: [], quiet_hours: { channels: ['email'], from: '09:00', to: '09:00' } },
       '2026-11-20T09:00:00Z',
       'Etc/UTC',
@@ -34,31 +34,35 @@ describe('quiet hours are on the clock of the person', () => {
     expect(quietUntil(policy, 'email', at(now), zone)?.toISOString() ?? null).toBe(until)
   })
 
-  test('a channel that they are not about is never quiet', () => {
+  test('other channels have no quiet hours', () => {
     expect(quietUntil(night, 'push', at('2026-11-20T03:00:00Z'), 'Etc/UTC')).toBeNull()
   })
 })
 
-describe('a cap lets a message go once the one that is too many has left the window', () => {
+describe('a cap delays a message until it fits into the window', () => {
   const now = at('2026-11-20T12:00:00Z')
   const policy: SendingPolicy = { caps: [{ channels: ['email', 'text'], max: 2, window_hours: 24 }], quiet_hours: null }
   const email = (text: string) => ({ channel: 'email' as const, at: at(text) })
 
   test.each<[string, ReturnType<typeof email>[], string | null]>([
     ['nothing received', [], null],
-    ['one below', [email('2026-11-20T11:00:00Z')], null],
-    ['full', [email('2026-11-20T11:00:00Z'), email('2026-11-20T01:00:00Z')], '2026-11-21T01:00:00.000Z'],
-    ['overfull', [email('2026-11-20T11:00:00Z'), email('2026-11-20T10:00:00Z'), email('2026-11-20T01:00:00Z')], '2026-11-21T10:00:00.000Z'],
-    ['one just outside', [email('2026-11-20T11:00:00Z'), email('2026-11-19T12:00:00Z')], null],
+    ['one message below the cap', [email('2026-11-20T11:00:00Z')], null],
+    ['the cap reached', [email('2026-11-20T11:00:00Z'), email('2026-11-20T01:00:00Z')], '2026-11-21T01:00:00.000Z'],
+    [
+      'the cap exceeded',
+      [email('2026-11-20T11:00:00Z'), email('2026-11-20T10:00:00Z'), email('2026-11-20T01:00:00Z')],
+      '2026-11-21T10:00:00.000Z',
+    ],
+    ['one message just outside the window', [email('2026-11-20T11:00:00Z'), email('2026-11-19T12:00:00Z')], null],
   ])('%s', (_, received, until) => expect(cappedUntil(policy, 'email', now, received)?.toISOString() ?? null).toBe(until))
 
-  test('channels of one cap count together, others do not', () => {
+  test('the channels of a cap are counted together, others are not counted', () => {
     const received = [{ channel: 'text' as const, at: now }, { channel: 'push' as const, at: now }, email('2026-11-20T11:00:00Z')]
     expect(cappedUntil(policy, 'email', now, received)).not.toBeNull()
     expect(cappedUntil(policy, 'push', now, received)).toBeNull()
   })
 
-  test('of several caps the latest counts', () => {
+  test('of several caps the one with the latest time applies', () => {
     const caps = [
       { channels: ['email' as const], max: 1, window_hours: 1 },
       { channels: ['email' as const], max: 1, window_hours: 48 },

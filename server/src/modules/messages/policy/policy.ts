@@ -1,4 +1,4 @@
-/** When a project does not write to people although it may: quiet hours, and how often is enough. Pure. */
+/** The throttles of a project's sending policy: quiet hours and frequency caps. Pure. */
 import { Temporal } from 'temporal-polyfill'
 import { type Static, Type } from 'typebox'
 import { CHANNELS, type Channel, Exact, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -7,53 +7,56 @@ const CAPS_MAX = 20
 const WINDOW_HOURS_MAX = 24 * 90
 
 const TimeOfDay = (description: string) => Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
-const Channels = Type.Array(OneOf(CHANNELS), { minItems: 1, maxItems: CHANNELS.length, description: 'The channels it is about.' })
+const Channels = Type.Array(OneOf(CHANNELS), { minItems: 1, maxItems: CHANNELS.length, description: 'The channels that it applies to.' })
 
 export const Cap = Exact({
   channels: Channels,
-  max: Type.Integer({ minimum: 1, maximum: 1000, description: 'So many messages …' }),
-  window_hours: Type.Integer({ minimum: 1, maximum: WINDOW_HOURS_MAX, description: '… within so many hours, whichever they are.' }),
+  max: Type.Integer({ minimum: 1, maximum: 1000, description: 'The highest number of messages to a user in the window.' }),
+  window_hours: Type.Integer({ minimum: 1, maximum: WINDOW_HOURS_MAX, description: 'The length of the sliding window in hours.' }),
 })
 export type Cap = Static<typeof Cap>
 
 export const QuietHours = Exact({
   channels: Channels,
-  from: TimeOfDay('When they begin on the clock of the user, such as `21:00`.'),
-  to: TimeOfDay('When they end; earlier than `from` means the next morning.'),
+  from: TimeOfDay('When they start, in the user’s time zone, such as `21:00`.'),
+  to: TimeOfDay('When they end. A time earlier than `from` is on the next day.'),
 })
 export type QuietHours = Static<typeof QuietHours>
 
 const members = {
-  caps: Type.Array(Cap, { maxItems: CAPS_MAX, description: 'A message beyond a cap waits until it fits, or until its deadline.' }),
+  caps: Type.Array(Cap, {
+    maxItems: CAPS_MAX,
+    description: 'A message over a cap waits until it fits, or is skipped if its deadline passes first.',
+  }),
   quiet_hours: Nullable(QuietHours),
 }
 
-/** How a project treats people who may be written to. Transactional messages do not ask. */
+/** Frequency caps and quiet hours. They do not apply to transactional messages. */
 export const SendingPolicy = Exact(members)
 export type SendingPolicy = Static<typeof SendingPolicy>
 
 export const NO_POLICY: SendingPolicy = { caps: [], quiet_hours: null }
 
-/** When quiet hours that last at `now` end on a clock of this zone; null when it is not quiet. */
+/** When the current quiet hours end in a time zone; null outside quiet hours. */
 export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now: Date, zone: string): Date | null {
   if (!quiet_hours?.channels.includes(channel) || quiet_hours.from === quiet_hours.to) return null
-  const there = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zone)
-  const clock = there.toPlainTime()
+  const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zone)
+  const time = local.toPlainTime()
   const [from, to] = [Temporal.PlainTime.from(quiet_hours.from), Temporal.PlainTime.from(quiet_hours.to)]
-  const isPast = (time: Temporal.PlainTime) => Temporal.PlainTime.compare(clock, time) >= 0
+  const isPast = (limit: Temporal.PlainTime) => Temporal.PlainTime.compare(time, limit) >= 0
   const overMidnight = Temporal.PlainTime.compare(from, to) > 0
   const isQuiet = overMidnight ? isPast(from) || !isPast(to) : isPast(from) && !isPast(to)
   if (!isQuiet) return null
-  const day = there.toPlainDate().add({ days: overMidnight && isPast(from) ? 1 : 0 })
+  const day = local.toPlainDate().add({ days: overMidnight && isPast(from) ? 1 : 0 })
   return new Date(day.toZonedDateTime({ timeZone: zone, plainTime: to }).epochMilliseconds)
 }
 
-/** What a person got: over which channel, and when; a message that is on its way counts as of now. */
+/** A message that a user got. A message in flight counts as received now. */
 export type Received = { channel: Channel; at: Date }
 
 const HOUR_MS = 3_600_000
 
-/** When a further message fits under every cap; null when it does now. */
+/** When one more message fits under every cap; null if it fits now. */
 export function cappedUntil({ caps }: SendingPolicy, channel: Channel, now: Date, received: readonly Received[]): Date | null {
   const until = caps.flatMap((cap) => {
     if (!cap.channels.includes(channel)) return []
@@ -62,7 +65,7 @@ export function cappedUntil({ caps }: SendingPolicy, channel: Channel, now: Date
       .filter((one) => cap.channels.includes(one.channel) && one.at.getTime() > now.getTime() - window)
       .map(({ at }) => at.getTime())
       .sort((a, b) => b - a)
-    // It fits once the `max`-th newest has left the window.
+    // It fits once the `max`-th newest message has left the window.
     const oldest = counted[cap.max - 1]
     return oldest === undefined ? [] : [oldest + window]
   })

@@ -8,7 +8,7 @@ export const policyRoutes = [
   route({
     method: 'GET',
     path,
-    summary: 'Read how often users may hear from the project, and when not.',
+    summary: 'Read frequency caps and quiet hours.',
     access: { secret: 'support' },
     reply: SendingPolicy,
     run: async (ctx) => (await findPolicy(ctx)) ?? NO_POLICY,
@@ -18,7 +18,7 @@ export const policyRoutes = [
     path,
     summary: 'Set frequency caps and quiet hours.',
     description:
-      'A message that is over a cap, or due in quiet hours, waits until it fits or its deadline passes; it is never dropped silently. Messages of transactional subscription types do not ask.',
+      'A message that is over a cap, or due in quiet hours, waits. If its deadline passes first, it is skipped with `deadline_passed`. Messages of transactional subscription types ignore both.',
     access: { secret: 'admin' },
     body: SendingPolicy,
     reply: SendingPolicy,

@@ -4,7 +4,7 @@ import { world } from '../../../../test/world.ts'
 
 const POLICY = '/api/client/sending-policy'
 
-test('a policy is read as it was written; nonsense is refused', async () => {
+test('a policy is returned as it was saved; invalid values are refused', async () => {
   await using w = await world()
   expect((await w.get(POLICY)).body).toEqual({ caps: [], quiet_hours: null })
   const policy = {
@@ -17,7 +17,7 @@ test('a policy is read as it was written; nonsense is refused', async () => {
   expect((await w.put(POLICY, policy, { key: w.keys.editor })).status).toBe(403)
 })
 
-test('a second message within a cap waits until the first has left the window, and says why', async () => {
+test('a message over a cap waits until the first has left the window, with the reason', async () => {
   await using w = await world()
   await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
   const list = await listOf(w, 'ana', 'kim')
@@ -38,7 +38,7 @@ test('a second message within a cap waits until the first has left the window, a
   expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
 })
 
-test('of several at once one goes, and the others wait for each other’s window', async () => {
+test('of several messages at once one is sent, and each of the others waits for its own window', async () => {
   await using w = await world()
   await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
   const list = await listOf(w, 'ana')
@@ -50,9 +50,9 @@ test('of several at once one goes, and the others wait for each other’s window
   }
 })
 
-test('quiet hours are those of the person; a transactional type does not ask, and nobody waits past the deadline', async () => {
+test('quiet hours are in the user’s time zone, do not apply to transactional types, and delay no message past its deadline', async () => {
   await using w = await world()
-  // It is nine in the morning in UTC, eight in the evening in Sydney and one in the morning in Los Angeles.
+  // It is 09:00 in UTC, 20:00 in Sydney and 01:00 in Los Angeles.
   await w.put(POLICY, { caps: [], quiet_hours: { channels: ['email'], from: '21:00', to: '08:00' } })
   const list = await listOf(w, 'sydney', 'angeles')
   await w.post('/api/client/users/batch', [
@@ -81,11 +81,11 @@ test('quiet hours are those of the person; a transactional type does not ask, an
   expect(await messagesIn(w, blast)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
 })
 
-test('a provider’s rate holds for all senders together, and what it refuses comes in turn', async () => {
+test('all senders share the rate of a provider, and messages over it are sent later', async () => {
   await using w = await world()
   const provider = { name: 'Slow', kind: 'sandbox', channel: 'email', settings: {}, rate: { limit: 5, interval_seconds: 60 } }
   expect((await w.post('/api/client/providers', provider)).status).toBe(201)
-  const blast = await blastTo(w, [await listOf(w, ...Array.from({ length: 12 }, (_, at) => `person-${at}`))])
+  const blast = await blastTo(w, [await listOf(w, ...Array.from({ length: 12 }, (_, at) => `user-${at}`))])
   await schedule(w, blast)
   const sent = async () => (await messagesIn(w, blast)).filter(({ state }) => state === 'delivered').length
   await Promise.all([w.drain(), w.drain()])

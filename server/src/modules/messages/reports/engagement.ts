@@ -1,21 +1,21 @@
-/** People opened messages, or followed links in them. */
+/** Records that users opened messages or clicked links in them. */
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { appendUserChanges, findMergedInto } from '../../users/index.ts'
 import { messageEvent } from '../sending/record-results.ts'
 import { type FirstSeen, holdSeen, saveSeen } from './queries.ts'
 
-/** One look at a message, by a person: what machines fetch is counted elsewhere. */
+/** An open or a click by a user. Those by bots are counted in `tracking`. */
 export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at: Date; url?: string }
 
 /**
- * Writes down when messages were first opened and clicked, and tells it as events of their people: the first opening, and every click.
- * A message of which nobody knew whether it had left has arrived, if somebody reads it.
+ * Records when messages were first opened and clicked, and appends events to their users: the first open and every click. A message in
+ * the state `unknown` becomes `delivered`, because it was read.
  */
-export async function recordEngagement(ctx: InTx, looks: Engagement[]): Promise<void> {
-  if (looks.length === 0) return
-  const messages = new Map((await holdSeen(ctx, [...new Set(looks.map(({ messageId }) => messageId))])).map((row) => [row.id, row]))
-  const known = looks.filter(({ messageId }) => messages.get(messageId)?.is_erased === false)
+export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Promise<void> {
+  if (engagements.length === 0) return
+  const messages = new Map((await holdSeen(ctx, [...new Set(engagements.map(({ messageId }) => messageId))])).map((row) => [row.id, row]))
+  const known = engagements.filter(({ messageId }) => messages.get(messageId)?.is_erased === false)
   if (known.length === 0) return
   await saveSeen(
     ctx,
@@ -36,9 +36,9 @@ export async function recordEngagement(ctx: InTx, looks: Engagement[]): Promise<
   await appendUserChanges(ctx, events)
 }
 
-function firstOf(id: MessageId, looks: Engagement[]): FirstSeen {
+function firstOf(id: MessageId, engagements: Engagement[]): FirstSeen {
   const first = (what: Engagement['what']) => {
-    const times = looks.filter((look) => look.what === what).map(({ at }) => at.getTime())
+    const times = engagements.filter((one) => one.what === what).map(({ at }) => at.getTime())
     return times.length === 0 ? null : new Date(Math.min(...times))
   }
   return { id, opened_at: first('opened'), clicked_at: first('clicked') }

@@ -12,10 +12,10 @@ import { applyReports } from './reports.ts'
 
 const Row = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), state: Type.String(), reason: Type.Unsafe<string | null>({}) })
 
-/** A mail to Ana that a provider took; it knows it as `vendor-1`. */
+/** An email to Ana that a provider accepted, with its id `vendor-1` at the provider. */
 async function sentToAna(w: World): Promise<{ id: MessageId; campaign: number; provider: ProviderId }> {
   const list = await listOf(w, 'ana')
-  const provider = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'email', settings: {} })).body.id
+  const provider = (await w.post('/api/client/providers', { name: 'Discard', kind: 'discard', channel: 'email', settings: {} })).body.id
   const campaign = await blastTo(w, [list])
   await schedule(w, campaign)
   await w.drain()
@@ -35,12 +35,13 @@ const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Rep
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const tell = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
+const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
+  applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
 
-test('a bounce settles the message, suppresses the address, is an event of the person and counted', async () => {
+test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()
   const { campaign, provider } = await sentToAna(w)
-  await tell(w, provider, report(w, 'bounced', { reference: 'vendor-1', diagnostic: '550 5.1.1 No such user' }))
+  await apply(w, provider, report(w, 'bounced', { reference: 'vendor-1', diagnostic: '550 5.1.1 No such user' }))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'bounced', reason: 'hard_bounce' })
   expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ address: 'ana@example.com', reason: 'hard_bounce' }])
@@ -54,12 +55,12 @@ test('a bounce settles the message, suppresses the address, is an event of the p
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'suppressed' })
 })
 
-test('a complaint unsubscribes the person, with the reason in the ledger, and outsiders hear of it', async () => {
+test('a complaint unsubscribes the user with a consent entry and sends a webhook event', async () => {
   await using w = await world()
   const receiver = await w.receiver()
   await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types: ['incoming-report.abuse-report'] })
   const { id, provider } = await sentToAna(w)
-  await tell(w, provider, report(w, 'complained', { messageId: id }))
+  await apply(w, provider, report(w, 'complained', { messageId: id }))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'complained' })
   const subscription_id = await subscriptionTo(w)
@@ -69,32 +70,32 @@ test('a complaint unsubscribes the person, with the reason in the ledger, and ou
   expect(receiver.requests.map(({ json }) => json.data)).toMatchObject([{ message_id: id, unsubscribed: true, to: 'ana@example.com' }])
 })
 
-test('reports that come twice, or in the wrong order, or about nobody, change nothing more', async () => {
+test('reports that come twice, in the wrong order or for unknown messages change nothing', async () => {
   await using w = await world()
   const { id, campaign, provider } = await sentToAna(w)
   const delivered = report(w, 'delivered', { messageId: id })
-  await tell(w, provider, report(w, 'bounced', { messageId: id }), delivered, report(w, 'delivered', { reference: 'somebody else’s' }))
-  await tell(w, provider, delivered, report(w, 'bounced', { messageId: id }))
+  await apply(w, provider, report(w, 'bounced', { messageId: id }), delivered, report(w, 'delivered', { reference: 'unknown' }))
+  await apply(w, provider, delivered, report(w, 'bounced', { messageId: id }))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'bounced' })
   expect((await eventsOf(w)).filter((name: string) => name === 'email_bounced')).toHaveLength(1)
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ bounced: 1, total: 1 })
 })
 
-test('a vendor’s id means a message of that provider only', async () => {
+test('an id of a provider finds messages of that provider only', async () => {
   await using w = await world()
   const { provider } = await sentToAna(w)
-  await tell(w, (provider + 1000) as ProviderId, report(w, 'bounced', { reference: 'vendor-1' }))
+  await apply(w, (provider + 1000) as ProviderId, report(w, 'bounced', { reference: 'vendor-1' }))
   expect(await messageOf(w)).toMatchObject({ state: 'sent' })
 })
 
-test('a message of which nobody knew whether it had left has arrived when it is opened', async () => {
+test('a message in the state unknown becomes delivered when it is opened', async () => {
   await using w = await world()
   const { id, campaign } = await sentToAna(w)
   await w.db.run(sql`update messages set state = 'unknown', reason = 'sender_lost' where project_id = ${w.projectId}`)
-  const look = { messageId: id, what: 'opened' as const, at: w.clock.now() }
-  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [look, look, { ...look, what: 'clicked', url: 'https://example.com/' }]))
-  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [look]))
+  const open = { messageId: id, what: 'opened' as const, at: w.clock.now() }
+  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open, open, { ...open, what: 'clicked', url: 'https://example.com/' }]))
+  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open]))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'delivered', reason: null })
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ opens: 1, clicks: 1, sent: 1 })
@@ -105,7 +106,7 @@ test('a message of which nobody knew whether it had left has arrived when it is 
   ])
 })
 
-test('a mail can be read in the browser by whoever holds its address, until the person is erased', async () => {
+test('an email can be read in the browser with its URL, until the user is erased', async () => {
   await using w = await world()
   const list = await listOf(w, 'ana')
   const campaign = await blastTo(w, [list])
@@ -129,14 +130,14 @@ test('a mail can be read in the browser by whoever holds its address, until the 
   expect((await w.get(path, { key: null })).status).toBe(404)
 })
 
-test('STOP is obeyed, and answered with words that the vendor takes along or else by a message', async () => {
+test('STOP unsubscribes, and the reply is returned to the provider or sent as a message', async () => {
   await using w = await world()
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
-  const { id } = (await w.post('/api/client/providers', { name: 'Nobody', kind: 'discard', channel: 'text', settings: {} })).body
+  const { id } = (await w.post('/api/client/providers', { name: 'Discard', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const hear = (takesWords: boolean) => applyReports(w.ctx, findSendingCampaigns, id, [stop], takesWords)
-  expect(await hear(true)).toEqual(expect.any(String))
-  expect(await hear(false)).toBeUndefined()
+  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findSendingCampaigns, id, [stop], repliesInResponse)
+  expect(await applyStop(true)).toEqual(expect.any(String))
+  expect(await applyStop(false)).toBeUndefined()
   expect(await applyReports(w.ctx, findSendingCampaigns, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(

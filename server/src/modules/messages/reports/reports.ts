@@ -1,4 +1,4 @@
-/** What vendors report of messages, and what people answer to them. */
+/** Applies delivery reports of providers, and answers text messages from users. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
@@ -23,8 +23,8 @@ export async function applyReports(
   reports: Report[],
   repliesInAnswer: boolean,
 ): Promise<string | undefined> {
-  const about = reports.filter(({ what }) => what !== 'received')
-  if (about.length > 0) await inTx(ctx, (ctx) => takeIn(ctx, findSendingCampaigns, providerId, about))
+  const ofMessages = reports.filter(({ what }) => what !== 'received')
+  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, providerId, ofMessages))
   let inAnswer: string | undefined
   for (const { what, address, text } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
@@ -35,22 +35,27 @@ export async function applyReports(
   return inAnswer
 }
 
-async function takeIn(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, providerId: ProviderId, reports: Report[]): Promise<void> {
+async function applyToMessages(
+  ctx: InTx,
+  findSendingCampaigns: FindSendingCampaigns,
+  providerId: ProviderId,
+  reports: Report[],
+): Promise<void> {
   const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await holdReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
-  const told = matched(reports, messages, await findLiveUsers(ctx, known))
-  const last = new Map(told.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
+  const matched = matchReports(reports, messages, await findLiveUsers(ctx, known))
+  const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
-  await suppress(ctx, told.flatMap(suppressionOf))
-  await unsubscribe(ctx, findSendingCampaigns, told)
-  await emit(ctx, () => told.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
-  await appendUserChanges(ctx, told.flatMap(eventOf))
+  await suppress(ctx, matched.flatMap(suppressionOf))
+  await unsubscribe(ctx, findSendingCampaigns, matched)
+  await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
+  await appendUserChanges(ctx, matched.flatMap(eventOf))
 }
 
-/** Each report beside its message, in order: of several about one message each sees what the one before made of it. */
-function matched(reports: Report[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
+/** Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. */
+function matchReports(reports: Report[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
@@ -68,7 +73,7 @@ function matched(reports: Report[], messages: ReportedMessage[], users: Map<User
 
 const REASONS = { bounced: 'hard_bounce', complained: 'complaint' } as const
 
-/** An address that bounced for good, or whose owner complained, gets nothing more, whatever the message's state was. */
+/** Suppresses an address after a hard bounce or a complaint, whatever the state of the message was. */
 function suppressionOf({ report, message }: MatchedReport) {
   const reason = report.what === 'bounced' || report.what === 'complained' ? REASONS[report.what] : undefined
   const address = message.recipient ?? report.address
@@ -76,12 +81,12 @@ function suppressionOf({ report, message }: MatchedReport) {
   return reason && address && hasAddresses(channel) ? [{ channel, address, reason, source: { message_id: message.id } }] : []
 }
 
-async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, told: MatchedReport[]): Promise<void> {
-  const leaving = told.filter(({ report, user }) => user && (report.what === 'complained' || report.what === 'unsubscribed'))
-  if (leaving.length === 0) return
-  const ids = [...new Set<CampaignId>(leaving.map(({ message }) => message.campaign_id))]
+async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, matched: MatchedReport[]): Promise<void> {
+  const optOuts = matched.filter(({ report, user }) => user && (report.what === 'complained' || report.what === 'unsubscribed'))
+  if (optOuts.length === 0) return
+  const ids = [...new Set<CampaignId>(optOuts.map(({ message }) => message.campaign_id))]
   const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
-  for (const { report, message, user } of leaving) {
+  for (const { report, message, user } of optOuts) {
     const campaign = campaigns.get(message.campaign_id)
     if (!campaign || !user) continue
     const source = report.what === 'complained' ? 'complaint' : 'provider'
@@ -100,7 +105,7 @@ const eventOf = ({ report, message, became, user }: MatchedReport) =>
       ]
     : []
 
-/** Sends what a keyword is answered with, by whoever brought the keyword. It stands in no ledger: it is due to nobody's campaign. */
+/** Sends the reply to a keyword by the provider that received it. The reply belongs to no campaign, so it is not stored as a message. */
 async function answer(ctx: ProjectCtx, providerId: ProviderId, address: string, reply: string): Promise<void> {
   const connection = await connectProvider(ctx, 'text', providerId)
   const id: MessageId = await newMessageId(ctx)
@@ -114,5 +119,5 @@ async function answer(ctx: ProjectCtx, providerId: ProviderId, address: string, 
     headers: {},
     devices: [],
   })
-  if (outcome.is !== 'accepted') ctx.log.warn({ provider_id: providerId, outcome: outcome.is }, 'a reply to a keyword was not taken')
+  if (outcome.is !== 'accepted') ctx.log.warn({ provider_id: providerId, outcome: outcome.is }, 'reply to a keyword was not accepted')
 }

@@ -27,7 +27,7 @@ test.each<[MessageState, Report['what'], MessageState | null]>([
   expect(afterReport(state, what)?.state ?? null).toBe(expected)
 })
 
-test('the order of reports, and how often they come, makes no difference', () => {
+test('the final state does not depend on the order or the repetition of reports', () => {
   const whats = fc.constantFrom<Report['what']>('delivered', 'failed', 'bounced', 'complained', 'delayed', 'unsubscribed')
   const after = (reports: Report['what'][]) =>
     reports.reduce<MessageState>((state, what) => afterReport(state, what)?.state ?? state, 'sent')

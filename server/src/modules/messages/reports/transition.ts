@@ -1,8 +1,8 @@
-/** What a report makes of a message. Pure. */
+/** Decides the state of a message after a report. Pure. */
 import type { Report } from '../../channels/index.ts'
 import type { MessageState, Reason } from '../schema.ts'
 
-/** Reports come late, twice and in any order: a message only ever moves on to what weighs more, so that the end is always the same. */
+/** Reports come late, twice and in any order. A message only changes to a state of a higher weight, so the final state is always the same. */
 const WEIGHTS: Partial<Record<MessageState, number>> = {
   claimed: 0,
   unknown: 0,
@@ -20,7 +20,7 @@ const STATES: Partial<Record<Report['what'], { state: MessageState; reason: Reas
   complained: { state: 'complained', reason: 'complaint' },
 }
 
-/** The state after a report, or null when it changes nothing. A message that waits was not sent: nothing can be true of it. */
+/** The state after a report, or null if it changes nothing. Reports do not apply to messages that were not sent. */
 export function afterReport(state: MessageState, what: Report['what']): { state: MessageState; reason: Reason | null } | null {
   const to = STATES[what]
   const [from, weight] = [WEIGHTS[state], to && WEIGHTS[to.state]]

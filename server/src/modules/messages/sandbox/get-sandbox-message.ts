@@ -5,8 +5,8 @@ import { findUsers } from '../../users/index.ts'
 import { findCapture } from './queries.ts'
 import type { SandboxMessageWhole } from './schema.ts'
 
-/** One captured message with everything it says. Throws 404. */
-export async function getCapture(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
+/** One sandbox message with its content. Throws 404. */
+export async function getSandboxMessage(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
   const row = await findCapture(ctx, id)
   if (!row) throw missing('message')
   const [user] = await findUsers(ctx, [row.user_id])

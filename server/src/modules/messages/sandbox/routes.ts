@@ -2,7 +2,7 @@ import { route } from '../../../infra/http/route.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
-import { getCapture } from './get-sandbox-message.ts'
+import { getSandboxMessage } from './get-sandbox-message.ts'
 import { deleteCaptures, listCaptures, sandboxListing } from './queries.ts'
 import { SandboxMessage, SandboxMessageWhole } from './schema.ts'
 
@@ -10,7 +10,7 @@ export const sandboxRoutes = [
   route({
     method: 'GET',
     path: '/api/client/sandbox/messages',
-    summary: 'List the messages that the sandbox captured.',
+    summary: 'List sandbox messages.',
     description: 'Newest first. `q` finds a substring of `recipient`, `summary` or `channel`.',
     access: { secret: 'support' },
     list: sandboxListing,
@@ -20,17 +20,17 @@ export const sandboxRoutes = [
   route({
     method: 'GET',
     path: '/api/client/sandbox/messages/{messageId}',
-    summary: 'Read a captured message with everything it says.',
+    summary: 'Read a sandbox message with its content.',
     access: { secret: 'support' },
     params: { messageId: pathId<MessageId>() },
     reply: SandboxMessageWhole,
-    run: (ctx, { params }) => getCapture(ctx, params.messageId),
+    run: (ctx, { params }) => getSandboxMessage(ctx, params.messageId),
   }),
   route({
     method: 'DELETE',
     path: '/api/client/sandbox/messages',
-    summary: 'Empty the sandbox inbox.',
-    description: 'Every captured message of the project is deleted; what became of the messages stays known.',
+    summary: 'Delete all sandbox messages.',
+    description: 'The messages keep their states in the reports of their campaigns.',
     access: { secret: 'editor' },
     status: 204,
     run: async (ctx) => {

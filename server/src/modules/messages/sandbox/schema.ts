@@ -3,16 +3,19 @@ import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_CONTENTS } from '../../channels/index.ts'
 
-const captured = {
-  id: IdOf<MessageId>({ description: 'Id of the message; the `message_id` of webhook events.' }),
+const columns = {
+  id: IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' }),
   channel: OneOf(CHANNELS),
   campaign_id: IdOf<CampaignId>(),
   user_id: IdOf<UserId>(),
-  recipient: Type.String({ description: 'Address, number or endpoint; for push and in-app the user.' }),
-  summary: Type.String({ description: 'One line: the subject, the title, or how the body begins.' }),
+  recipient: Type.String({
+    description:
+      'The email address, phone number or webhook endpoint; for push and in-app messages the external or anonymous id of the user.',
+  }),
+  summary: Type.String({ description: 'One line: the subject, the title or the start of the body.' }),
 }
 
-export const CapturedRow = Type.Object({ ...captured, created_at: Instant })
+export const CapturedRow = Type.Object({ ...columns, created_at: Instant })
 export type CapturedRow = Static<typeof CapturedRow>
 
 export const CapturedWholeRow = Type.Object({
@@ -20,14 +23,17 @@ export const CapturedWholeRow = Type.Object({
   content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
 
-/** A captured message in the sandbox inbox. */
-export const SandboxMessage = Exact({ ...captured, created_at: Timestamp })
+/** A message that was stored for inspection instead of sent. */
+export const SandboxMessage = Exact({ ...columns, created_at: Timestamp })
 
-/** The same with everything it says. */
+/** A sandbox message with its content. */
 export const SandboxMessageWhole = Exact({
-  ...captured,
-  external_id: Nullable(Type.String({ description: 'External id of the user.' })),
-  content: Type.Unsafe<Record<string, unknown>>({ anyOf: MESSAGE_CONTENTS, description: 'What it says, by channel.' }),
+  ...columns,
+  external_id: Nullable(Type.String({ description: 'The external id of the user.' })),
+  content: Type.Unsafe<Record<string, unknown>>({
+    anyOf: MESSAGE_CONTENTS,
+    description: 'The content; its members depend on the channel.',
+  }),
   created_at: Timestamp,
 })
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>

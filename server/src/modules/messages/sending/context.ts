@@ -1,4 +1,4 @@
-/** Everything the decisions about a batch of messages depend on, in one statement of each kind. */
+/** Reads the send context of a batch of messages, with one statement for each kind of data. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
@@ -6,7 +6,7 @@ import type { PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers, pushDevicesOf, type UserRow } from '../../users/index.ts'
-import type { SendContext, SendingCampaign, Throttled } from '../eligibility.ts'
+import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { havingCause } from '../messages.queries.ts'
 import { cappedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, receivedSince } from '../policy/queries.ts'
@@ -14,11 +14,11 @@ import type { ClaimedMessage } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 
 export type SendContexts = {
-  circumstances(message: ClaimedMessage): SendContext<SendableTemplate>
+  contextOf(message: ClaimedMessage): SendContext<SendableTemplate>
   devices(userId: UserId): PushTarget[]
 }
 
-/** Learns about messages of one project and channel. */
+/** Reads the send contexts of messages of one project and channel. */
 export async function loadSendContexts(
   ctx: ProjectCtx,
   findSendingCampaigns: FindSendingCampaigns,
@@ -36,10 +36,10 @@ export async function loadSendContexts(
   const suppressions = await suppressionsOf(ctx, channel, users)
   const devices = channel === 'push' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
   const hasOwn = await causesOfMergedUsers(ctx, messages, users)
-  const holdBack = await loadThrottles(ctx, channel, messages, users)
+  const throttleOf = await loadThrottles(ctx, channel, messages, users)
   return {
     devices: (userId) => devices.get(userId) ?? [],
-    circumstances(message) {
+    contextOf(message) {
       const { attempts, campaign_id, user_id, expires_at, variant } = message
       const campaign = campaigns.get(campaign_id)
       const user = users.get(user_id)
@@ -59,13 +59,13 @@ export async function loadSendContexts(
         variant: chosen,
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
-        notBefore: () => (user && consent && !consent.is_transactional ? holdBack(user) : null),
+        throttle: () => (user && consent && !consent.is_transactional ? throttleOf(user) : null),
       }
     },
   }
 }
 
-/** What a message over this channel goes to, where addresses can be suppressed. */
+/** The user's address on a channel whose addresses can be suppressed. */
 const addressOf = (channel: Channel, user: Pick<UserRow, 'email' | 'phone'>): string | null =>
   channel === 'email' ? user.email : channel === 'text' ? user.phone : null
 
@@ -84,7 +84,8 @@ async function consentsOf(
 }
 
 /**
- * Who was merged after an audience was read, and before it was written down, left a message that the survivor may have as well.
+ * Finds causes that the remaining user of a merge has too. A user who was merged between the reading and the saving of an audience leaves
+ * such a message.
  */
 async function causesOfMergedUsers(
   ctx: ProjectCtx,
@@ -110,18 +111,18 @@ async function devicesOf(ctx: ProjectCtx, users: Map<UserId, UserRow>): Promise<
   return Map.groupBy(await pushDevicesOf(ctx, ids), ({ user_id }) => user_id)
 }
 
-type Patience = (user: UserRow) => Throttled | null
+type ThrottleOf = (user: UserRow) => Throttle | null
 
 /**
- * Until when the project's policy holds messages back. Messages of one batch count for each other: whoever is asked about twice gets
- * one that fits and one that waits.
+ * Reads what the throttles of the project's sending policy depend on. A message of the batch that is not throttled counts towards the caps
+ * for the other messages to the same user.
  */
 async function loadThrottles(
   ctx: ProjectCtx,
   channel: Channel,
   messages: ClaimedMessage[],
   users: Map<UserId, UserRow>,
-): Promise<Patience> {
+): Promise<ThrottleOf> {
   const policy = (await findPolicy(ctx)) ?? NO_POLICY
   if (policy === NO_POLICY) return () => null
   const now = ctx.clock.now()
@@ -129,10 +130,10 @@ async function loadThrottles(
   return (user) => {
     const quiet = quietUntil(policy, channel, now, user.timezone ?? ctx.project.timezone)
     if (quiet) return { reason: 'quiet_hours', at: quiet }
-    const had = received.get(user.id) ?? []
-    const capped = cappedUntil(policy, channel, now, had)
+    const ofUser = received.get(user.id) ?? []
+    const capped = cappedUntil(policy, channel, now, ofUser)
     if (capped) return { reason: 'frequency_cap', at: capped }
-    received.set(user.id, [...had, { channel, at: now }])
+    received.set(user.id, [...ofUser, { channel, at: now }])
     return null
   }
 }

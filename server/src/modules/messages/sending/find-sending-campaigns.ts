@@ -3,7 +3,7 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import type { SendingCampaign } from '../eligibility.ts'
 
 /**
- * Reads campaigns that are not archived. Handed in, because campaigns stand above messages and the sender reads them again just before
- * it sends. With `share` they are locked until the transaction ends, so that none is stopped meanwhile.
+ * Reads campaigns that are not archived. It is passed in, because the module of campaigns depends on this one, and the sender reads the
+ * campaigns again just before it sends. With `share` they are locked until the transaction ends, so that none can be stopped before.
  */
 export type FindSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], lock?: 'share') => Promise<SendingCampaign[]>

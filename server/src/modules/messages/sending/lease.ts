@@ -1,4 +1,4 @@
-/** That claimed messages are ours, and stay so while we work on them. */
+/** Keeps the leases of claimed messages while they are sent. */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { ClaimedMessage } from '../schema.ts'
@@ -6,19 +6,19 @@ import { renewLeases } from './queries.ts'
 
 export type Lease = {
   /**
-   * Which of these messages are still ours. Asked right before they leave: a process that was stopped for a while finds that
-   * others have taken them.
+   * The messages that this process still holds the lease of. Checked right before an attempt, because a process that was suspended for a
+   * while may have lost them to another one.
    */
-  stillOurs(messages: readonly ClaimedMessage[]): Promise<Set<MessageId>>
+  stillLeased(messages: readonly ClaimedMessage[]): Promise<Set<MessageId>>
 }
 
 export const leaseMs = ({ config }: Pick<Ctx, 'config'>): number => config.MESSAGE_LEASE_S * 1000
 
-/** Leases are renewed when a third of them is over, and doubted when two thirds are. */
+/** Leases are renewed after a third of their time, and checked in the database after two thirds. */
 const RENEWED_AT = 1 / 3
-const DOUBTED_AT = 2 / 3
+const CHECKED_AT = 2 / 3
 
-/** Does the work under the lease that the messages were claimed with at `claimedAt`, renewing it meanwhile. */
+/** Does the work under the lease that the messages were claimed with at `claimedAt`, and keeps renewing it. */
 export async function withLease(
   ctx: ProjectCtx,
   messages: readonly ClaimedMessage[],
@@ -33,27 +33,27 @@ export async function withLease(
     const renewed = await renewLeases(ctx, some, new Date(now.getTime() + length))
     return { now, ids: new Set(renewed.map(({ id }) => id)) }
   }
-  const keeping = keep()
+  const renewing = keepRenewing()
   try {
     await work({
-      async stillOurs(some) {
-        if (ctx.clock.now().getTime() - renewedAt.getTime() < length * DOUBTED_AT) return new Set(some.map(({ id }) => id))
+      async stillLeased(some) {
+        if (ctx.clock.now().getTime() - renewedAt.getTime() < length * CHECKED_AT) return new Set(some.map(({ id }) => id))
         return (await renew(some)).ids
       },
     })
   } finally {
     done.abort()
-    await keeping
+    await renewing
   }
 
-  async function keep(): Promise<void> {
+  async function keepRenewing(): Promise<void> {
     while (!done.signal.aborted) {
       await ctx.clock.sleep(length * RENEWED_AT, done.signal)
       if (done.signal.aborted) return
       try {
         renewedAt = (await renew(messages)).now
       } catch (error) {
-        ctx.log.warn({ err: error }, 'leases of messages could not be renewed')
+        ctx.log.warn({ err: error }, 'could not renew message leases')
       }
     }
   }

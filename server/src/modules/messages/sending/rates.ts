@@ -1,21 +1,21 @@
-/** How fast: rates of providers and campaigns, which all processes keep together, and not claiming what could not go anyway. */
+/** Applies the rates of providers and campaigns, which all processes share, and keeps hints so that no more is claimed than can be sent. */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type SharedRate, takeTokens } from '../../../infra/runtime/shared-rate.ts'
 import type { Queue, Share } from './queries.ts'
 
-/** A message that a rate did not let through, and when to ask again. */
+/** An item over a rate, and when to try it again. */
 export type Refused<T> = { item: T; at: Date }
 
-/** What comes back of items when several rates apply to them. */
-export type Paced<T> = { granted: T[]; refused: Refused<T>[] }
+/** The items within the rates and those over them. */
+export type RateResult<T> = { granted: T[]; refused: Refused<T>[] }
 
-/** Lets through as many of the items as the rate of their group allows now, the first ones first. */
+/** Grants as many items as the rate of each group allows now, the first ones first. */
 export async function applyRates<T>(
   ctx: ProjectCtx,
   items: readonly T[],
   rateOf: (item: T) => { name: string; rate: SharedRate } | null,
-): Promise<Paced<T>> {
-  const result: Paced<T> = { granted: [], refused: [] }
+): Promise<RateResult<T>> {
+  const result: RateResult<T> = { granted: [], refused: [] }
   for (const [name, group] of Map.groupBy(items, (item) => rateOf(item)?.name ?? null)) {
     const limited = name === null ? null : rateOf(group[0] as T)
     if (!limited) {
@@ -26,41 +26,41 @@ export async function applyRates<T>(
     const from = ctx.clock.now().getTime() + Math.max(1, waitMs)
     const { limit, intervalMs } = limited.rate
     result.granted.push(...group.slice(0, granted))
-    // One after the other, as the bucket fills: not all of them ask again at once.
-    result.refused.push(...group.slice(granted).map((item, turn) => ({ item, at: new Date(from + (turn * intervalMs) / limit) })))
+    // The retries are spread out as tokens become available, so that not all items are tried again at once.
+    result.refused.push(...group.slice(granted).map((item, index) => ({ item, at: new Date(from + (index * intervalMs) / limit) })))
   }
   return result
 }
 
-/** What a process remembers of queues that a rate holds back: only a hint, each process learns it by itself. */
+/** What a process knows about queues that are over a rate. Only a hint: each process has its own. */
 export type RateHints = {
-  /** How much to claim of each queue now; queues that rest are left out. */
+  /** How much to claim of each queue now. Queues that wait for a rate are left out. */
   sharesOf(ctx: Ctx, queues: Queue[], batch: number): Share[]
-  /** What became of the last claim of a queue. */
-  learnt(queue: Queue, result: { granted: number; refusedUntil: Date | null }): void
+  /** Records how much of the last claim of a queue the rates granted. */
+  record(queue: Queue, result: { granted: number; refusedUntil: Date | null }): void
 }
 
 const SHARE_MIN = 10
-const QUEUES_REMEMBERED = 10_000
+const QUEUES_MAX = 10_000
 
 export function createRateHints(): RateHints {
-  const hints = new Map<string, { restUntil: Date; share: number }>()
+  const hints = new Map<string, { waitUntil: Date; share: number }>()
   const nameOf = ({ project_id, channel }: Queue) => `${project_id}:${channel}`
   return {
     sharesOf(ctx, queues, batch) {
       const now = ctx.clock.now()
-      const awake = queues.filter((queue) => (hints.get(nameOf(queue))?.restUntil ?? now) <= now)
-      const equal = Math.ceil(batch / Math.max(1, awake.length))
-      return awake.map((queue) => ({ ...queue, limit: Math.min(equal, hints.get(nameOf(queue))?.share ?? equal) }))
+      const ready = queues.filter((queue) => (hints.get(nameOf(queue))?.waitUntil ?? now) <= now)
+      const equal = Math.ceil(batch / Math.max(1, ready.length))
+      return ready.map((queue) => ({ ...queue, limit: Math.min(equal, hints.get(nameOf(queue))?.share ?? equal) }))
     },
-    learnt(queue, { granted, refusedUntil }) {
+    record(queue, { granted, refusedUntil }) {
       const name = nameOf(queue)
       if (refusedUntil === null) {
         hints.delete(name)
         return
       }
-      if (hints.size >= QUEUES_REMEMBERED) hints.clear()
-      hints.set(name, { restUntil: refusedUntil, share: Math.max(SHARE_MIN, 2 * granted) })
+      if (hints.size >= QUEUES_MAX) hints.clear()
+      hints.set(name, { waitUntil: refusedUntil, share: Math.max(SHARE_MIN, 2 * granted) })
     },
   }
 }

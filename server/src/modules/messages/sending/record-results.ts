@@ -1,4 +1,4 @@
-/** What became of a batch, and everything that follows from it, in one transaction. */
+/** Saves the send results of a batch and everything that follows from them, in one transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
@@ -12,36 +12,35 @@ import { type ClaimedMessage, SENT_STATES, type SettledMessage } from '../schema
 import { webhookEventsOf } from '../webhook-events.ts'
 import { deleteHandovers, saveResults } from './queries.ts'
 
-/** One try to hand a message over. */
+/** One try to give a message to a provider. */
 export type Attempt = { outgoing: Outgoing; outcome: ProviderResponse; connection: ProviderConnection; startedAt: Date; elapsedMs: number }
 
-/** A message that was decided about, and perhaps handed over, but not settled. */
+/** A message with its send result and its attempt, if there was one, before they are saved. */
 export type Attempted = {
   message: ClaimedMessage
   user: UserRow | undefined
   consent: Consent | undefined
-  ending: SendResult
+  result: SendResult
   attempt: Attempt | null
 }
 
-/** Writes down what became of messages, and tells: all in one transaction, and only for those that are still ours. */
-export async function recordResults(ctx: ProjectCtx, sent: Attempted[], handover: number | null = null): Promise<void> {
+/** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
+export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    if (handover !== null) await deleteHandovers(ctx, [handover])
-    const settled = await saveResults(ctx, sent.map(toSettled))
-    const ours = new Map(settled.map((row) => [row.id, row]))
-    const done = sent.filter(({ message }) => ours.has(message.id))
-    // Of somebody who was erased meanwhile nothing is kept; what was for somebody who was merged, before or meanwhile, is the survivor's.
+    if (sendAttemptId !== null) await deleteHandovers(ctx, [sendAttemptId])
+    const saved = new Map((await saveResults(ctx, sent.map(toRow))).map((row) => [row.id, row]))
+    const done = sent.filter(({ message }) => saved.has(message.id))
+    // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
     const kept = done.flatMap((one): Attempted[] => {
-      const row = ours.get(one.message.id)
+      const row = saved.get(one.message.id)
       if (!row || row.is_erased) return []
       const user_id = row.user_id === one.message.user_id ? (one.user?.id ?? row.user_id) : row.user_id
       return [{ ...one, message: { ...one.message, user_id } }]
     })
-    await keepCopies(ctx, kept)
-    await learnFrom(ctx, kept)
+    await storeContents(ctx, kept)
+    await applyBounces(ctx, kept)
     const now = ctx.clock.now()
-    await emit(ctx, () => done.flatMap(({ message, user, ending, attempt }) => webhookEventsOf(message, user, ending, attempt, now)))
+    await emit(ctx, () => done.flatMap(({ message, user, result, attempt }) => webhookEventsOf(message, user, result, attempt, now)))
     await appendUserChanges(
       ctx,
       kept.flatMap((one) => eventsOf(one, now)),
@@ -49,25 +48,25 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], handover
   })
 }
 
-/** Copies that people, or developers, read here. */
-async function keepCopies(ctx: InTx, sent: Attempted[]): Promise<void> {
+/** Stores the messages of the sandbox, and those for the inbox. */
+async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   const accepted = sent.flatMap(({ message, attempt }) =>
     attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome }] : [],
   )
-  const captures = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { capture } }) =>
+  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { capture } }) =>
     capture ? [{ ...capture, id, campaign_id, user_id }] : [],
   )
-  if (captures.length > 0) await insertCaptures(ctx, captures)
-  const copies = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>
+  if (forSandbox.length > 0) await insertCaptures(ctx, forSandbox)
+  const forInbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>
     inbox ? [{ id, campaign_id, user_id, content: inbox.content }] : [],
   )
-  if (copies.length > 0) await deliverToInbox(ctx, copies)
+  if (forInbox.length > 0) await deliverToInbox(ctx, forInbox)
 }
 
-/** An address that is at fault gets nothing more, and a device that is gone is not tried again. */
-async function learnFrom(ctx: InTx, sent: Attempted[]): Promise<void> {
-  const bounced = sent.flatMap(({ message: { id, channel }, ending, attempt }) =>
-    ending.state === 'bounced' && attempt && hasAddresses(channel)
+/** Suppresses addresses that bounced, and removes invalid device tokens. */
+async function applyBounces(ctx: InTx, sent: Attempted[]): Promise<void> {
+  const bounced = sent.flatMap(({ message: { id, channel }, result, attempt }) =>
+    result.state === 'bounced' && attempt && hasAddresses(channel)
       ? [{ channel, address: attempt.outgoing.recipient, reason: 'hard_bounce' as const, source: { message_id: id } }]
       : [],
   )
@@ -76,24 +75,24 @@ async function learnFrom(ctx: InTx, sent: Attempted[]): Promise<void> {
   if (dead.length > 0) await clearDeviceTokens(ctx, dead)
 }
 
-const DEEDS: Partial<Record<SendResult['state'], string[]>> = {
+const EVENT_SUFFIXES: Partial<Record<SendResult['state'], string[]>> = {
   sent: ['sent'],
   delivered: ['sent', 'delivered'],
   failed: ['failed'],
   bounced: ['bounced'],
 }
 
-/** What became of a message is an event of its person. It triggers nothing: else a message might cause itself. */
-const eventsOf = ({ message: { id, campaign_id, channel }, user, ending }: Attempted, now: Date): QueuedUserChange[] =>
+/** The events of a send result, for its user. */
+const eventsOf = ({ message: { id, campaign_id, channel }, user, result }: Attempted, now: Date): QueuedUserChange[] =>
   user
-    ? (DEEDS[ending.state] ?? []).map((deed) => ({
+    ? (EVENT_SUFFIXES[result.state] ?? []).map((suffix) => ({
         user_id: user.id,
         what: [],
-        event: messageEvent(`${channel}_${deed}`, campaign_id, id, now),
+        event: messageEvent(`${channel}_${suffix}`, campaign_id, id, now),
       }))
     : []
 
-/** An event that says what became of a message. Silent: it triggers nothing. */
+/** An event about a message. It is silent, so that a message cannot trigger itself. */
 export const messageEvent = (name: string, campaign_id: number, message_id: MessageId, at: Date, more: Record<string, unknown> = {}) => ({
   name,
   data: { campaign_id, message_id, ...more },
@@ -101,8 +100,8 @@ export const messageEvent = (name: string, campaign_id: number, message_id: Mess
   silent: true as const,
 })
 
-function toSettled({ message: { id, lease_token, variant }, ending, consent, attempt }: Attempted): SettledMessage {
-  const { state, reason, detail, dueAt, untried = false } = ending
+function toRow({ message: { id, lease_token, variant }, result, consent, attempt }: Attempted): SettledMessage {
+  const { state, reason, detail, dueAt, untried = false } = result
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
     id,

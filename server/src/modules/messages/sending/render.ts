@@ -1,4 +1,4 @@
-/** From a template to the finished message of one person: filled in, its links counted, its ways out attached. No SQL. */
+/** Renders the message of one user from a template, with tracked links, tracking pixel and unsubscribe headers. No SQL. */
 import { LRUCache } from 'lru-cache'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { LinkId, ProjectId } from '../../../lib/ids.ts'
@@ -12,7 +12,7 @@ import type { Eligible } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import { viewUrlOf } from './view-link.ts'
 
-/** The project as messages see it. */
+/** The members of a project that rendering needs. */
 export type SendingProject = {
   id: ProjectId
   name: string
@@ -23,21 +23,21 @@ export type SendingProject = {
   track_opens_email: boolean | null
 }
 
-/** A template made ready for a million people: what can be done once was done. */
+/** A template after the preparation that is done once for all its messages. */
 export type Prepared = {
   template: SendableTemplate
   content: Record<string, unknown>
-  /** The links in it, by number; null when they are left as they are. */
+  /** The tracked links in the content, by number; null if links are not tracked. */
   links: LinkId[] | null
 }
 
 export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendableTemplate) => Promise<Prepared>
 
 const PREPARED_MAX = 500
-/** The number of the only link of a push. */
+/** The number of the only link of a push message. */
 const PUSH_LINK = 0
 
-/** Remembers templates as they are sent, by what they said and how their links were treated. */
+/** Caches prepared templates, by their version and by whether links are tracked. */
 export function createTemplateCache(): TemplateCache {
   const known = new LRUCache<string, Prepared>({ max: PREPARED_MAX })
   return async (ctx, project, channel, template) => {
@@ -60,16 +60,16 @@ async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendableTe
     const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
     return { template, content, links: await saveLinks(ctx, campaign_id, links) }
   }
-  const marked = numberLinks(content.html as string)
-  return { template, content: { ...content, html: marked.html }, links: await saveLinks(ctx, campaign_id, marked.links) }
+  const { html, links } = numberLinks(content.html as string)
+  return { template, content: { ...content, html }, links: await saveLinks(ctx, campaign_id, links) }
 }
 
-/** Where the links of one message lead: through us, and on which of our names. */
+/** How links are tracked: the settings of the project, and the base URL of tracked links. */
 export type LinkSettings = { project: SendingProject; base: string }
 
 type Material = Pick<Eligible<SendableTemplate>, 'campaign' | 'user'>
 
-/** The finished message with the headers it takes along, or why the template came to nothing. */
+/** The rendered message with its headers, or why rendering failed. */
 export function render(
   ctx: ProjectCtx,
   { project, base }: LinkSettings,
@@ -78,10 +78,10 @@ export function render(
   { campaign, user }: Material,
 ): { rendered: Rendered; headers: Record<string, string> } | { problem: string } {
   const about = { projectId: project.id, userId: user.id, subscriptionId: campaign.subscription_id, messageId: message.id }
-  const ways = linksOf(ctx, about)
+  const userLinks = linksOf(ctx, about)
   const own = {
-    unsubscribe_url: ways.unsubscribe_url,
-    preferences_url: ways.preferences_url,
+    unsubscribe_url: userLinks.unsubscribe_url,
+    preferences_url: userLinks.preferences_url,
     view_url: viewUrlOf(ctx, project.id, message.id),
   }
   const scope = { ...scopeOf(project, message, campaign, user), ...own }
@@ -95,7 +95,7 @@ export function render(
     const wrapped = links === null ? filled : withLinksWrapped(message.channel, filled, urlOf)
     const tracked = project.track_opens_email && message.channel === 'email' ? withPixel(wrapped, tracker) : wrapped
     const composed = compose(message.channel, tracked, user)
-    return 'problem' in composed ? composed : { rendered: composed, headers: message.channel === 'email' ? ways.headers : {} }
+    return 'problem' in composed ? composed : { rendered: composed, headers: message.channel === 'email' ? userLinks.headers : {} }
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     return { problem: `The template failed on line ${error.line}: ${error.message}.` }

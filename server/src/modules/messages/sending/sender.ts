@@ -1,7 +1,7 @@
 /**
- * The way of a batch: claim, learn what must be known, decide, keep to the pace, render, and then in slices: write down what is
- * about to leave, hand over, settle. Whoever dies on the way leaves a lease that ends; nothing a dead sender did counts, because
- * only the holder of a lease can settle; and only what stood in a slice may have left unseen.
+ * Sends batches: claims messages, reads their send context, checks eligibility, applies rates, and then in slices: renders, saves a send
+ * attempt record, sends, saves the results. After a crash the leases end and other senders continue. Only the holder of a lease can save
+ * results, and only messages in a send attempt record may have been sent without a result.
  */
 import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
@@ -11,7 +11,16 @@ import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { trackingBaseUrl } from '../../tracking/index.ts'
-import { checkEligibility, deferredUntil, type Eligible, isSending, result, resultOf, type SendResult, stopped } from '../eligibility.ts'
+import {
+  checkEligibility,
+  deferredUntil,
+  type Eligible,
+  isSending,
+  result,
+  resultOf,
+  resultOfStop,
+  type SendResult,
+} from '../eligibility.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
@@ -28,8 +37,8 @@ const QUEUES_AT_ONCE = 4
 const QUEUES_MAX = 200
 const RELEASED_AT_ONCE = 1000
 
-/** What a sending process keeps from batch to batch. */
-export type Sender = SenderParts & { priority: Priority; pace: RateHints; prepare: TemplateCache }
+/** What a sending process keeps between batches. */
+export type Sender = SenderParts & { priority: Priority; rateHints: RateHints; prepare: TemplateCache }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = { findSendingCampaigns: FindSendingCampaigns; inboxStreams: Pick<InboxStreams, 'wake'> }
@@ -37,14 +46,14 @@ export type SenderParts = { findSendingCampaigns: FindSendingCampaigns; inboxStr
 export const createSender = (parts: SenderParts, priority: Priority): Sender => ({
   ...parts,
   priority,
-  pace: createRateHints(),
+  rateHints: createRateHints(),
   prepare: createTemplateCache(),
 })
 
-/** Sends one batch of due messages, an equal share of it for each queue that has some. Answers how many it took. */
+/** Sends one batch of due messages, with an equal share for each queue. Returns how many it claimed. */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<number> {
   const queues = await queries.queuesDue(ctx, sender.priority, QUEUES_MAX)
-  const shares = sender.pace.sharesOf(ctx, queues, BATCH_MESSAGES[sender.priority])
+  const shares = sender.rateHints.sharesOf(ctx, queues, BATCH_MESSAGES[sender.priority])
   if (shares.length === 0) return 0
   const claimedAt = ctx.clock.now()
   const claimed = await claim(ctx, sender.priority, shares)
@@ -53,20 +62,20 @@ export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<number>
   return claimed.length
 }
 
-/** Takes due messages of these queues. */
+/** Claims due messages of these queues. */
 export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> {
   return queries.claimMessages(ctx, priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
 }
 
-/** Takes messages back from senders that went away. Answers how many. */
+/** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
   const released = await queries.releaseLeases(ctx, RELEASED_AT_ONCE)
   await queries.purgeSendAttempts(ctx)
   return released
 }
 
-/** A message that may go, with who carries it. */
-type ReadyMessage = { message: ClaimedMessage; cleared: Eligible<SendableTemplate>; connection: ProviderConnection }
+/** A message that may be sent, with its provider. */
+type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
 
 /** Sends claimed messages of one project and channel. */
 export async function sendQueue(outer: Ctx, sender: Sender, messages: ClaimedMessage[], claimedAt: Date): Promise<void> {
@@ -77,22 +86,22 @@ export async function sendQueue(outer: Ctx, sender: Sender, messages: ClaimedMes
   await withLease(ctx, messages, claimedAt, (lease) => send(ctx, { ...sender, project, lease }, messages))
 }
 
-/** A batch of one project and channel on its way. */
+/** What sending a batch of one project and channel needs. */
 type Sending = Sender & { project: SendingProject; lease: Lease }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
-  const learnt = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
-  const { going, over } = await decide(ctx, messages, learnt.circumstances)
-  const ofCampaigns = await applyRates(ctx, going, campaignRate)
-  const { granted, refused } = await applyRates(ctx, ofCampaigns.granted, providerRate)
-  const late = [...ofCampaigns.refused, ...refused].map(({ item: { message, cleared }, at }) =>
-    notAttempted(message, cleared, deferredUntil('rate_limited', at)),
+  const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
+  const { ready, done } = await decide(ctx, messages, contexts.contextOf)
+  const byCampaign = await applyRates(ctx, ready, campaignRate)
+  const { granted, refused } = await applyRates(ctx, byCampaign.granted, providerRate)
+  const deferred = [...byCampaign.refused, ...refused].map(({ item: { message, eligible }, at }) =>
+    notAttempted(message, eligible, deferredUntil('rate_limited', at)),
   )
-  // Who waits for a campaign's own rate holds up nobody else.
-  sending.pace.learnt(messages[0] as ClaimedMessage, { granted: granted.length, refusedUntil: refused[0]?.at ?? null })
-  if (over.length + late.length > 0) await recordResults(ctx, [...over, ...late])
+  // The rate of one campaign must not delay other campaigns in the queue.
+  sending.rateHints.record(messages[0] as ClaimedMessage, { granted: granted.length, refusedUntil: refused[0]?.at ?? null })
+  if (done.length + deferred.length > 0) await recordResults(ctx, [...done, ...deferred])
   const slices = [...Map.groupBy(granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values()].flatMap(slicesOf)
-  await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, sending, learnt.devices, slice))
+  await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, sending, contexts.devices, slice))
 }
 
 const slicesOf = <T>(items: T[]): T[][] =>
@@ -101,110 +110,112 @@ const slicesOf = <T>(items: T[]): T[][] =>
 const providerRate = ({ connection: { providerId, rate } }: ReadyMessage) =>
   rate && { name: `provider:${providerId}`, rate: { limit: rate.limit, intervalMs: rate.interval_ms } }
 
-const campaignRate = ({ cleared: { campaign } }: ReadyMessage) =>
+const campaignRate = ({ eligible: { campaign } }: ReadyMessage) =>
   campaign.rate && { name: `campaign:${campaign.id}`, rate: { limit: campaign.rate.limit, intervalMs: campaign.rate.interval_ms } }
 
-const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, end: SendResult): Attempted => ({
+const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
   message,
   user: known.user,
   consent: known.consent,
-  ending: end,
+  result,
   attempt: null,
 })
 
-/** Sorts messages into those that may go and those that it is over with, or that wait. */
-async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], circumstancesOf: SendContexts['circumstances']) {
-  const going: ReadyMessage[] = []
-  const over: Attempted[] = []
+/** Divides messages into those that may be sent now, and those that have a result without an attempt. */
+async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: SendContexts['contextOf']) {
+  const ready: ReadyMessage[] = []
+  const done: Attempted[] = []
   const connections = new Map<ProviderId | null, ProviderConnection>()
   for (const message of messages) {
-    const circumstances = circumstancesOf(message)
-    const verdict = checkEligibility(circumstances)
-    if ('state' in verdict) {
-      over.push(notAttempted(message, circumstances, verdict))
+    const context = contextOf(message)
+    const decision = checkEligibility(context)
+    if ('state' in decision) {
+      done.push(notAttempted(message, context, decision))
       continue
     }
-    const id = verdict.campaign.provider_id
+    const id = decision.campaign.provider_id
     const connection = connections.get(id) ?? (await connectProvider(ctx, message.channel, id))
     connections.set(id, connection)
-    going.push({ message: { ...message, variant: verdict.variant }, cleared: verdict, connection })
+    ready.push({ message: { ...message, variant: decision.variant }, eligible: decision, connection })
   }
-  return { going, over }
+  return { ready, done }
 }
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContexts['devices'], slice: ReadyMessage[]): Promise<void> {
-  const ready: { going: ReadyMessage; outgoing: Outgoing }[] = []
-  const over: Attempted[] = []
-  for (const going of slice) {
-    const made = await renderMessage(ctx, sending, going)
-    if ('problem' in made) over.push(notAttempted(going.message, going.cleared, result('failed', 'render_failed', made.problem)))
-    else ready.push({ going, outgoing: { ...made, devices: devices(going.cleared.user.id) } })
+  const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
+  const failed: Attempted[] = []
+  for (const ready of slice) {
+    const message = await renderMessage(ctx, sending, ready)
+    if ('problem' in message) failed.push(notAttempted(ready.message, ready.eligible, result('failed', 'render_failed', message.problem)))
+    else rendered.push({ ready, outgoing: { ...message, devices: devices(ready.eligible.user.id) } })
   }
-  const ours = await sending.lease.stillOurs(slice.map(({ message }) => message))
-  const held = ready.filter(({ going }) => ours.has(going.message.id))
-  const { handover, stoppedOnes } = await beginAttempts(
+  const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
+  const candidates = rendered.filter(({ ready }) => leased.has(ready.message.id))
+  const { sendAttemptId, stopped } = await beginAttempts(
     ctx,
     sending.findSendingCampaigns,
-    held.map(({ going }) => going),
+    candidates.map(({ ready }) => ready),
   )
-  const leaving = held.filter(({ going }) => !stoppedOnes.has(going))
-  const refused = [...stoppedOnes].map(([{ message, cleared }, end]) => notAttempted(message, cleared, end))
+  const notSent = [...stopped].map(([{ message, eligible }, result]) => notAttempted(message, eligible, result))
   const connection = slice[0]?.connection as ProviderConnection
-  const sent = await mapWithConcurrency(leaving, connection.atOnce, ({ going, outgoing }) => attemptSend(ctx, going, outgoing))
-  await recordResults(ctx, [...over, ...refused, ...sent], handover)
+  const sent = await mapWithConcurrency(
+    candidates.filter(({ ready }) => !stopped.has(ready)),
+    connection.atOnce,
+    ({ ready, outgoing }) => attemptSend(ctx, ready, outgoing),
+  )
+  await recordResults(ctx, [...failed, ...notSent, ...sent], sendAttemptId)
   if (sent.some(({ message }) => message.channel === 'in_app')) sending.inboxStreams.wake()
 }
 
-/** The finished message. */
-async function renderMessage(ctx: ProjectCtx, { prepare, project }: Sending, { message, cleared }: ReadyMessage) {
+async function renderMessage(ctx: ProjectCtx, { prepare, project }: Sending, { message, eligible }: ReadyMessage) {
   const started = performance.now()
-  const { campaign, user, template } = cleared
+  const { campaign, user, template } = eligible
   const prepared = await prepare(ctx, project, message.channel, template)
   const base = await trackingBaseUrl(ctx, campaign.custom_domain_id)
-  const made = render(ctx, { project, base }, message, prepared, { campaign, user })
+  const result = render(ctx, { project, base }, message, prepared, { campaign, user })
   ctx.metrics.messageRendered(message.channel, performance.now() - started)
-  if ('problem' in made) return made
-  return { ...made.rendered, id: message.id, key: `${message.project_id}-${message.id}`, headers: made.headers, devices: [] }
+  if ('problem' in result) return result
+  return { ...result.rendered, id: message.id, key: `${message.project_id}-${message.id}`, headers: result.headers, devices: [] }
 }
 
 /**
- * Writes down what is about to be handed over, unless it may be repeated, and holds the campaigns meanwhile: whoever stopped one
- * before has its messages refused here, and whoever stops one from now on learns that these are on their way.
+ * Saves a send attempt record, unless the provider allows repeated attempts. The campaigns are locked meanwhile: messages of a campaign
+ * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight.
  */
 function beginAttempts(
   ctx: ProjectCtx,
   findSendingCampaigns: FindSendingCampaigns,
-  going: ReadyMessage[],
-): Promise<{ handover: number | null; stoppedOnes: Map<ReadyMessage, SendResult> }> {
+  ready: ReadyMessage[],
+): Promise<{ sendAttemptId: number | null; stopped: Map<ReadyMessage, SendResult> }> {
   return inTx(ctx, async (ctx) => {
-    const ids = [...new Set(going.map(({ cleared }) => cleared.campaign.id))]
+    const ids = [...new Set(ready.map(({ eligible }) => eligible.campaign.id))]
     const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
-    const stoppedOnes = new Map<ReadyMessage, SendResult>()
-    for (const one of going) {
-      const campaign = campaigns.get(one.cleared.campaign.id)
-      if (!campaign) stoppedOnes.set(one, result('aborted', 'campaign_stopped'))
-      else if (!isSending(campaign)) stoppedOnes.set(one, stopped(campaign, ctx.clock.now()))
+    const stopped = new Map<ReadyMessage, SendResult>()
+    for (const one of ready) {
+      const campaign = campaigns.get(one.eligible.campaign.id)
+      if (!campaign) stopped.set(one, result('aborted', 'campaign_stopped'))
+      else if (!isSending(campaign)) stopped.set(one, resultOfStop(campaign, ctx.clock.now()))
     }
-    const leaving = going.filter((one) => !stoppedOnes.has(one))
-    const [first] = leaving
-    if (!first || first.connection.repeatable || first.connection.idempotent) return { handover: null, stoppedOnes }
-    const handover = await queries.insertSendAttempts(ctx, {
+    const attempted = ready.filter((one) => !stopped.has(one))
+    const [first] = attempted
+    if (!first || first.connection.repeatable || first.connection.idempotent) return { sendAttemptId: null, stopped }
+    const sendAttemptId = await queries.insertSendAttempts(ctx, {
       lease_token: first.message.lease_token,
-      message_ids: leaving.map(({ message }) => message.id),
+      message_ids: attempted.map(({ message }) => message.id),
       provider: first.connection.provider,
       provider_id: first.connection.providerId,
     })
-    return { handover, stoppedOnes }
+    return { sendAttemptId, stopped }
   })
 }
 
 async function attemptSend(
   ctx: ProjectCtx,
-  { message, cleared: { user, consent }, connection }: ReadyMessage,
+  { message, eligible: { user, consent }, connection }: ReadyMessage,
   outgoing: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
   const { outcome, elapsedMs } = await connection.send(outgoing)
-  const end = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
-  return { message, user, consent, ending: end, attempt: { outgoing, outcome, connection, startedAt, elapsedMs } }
+  const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
+  return { message, user, consent, result, attempt: { outgoing, outcome, connection, startedAt, elapsedMs } }
 }

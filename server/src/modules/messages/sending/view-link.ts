@@ -5,13 +5,13 @@ const CONTEXT = 'view'
 
 type Signing = Pick<Ctx, 'secrets' | 'baseUrl'>
 
-/** Where a mail can be read in a browser. Whoever has the address may read it: it is signed, and leads to nothing else. */
+/** The URL that shows an email in the browser. It is signed and opens only this message, without a login. */
 export function viewUrlOf({ secrets, baseUrl }: Signing, projectId: ProjectId, messageId: MessageId): string {
   const text = `${projectId}-${messageId}`
   return `${baseUrl()}/v/${text}-${secrets.sign(text, CONTEXT)}`
 }
 
-/** Which mail an address is for; null when it was not made by us. */
+/** The message of a view URL; null if its signature is wrong. */
 export function readViewToken({ secrets }: Pick<Ctx, 'secrets'>, token: string): { projectId: ProjectId; messageId: MessageId } | null {
   const [, projectId, messageId, signature] = /^(\d{1,15})-(\d{1,15})-([\w-]{22})$/.exec(token) ?? []
   if (signature === undefined || !secrets.isSigned(`${projectId}-${messageId}`, signature, CONTEXT)) return null

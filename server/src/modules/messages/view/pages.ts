@@ -1,4 +1,4 @@
-/** A mail in the browser, for those whose mail program mangles it. */
+/** Shows an email in the browser, for mail programs that do not display it well. */
 
 import { type PublicPage, type PublicReply, publicPage } from '../../../infra/http/public-page.ts'
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
@@ -10,14 +10,14 @@ import { render } from '../sending/render.ts'
 import { readViewToken } from '../sending/view-link.ts'
 import { findViewed } from './queries.ts'
 
-// A mail is somebody else's HTML: nothing in it runs, and nothing frames it.
+// The HTML of an email is not trusted: no scripts, no frames.
 const POLICY =
   "default-src 'none'; img-src https: http: data:; style-src 'unsafe-inline'; font-src https:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 
-const NOT_HERE: PublicReply = {
+const NOT_FOUND: PublicReply = {
   status: 404,
   type: 'text/html; charset=utf-8',
-  body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not found</title><h1>This message is no longer here.</h1>',
+  body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not found</title><h1>This message is no longer available.</h1>',
   headers: { 'content-security-policy': POLICY },
 }
 
@@ -26,24 +26,24 @@ export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPag
   publicPage({
     method: 'GET',
     path: '/v/{token}',
-    summary: 'A mail in the browser.',
-    open: 'The token is signed and names one message.',
+    summary: 'Show an email in the browser.',
+    open: 'The token is signed and is valid for one message.',
     run: async (ctx, { params }) => {
-      const html = await viewed(ctx, findSendingCampaigns, params.token ?? '')
-      if (html === null) return NOT_HERE
+      const html = await htmlOf(ctx, findSendingCampaigns, params.token ?? '')
+      if (html === null) return NOT_FOUND
       const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
       return { status: 200, type: 'text/html; charset=utf-8', body: html, headers }
     },
   }),
 ]
 
-/** The mail as its person would get it now, without counting anything. */
-async function viewed(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, token: string): Promise<string | null> {
-  const named = readViewToken(outer, token)
-  if (!named) return null
-  const project = await findProject(outer, named.projectId)
-  const ctx = asSystem(outer, named.projectId, project)
-  const message = await findViewed(ctx, named.messageId)
+/** The HTML of an email as its user would get it now, without tracking. Null if it is not available. */
+async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, token: string): Promise<string | null> {
+  const ids = readViewToken(outer, token)
+  if (!ids) return null
+  const project = await findProject(outer, ids.projectId)
+  const ctx = asSystem(outer, ids.projectId, project)
+  const message = await findViewed(ctx, ids.messageId)
   if (message?.channel !== 'email') return null
   const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
   const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
@@ -52,6 +52,6 @@ async function viewed(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   if (!user || !campaign || !template) return null
   const untracked = { ...project, track_opens_email: false, link_wrap_email: false }
   const prepared = { template, content: template.content, links: null }
-  const made = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, user })
-  return 'problem' in made ? null : String(made.rendered.content.html)
+  const result = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, user })
+  return 'problem' in result ? null : String(result.rendered.content.html)
 }
