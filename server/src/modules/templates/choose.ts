@@ -1,7 +1,7 @@
 /**
- * The template for a person (product.md §5): in exactly their locale, else in their language, else the project's locale, the
- * project's language, any. Of one language, the template for the language as such comes before regional ones; otherwise the first.
- * Of the variant that fell to them, as far as it has any; else of the first one.
+ * Chooses the template for a user, in this order: the user's locale, the user's language, the project's locale, the project's language,
+ * any. Within a language, a template without a region comes first, then the first of the others. Templates of the user's variant are
+ * used; if it has none, those of the first variant.
  */
 export function chooseTemplate<T extends { locale: string; variant: number }>(
   templates: readonly T[],

@@ -1,4 +1,4 @@
-/** What of a mail can be made before anybody is known: HTML out of MJML, the preheader in it, the plain text. */
+/** Compiles an email when it is saved: MJML to HTML, the preheader, the plain text. */
 import type { Fault } from '../../lib/errors.ts'
 import { htmlTokens } from './markup/html-tokens.ts'
 import { maskLiquid } from './markup/liquid-mask.ts'
@@ -8,20 +8,20 @@ import { compileMjml } from './mjml/compile-mjml.ts'
 type Mail = { html?: string; mjml?: string; text?: string; preheader?: string }
 type CompiledMail = { html: string; text: string }
 
-/** Never throws for what a checked template says. */
+/** Compiles an email. Never throws for a checked template. */
 export async function compileEmail(mail: Mail): Promise<{ compiled: CompiledMail } | { faults: Fault[] }> {
   if (mail.mjml === undefined) return { compiled: compileHtml({ ...mail, html: mail.html ?? '' }) }
   const made = await compileMjml(mail.mjml)
   return 'faults' in made ? made : { compiled: compileHtml({ ...mail, html: made.html }) }
 }
 
-/** The same for a mail that comes as HTML. */
+/** Compiles an email whose body is HTML. */
 export const compileHtml = ({ html, text, preheader }: Mail & { html: string }): CompiledMail => ({
   html: withPreheader(html, preheader ?? ''),
   text: text || plainTextOf(html),
 })
 
-/** Mail programs show the first words of a mail beside its subject: the preheader is put there, where nobody sees it again. */
+/** Mail programs show the first words of an email beside its subject. The preheader is put there, hidden in the email itself. */
 function withPreheader(html: string, preheader: string): string {
   if (preheader.trim() === '') return html
   const words = maskLiquid(preheader)

@@ -8,7 +8,7 @@ import * as kinds from './kinds/index.ts'
 
 const faultsOf = (channel: Channel, content: unknown) => checkContent(channel, content).faults.map(({ code, param }) => [code, param])
 
-test('every channel has a template, and every file of this folder is registered', () => {
+test('every channel has a template kind, and every file in the folder is registered', () => {
   expect(Object.keys(kinds).sort()).toEqual([...CHANNELS].sort())
   const files = readdirSync(`${import.meta.dirname}/kinds`).filter((name) => !/^(?:index|template)\./.test(name))
   expect(files.map((name) => name.replace('.ts', '').replace('-', '_')).sort()).toEqual(Object.keys(kinds).sort())
@@ -45,13 +45,13 @@ const whole: Record<Channel, Record<string, unknown>> = {
   },
 }
 
-test.each(CHANNELS)('a whole %s template is accepted', (channel) => {
+test.each(CHANNELS)('a complete %s template is accepted', (channel) => {
   expect(checkContent(channel, structuredClone(whole[channel]))).toEqual({ faults: [], content: whole[channel] })
 })
 
 const manyHeaders = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, 'v']))
 
-describe('refused', () => {
+describe('checkContent refuses', () => {
   test.each<[Channel, unknown, string, string]>([
     ['email', { html: 'x' }, 'parameter_missing', 'subject'],
     ['email', { subject: 's' }, 'parameter_missing', 'html'],
@@ -80,25 +80,25 @@ describe('refused', () => {
     ['webhook', { endpoint: 'https://example.com', headers: manyHeaders(51) }, 'validation_failed', 'headers'],
     ['in_app', { title: 't', body: 'b', expires_at: 'tomorrow' }, 'parameter_invalid_format', 'expires_at'],
     ['in_app', { title: 't', body: 'b', type: 'popup' }, 'parameter_invalid_format', 'type'],
-  ])('%s %j: %s at %s', (channel, content, code, param) => expect(faultsOf(channel, content)).toEqual([[code, param]]))
+  ])('for %s the content %j with %s at %s', (channel, content, code, param) => expect(faultsOf(channel, content)).toEqual([[code, param]]))
 
-  test('more Liquid than anybody writes', () => {
+  test('too many Liquid tags', () => {
     expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3001) })).toEqual([['validation_failed', 'html']])
     expect(faultsOf('email', { subject: 's', html: '{{ x }}'.repeat(3000) })).toEqual([])
   })
 
-  test('a Liquid fault names the line', () => {
+  test('invalid Liquid, with its line', () => {
     const { faults } = checkContent('email', { subject: 's', html: '<p>\n<b>\n{% endfor %}' })
     expect(faults).toEqual([
-      { code: 'validation_failed', param: 'html', message: 'The Liquid of `html` is wrong on line 3: tag "endfor" not found.' },
+      { code: 'validation_failed', param: 'html', message: 'The Liquid in `html` is invalid on line 3: tag "endfor" not found.' },
     ])
   })
 })
 
-describe('filling in', () => {
+describe('rendering', () => {
   const scope = { user: { external_id: 'kim', data: { name: '<Kim>' } }, event: { id: 'e1' } }
 
-  test('HTML members are escaped and the others are not', () => {
+  test('escapes values in HTML members only', () => {
     expect(renderContent('email', { subject: 'Hi {{ user.data.name }}', html: '<p>{{ user.data.name }}</p>' }, scope)).toEqual({
       subject: 'Hi <Kim>',
       html: '<p>&lt;Kim&gt;</p>',
@@ -109,7 +109,7 @@ describe('filling in', () => {
     })
   })
 
-  test('strings inside objects are filled in, other values stay', () => {
+  test('renders strings inside objects and keeps other values', () => {
     expect(renderContent('push', { title: 't', custom: { a: [{ b: '{{ event.id }}' }], n: 3, none: null } }, scope)).toEqual({
       title: 't',
       custom: { a: [{ b: 'e1' }], n: 3, none: null },
@@ -129,13 +129,13 @@ describe('required variables', () => {
     ['', false],
     [' \n', false],
     [[], false],
-  ])('%j is enough: %s', (name, isEnough) => {
+  ])('the value %j is sufficient: %s', (name, isEnough) => {
     const render = () => renderContent('text', content, { user: { data: { name } } }, ['user.data.name'])
     if (isEnough) expect(render).not.toThrow()
     else expect(render).toThrow(MissingVariable)
   })
 
-  test('the one that is missing is named, and what is not required is empty', () => {
+  test('a missing one is named in the error, and other missing variables render as nothing', () => {
     const render = () => renderContent('text', content, { user: { data: {} } }, ['user.data', 'user.data["first name"]'])
     expect(render).toThrow(LiquidError)
     expect(render).toThrow('the required variable `user.data["first name"]` is empty')
@@ -144,13 +144,13 @@ describe('required variables', () => {
   })
 })
 
-describe('what is made when a template is saved', () => {
+describe('compiling', () => {
   const compiled = async (channel: Channel, content: Record<string, unknown>) => {
-    const made = await compileContent(channel, content)
-    return 'compiled' in made ? made.compiled : made.faults
+    const result = await compileContent(channel, content)
+    return 'compiled' in result ? result.compiled : result.faults
   }
 
-  test('a mail gets its plain text, with the Liquid in it, unless it has one', async () => {
+  test('generates the plain text of an email, with its Liquid, unless it has one', async () => {
     const html = '<p>Hi {{ user.data.name }}</p><a href="{{ unsubscribe_url }}">Stop</a>'
     expect(await compiled('email', { subject: 's', html })).toEqual({
       html,
@@ -160,25 +160,25 @@ describe('what is made when a template is saved', () => {
     expect(await compiled('text', { body: 'x' })).toEqual({})
   })
 
-  test('the preheader stands first in the body, unseen, and is safe there', async () => {
+  test('puts the preheader at the start of the body, hidden and escaped', async () => {
     const html = '<html><body class="a">\n<p>Hi</p></body></html>'
-    const made = (await compiled('email', { subject: 's', html, preheader: 'A & <b> {{ user.data.name }}' })) as {
+    const email = (await compiled('email', { subject: 's', html, preheader: 'A & <b> {{ user.data.name }}' })) as {
       html: string
       text: string
     }
-    expect(made.html).toMatch(/<body class="a"><div style="display:none[^"]*">A &#38; &#60;b&#62; \{\{ user.data.name \}\}<\/div>\n<p>Hi/)
-    expect(made.text).toBe('Hi')
+    expect(email.html).toMatch(/<body class="a"><div style="display:none[^"]*">A &#38; &#60;b&#62; \{\{ user.data.name \}\}<\/div>\n<p>Hi/)
+    expect(email.text).toBe('Hi')
     const bare = (await compiled('email', { subject: 's', html: 'x', preheader: 'P' })) as { html: string }
     expect(bare.html).toMatch(/^<div[^>]*>P<\/div>x$/)
   })
 
-  test('what is rendered has the compiled members in place of their sources', async () => {
+  test('replaces members by their compiled form', async () => {
     const mjml =
       '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ user.data.name }}</mj-text></mj-column></mj-section></mj-body></mjml>'
     const data = { subject: 's', mjml, required: ['user.data.name'] }
-    const made = (await compiled('email', data)) as Record<string, string>
-    const stored = { data, compiled: made }
-    expect(contentOf(stored)).toEqual({ subject: 's', html: made.html, text: 'Hi {{ user.data.name }}' })
+    const result = (await compiled('email', data)) as Record<string, string>
+    const stored = { data, compiled: result }
+    expect(contentOf(stored)).toEqual({ subject: 's', html: result.html, text: 'Hi {{ user.data.name }}' })
     expect(requiredOf(stored)).toEqual(['user.data.name'])
     expect(renderContent('email', contentOf(stored), { user: { data: { name: '<Kim>' } } })).toMatchObject({
       html: expect.stringContaining('Hi &lt;Kim&gt;'),
@@ -186,7 +186,7 @@ describe('what is made when a template is saved', () => {
     })
   })
 
-  test('a mail from before there was a compiler is compiled when it is needed', () => {
+  test('happens on reading for an email that was saved without compiled content', () => {
     expect(contentOf({ data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
       subject: 's',
       html: '<p>Hi {{ x }}</p>',
@@ -208,7 +208,7 @@ test.each([
   ['a@example.com b@example.com', false],
 ])('isMailbox(%j) is %s', (text, expected) => expect(isMailbox(text)).toBe(expected))
 
-test('addresses part at commas outside quotes', () => {
+test('splitAddresses splits at commas outside quotes', () => {
   expect(splitAddresses('"Doe, Jane" <j@example.com>, b@example.com').map((part) => part.trim())).toEqual([
     '"Doe, Jane" <j@example.com>',
     'b@example.com',

@@ -1,4 +1,4 @@
-/** What templates say: checked and compiled when they are written, filled in when a message is made. Pure. */
+/** The content of templates: checked and compiled when it is saved, rendered for each message. Pure. */
 import type { Fault } from '../../lib/errors.ts'
 import { LiquidError, liquidTags, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
 import { namesOfPath } from '../../lib/liquid-variables.ts'
@@ -9,7 +9,7 @@ import * as kinds from './kinds/index.ts'
 import type { Compiled, TemplateKind } from './kinds/template.ts'
 import type { Content } from './schema.ts'
 
-/** Each takes its time for everybody a message goes to, and more when the template is examined. */
+/** Tags cost time for each message, and more when a template is linted. */
 const TAGS_MAX = 3000
 
 const channels: Record<Channel, TemplateKind> = kinds
@@ -18,7 +18,7 @@ const checks = Object.fromEntries(Object.entries(channels).map(([name, { shape }
   Check<unknown>
 >
 
-/** Is this a template of the channel, and is every string in it Liquid? Trims what is trimmed. */
+/** Checks content against the template kind of the channel, and its Liquid. Returns it with its strings trimmed. */
 export function checkContent(channel: Channel, given: unknown): { faults: Fault[]; content: Content } {
   const { faults, value } = checks[channel](given)
   const content = value as Content
@@ -55,68 +55,68 @@ function liquidFault(text: string, param: string): Fault[] {
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     const reason = error.message.slice(0, 200)
-    return [{ code: 'validation_failed', param, message: `The Liquid of \`${param}\` is wrong on line ${error.line}: ${reason}.` }]
+    return [{ code: 'validation_failed', param, message: `The Liquid in \`${param}\` is invalid on line ${error.line}: ${reason}.` }]
   }
 }
 
-/** Makes the members that are made when a template is saved; the content must have been checked. */
+/** Compiles checked content when a template is saved. */
 export async function compileContent(channel: Channel, content: Content): Promise<{ compiled: Compiled } | { faults: Fault[] }> {
   return (await channels[channel].compile?.(content)) ?? { compiled: {} }
 }
 
-/** A template as it is stored. Those from before there was a compiler are mails in HTML. */
+/** A stored template. Emails in HTML that were saved by old versions have no compiled content. */
 type Stored = { data: Content; compiled: Content | null }
 
-/** What is rendered for people: the members that were compiled in the place of their sources. */
+/** The content that is rendered: compiled members replace their sources. */
 export function contentOf({ data, compiled }: Stored): Content {
   const { mjml: _, required: __, ...members } = data
   return { ...members, ...(compiled ?? compileHtml(data as { html: string })) }
 }
 
-/** The variables that a template cannot do without. */
+/** The variables that must not be empty. */
 export const requiredOf = ({ data }: Pick<Stored, 'data'>): readonly string[] => (data.required as string[] | undefined) ?? []
 
-type Filling = (scope: Scope) => unknown
+type Renderer = (scope: Scope) => unknown
 
-// By the object, so that a template that a sender holds on to is read once for all its people.
-const fillings = new WeakMap<Content, [name: string, fill: Filling][]>()
+// Keyed by the object, so that a sender parses a template once for all its messages.
+const renderers = new WeakMap<Content, [name: string, render: Renderer][]>()
 const requirements = new WeakMap<readonly string[], { path: string; names: string[] }[]>()
 
 /**
- * Fills in every string of a template's content; escapes where the channel says HTML. Throws `MissingVariable` for a required
- * variable that is empty, and `LiquidError`.
+ * Renders every string of a template's content, and escapes values in members that are HTML. Throws `MissingVariable` if a required
+ * variable is empty, and `LiquidError`.
  */
 export function renderContent(channel: Channel, content: Content, scope: Scope, required: readonly string[] = []): Content {
   if (required.length > 0) requireAll(required, scope)
-  const filled: Content = {}
-  for (const [name, fill] of fillingsOf(channel, content)) filled[name] = fill(scope)
-  return filled
+  const rendered: Content = {}
+  for (const [name, render] of renderersOf(channel, content)) rendered[name] = render(scope)
+  return rendered
 }
 
-function fillingsOf(channel: Channel, content: Content): [string, Filling][] {
-  const known = fillings.get(content)
+function renderersOf(channel: Channel, content: Content): [string, Renderer][] {
+  const known = renderers.get(content)
   if (known) return known
   const { html } = channels[channel]
-  const made = Object.entries(content).map(([name, value]): [string, Filling] => [name, fillingOf(value, html.includes(name))])
-  fillings.set(content, made)
-  return made
+  const created = Object.entries(content).map(([name, value]): [string, Renderer] => [name, rendererOf(value, html.includes(name))])
+  renderers.set(content, created)
+  return created
 }
 
-function fillingOf(value: unknown, isHtml: boolean): Filling {
+function rendererOf(value: unknown, isHtml: boolean): Renderer {
   if (typeof value === 'string') return parseTemplate(value, { escape: isHtml }).render
   if (Array.isArray(value)) {
-    const items = value.map((item) => fillingOf(item, isHtml))
-    return (scope) => items.map((fill) => fill(scope))
+    const items = value.map((item) => rendererOf(item, isHtml))
+    return (scope) => items.map((render) => render(scope))
   }
   if (typeof value !== 'object' || value === null) return () => value
-  const members = Object.entries(value).map(([name, member]): [string, Filling] => [name, fillingOf(member, isHtml)])
-  return (scope) => Object.fromEntries(members.map(([name, fill]) => [name, fill(scope)]))
+  const members = Object.entries(value).map(([name, member]): [string, Renderer] => [name, rendererOf(member, isHtml)])
+  return (scope) => Object.fromEntries(members.map(([name, render]) => [name, render(scope)]))
 }
 
 function requireAll(required: readonly string[], scope: Scope): void {
-  const wanted = requirements.get(required) ?? required.map((path) => ({ path, names: namesOfPath(path) ?? [] }))
-  requirements.set(required, wanted)
-  for (const { path, names } of wanted) if (isEmpty(valueAt(scope, names))) throw new MissingVariable(path)
+  const variables = requirements.get(required) ?? required.map((path) => ({ path, names: namesOfPath(path) ?? [] }))
+  requirements.set(required, variables)
+  for (const { path, names } of variables) if (isEmpty(valueAt(scope, names))) throw new MissingVariable(path)
 }
 
 function valueAt(scope: Scope, names: string[]): unknown {

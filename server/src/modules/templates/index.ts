@@ -1,7 +1,7 @@
 /**
  * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates`. They are checked, compiled and
  * linted when they are saved, previewed for a user or a sample, chosen by locale and variant, and rendered for each message. Promises:
- * what is saved renders, unless a finding says otherwise; no Liquid tag is lost on the way.
+ * a saved template renders unless a finding says that it does not; compiling loses no Liquid tag.
  */
 export { chooseTemplate } from './choose.ts'
 export { renderContent } from './content.ts'

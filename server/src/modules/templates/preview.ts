@@ -9,13 +9,13 @@ import type { Content, Finding, LintReport, Preview, PreviewInput, TemplateOwner
 import { segmentsOf } from './sms.ts'
 import { variantName } from './variants.ts'
 
-/** A template as somebody would get it, whether it is stored or not. Throws 400, 404, 422. */
+/** Renders a stored or a given template as a preview. Throws 400, 404, 422. */
 export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, input: PreviewInput): Promise<Preview> {
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const user = await userFor(ctx, input, locale)
   const template = input.template
     ? { locale: locale ?? ctx.project.locale, variant: input.variant ?? 'A', ...(await checkAndCompile(campaign.channel, input.template)) }
-    : await stored(ctx, campaign, locale ?? user.locale, input.variant)
+    : await storedTemplate(ctx, campaign, locale ?? user.locale, input.variant)
   const result = tryRender(campaign.channel, template, await scopeFor(ctx, campaign, user, input.data ?? {}))
   const findings = findingsOf(campaign.channel, template, await lintContextOf(ctx, campaign))
   const content = 'content' in result ? result.content : null
@@ -25,16 +25,16 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
     content,
     size_bytes: content === null ? 0 : sizeOf(campaign.channel, content),
     ...(campaign.channel === 'text' && content !== null && { segments: segmentsOf(String(content.body)) }),
-    findings: 'problem' in result ? [failed(result.problem), ...findings] : findings,
+    findings: 'problem' in result ? [renderFailed(result.problem), ...findings] : findings,
   }
 }
 
-async function stored(ctx: ProjectCtx, campaign: TemplateOwner, locale: string | null, variant: string | undefined) {
+async function storedTemplate(ctx: ProjectCtx, campaign: TemplateOwner, locale: string | null, variant: string | undefined) {
   const template = (await templateChooser(ctx, campaign, variant))(locale)
   return { ...template, variant: variantName(template.variant) }
 }
 
-// A value given in `data` takes the place of the person's; with `data` alone nobody's values shine through.
+// Values in `data` replace those of the user. With `data` alone, no values of a sample are used.
 async function userFor(ctx: ProjectCtx, { user, data }: PreviewInput, locale: string | undefined): Promise<UserRow> {
   if (user !== undefined) return asCallerSees(ctx, await requireUser(ctx, user))
   const sample = await sampleUser(ctx, locale)
@@ -44,9 +44,9 @@ async function userFor(ctx: ProjectCtx, { user, data }: PreviewInput, locale: st
 const sizeOf = (channel: Channel, content: Content): number =>
   Buffer.byteLength(channel === 'email' ? String(content.html) : JSON.stringify(content))
 
-const failed = (message: string): Finding => ({ kind: 'render_failed', severity: 'error', param: 'template', message })
+const renderFailed = (message: string): Finding => ({ kind: 'render_failed', severity: 'error', param: 'template', message })
 
-/** What is worth knowing about the templates of a campaign. */
+/** The findings in the templates of a campaign. */
 export async function lintTemplates(ctx: ProjectCtx, campaign: TemplateOwner): Promise<LintReport> {
   const about = await lintContextOf(ctx, campaign)
   const templates = await templatesOf(ctx, [campaign.id])

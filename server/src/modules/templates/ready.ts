@@ -1,4 +1,4 @@
-/** A template made ready to be filled in and judged, whether it is stored or being written. */
+/** Prepares stored and unsaved templates for rendering and linting. */
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
@@ -15,17 +15,17 @@ import { variantNumber } from './variants.ts'
 
 type WrittenTemplate = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
 
-/** Checks and compiles what somebody wrote. Throws 400 and 422 for what the channel cannot send. */
+/** Checks and compiles the content of a template. Throws 400 and 422 if the channel cannot send it. */
 export async function checkAndCompile(channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
   const { faults, content } = checkContent(channel, given)
   refuse(faults)
-  const made = await compileContent(channel, content)
-  if ('compiled' in made) return { data: content, compiled: made.compiled }
-  refuse(made.faults)
+  const result = await compileContent(channel, content)
+  if ('compiled' in result) return { data: content, compiled: result.compiled }
+  refuse(result.faults)
   throw new Error('A template was refused without a reason.')
 }
 
-/** Says which template a person of a locale would get. Throws 404 when the campaign has none. */
+/** Returns a function that chooses the template for a locale. That throws 404 if the campaign has no template. */
 export async function templateChooser(
   ctx: ProjectCtx,
   { id }: TemplateOwner,
@@ -35,11 +35,11 @@ export async function templateChooser(
   return (locale) => {
     const template = chooseTemplate(templates, locale, ctx.project.locale, variantNumber(variant))
     if (template) return template
-    throw new ApiError('resource_missing', 'The campaign has no template yet. Put one at `/campaigns/{id}/templates/{locale}` first.')
+    throw new ApiError('resource_missing', 'The campaign has no template yet. Add one with `PUT /campaigns/{id}/templates/{locale}`.')
   }
 }
 
-/** The templates of campaigns as they are sent. */
+/** The templates of campaigns, ready to be sent. */
 export const sendableTemplatesOf = async (ctx: ProjectCtx, campaignIds: CampaignId[]): Promise<SendableTemplate[]> =>
   (await templatesOf(ctx, campaignIds)).map((row) => ({
     id: row.id,
@@ -51,11 +51,11 @@ export const sendableTemplatesOf = async (ctx: ProjectCtx, campaignIds: Campaign
     required: requiredOf(row),
   }))
 
-/** What is worth knowing about it. */
+/** The findings in a template. */
 export const findingsOf = (channel: Channel, template: Pick<WrittenTemplate, 'data' | 'compiled'>, about: LintContext): Finding[] =>
   findingsIn({ channel, written: template.data, rendered: contentOf(template), about })
 
-/** The content filled in, or why it comes to nothing. */
+/** The rendered content, or why rendering failed. */
 export function tryRender(
   channel: Channel,
   template: Pick<WrittenTemplate, 'data' | 'compiled'>,

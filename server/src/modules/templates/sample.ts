@@ -1,4 +1,4 @@
-/** What templates are judged and tried out with: the project, what its people have, and somebody who is made up of that. */
+/** The data for linting, previews and test sends: the project, the attributes of its users, and a sample user. */
 
 import { cached } from '../../infra/runtime/cache.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -11,13 +11,13 @@ import type { LintContext } from './lints/lint.ts'
 import type { TemplateOwner } from './schema.ts'
 import { scopeOf } from './scope.ts'
 
-const REMEMBERED_PROJECTS_MAX = 1000
-const REMEMBERED_MS = 10_000
+const CACHED_PROJECTS_MAX = 1000
+const CACHED_MS = 10_000
 
-/** A value of a common kind for every attribute that this caller may see; null where there is no simple one. */
+/** A sample value for every attribute that this caller may read; null if it has no simple one. */
 type Attributes = Map<string, unknown>
 
-const attributes = cached<string, Attributes>(REMEMBERED_PROJECTS_MAX, REMEMBERED_MS, async (ctx) => {
+const attributes = cached<string, Attributes>(CACHED_PROJECTS_MAX, CACHED_MS, async (ctx) => {
   const { results } = await attributesInUse(ctx as ProjectCtx)
   return new Map(
     results.flatMap(({ key, types, samples }) => {
@@ -27,44 +27,44 @@ const attributes = cached<string, Attributes>(REMEMBERED_PROJECTS_MAX, REMEMBERE
   )
 })
 
-// The catalogue spells keys as rules do.
+// Attribute profiles escape keys as rules do.
 const unescaped = (key: string) => key.replace(/\\([\\.])/g, '$1')
 
 const attributesOf = (ctx: ProjectCtx): Promise<Attributes> =>
   attributes.get(ctx, `${ctx.projectId}:${ctx.caller.kind === 'secret' ? ctx.caller.role : ''}`)
 
-/** What a template of this campaign is judged by. */
+/** What the lints need to know about a campaign. */
 export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): Promise<LintContext> {
   const [known, subscription] = [await attributesOf(ctx), await findSubscription(ctx, campaign.subscription_id)]
   return {
     isTransactional: subscription?.is_transactional ?? false,
     isTrigger: campaign.type === 'trigger',
-    // Where nobody is yet, nobody knows what they will have.
+    // A project without users has no attributes yet, so every key is accepted.
     isAttribute: (key) => known.size === 0 || known.has(key),
     sample: await scopeFor(ctx, campaign, await sampleUser(ctx), {}),
   }
 }
 
-/** Links that look like those of a message and lead nowhere. */
+/** Placeholders for the links of a message. */
 const SAMPLE_LINKS = {
   unsubscribe_url: 'https://example.com/unsubscribe',
   preferences_url: 'https://example.com/preferences',
   view_url: 'https://example.com/view',
 }
 
-/** What a template may speak of, for a person as the caller may see them. `data` takes the place of what there would be. */
+/** The template scope for a user. Values in `data` replace the others. */
 export async function scopeFor(ctx: ProjectCtx, campaign: TemplateOwner, user: UserRow, data: Scope): Promise<Scope> {
   const project = await findProject(ctx, ctx.projectId)
   return { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS, ...data }
 }
 
-/** A person as far as this caller may see them. */
+/** A user without attributes that this caller may not read. */
 export async function asCallerSees(ctx: ProjectCtx, row: UserRow): Promise<UserRow> {
   const [user] = await usersForCaller(ctx, [row])
   return { ...row, data: user?.data ?? {} }
 }
 
-/** Somebody who has a bit of everything that people of this project have. */
+/** A made-up user with sample values for the attributes of this project. */
 export async function sampleUser(ctx: ProjectCtx, locale = ctx.project.locale): Promise<UserRow> {
   const now = ctx.clock.now()
   return {

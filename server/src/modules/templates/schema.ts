@@ -11,14 +11,14 @@ const SCOPE_BYTES_MAX = 65_536
 
 export const Content = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: 'The members depend on the channel of the campaign; every string is Liquid.',
+  description: 'The members depend on the channel of the campaign. Every string may contain Liquid.',
 })
 export type Content = Record<string, unknown>
 
-/** The campaign that templates belong to, as far as they depend on it. */
+/** The members of a campaign that its templates depend on. */
 export type TemplateOwner = { id: CampaignId; name: string; type: 'blast' | 'trigger'; channel: Channel; subscription_id: SubscriptionId }
 
-/** A template as it is sent: `content` is what was compiled when it was saved. */
+/** A template ready to be sent, with compiled content. */
 export type SendableTemplate = {
   id: number
   campaign_id: CampaignId
@@ -29,11 +29,11 @@ export type SendableTemplate = {
   required: readonly string[]
 }
 
-const Locale = Line(255, { format: 'locale', description: 'BCP-47 tag. The template is chosen as for a user of this locale.' })
+const Locale = Line(255, { format: 'locale', description: 'A BCP 47 language tag. The template is chosen as for a user with this locale.' })
 
 const template = { id: IdOf(), campaign_id: IdOf<CampaignId>(), locale: Type.String(), data: Content }
 
-/** A template as it is read. */
+/** A template in API replies. */
 export const Template = Exact({ ...template, variant: VariantName, created_at: Timestamp, updated_at: Timestamp })
 export type Template = Static<typeof Template>
 
@@ -46,11 +46,13 @@ export const TemplateRow = Type.Object({
 })
 export type TemplateRow = Static<typeof TemplateRow>
 
-/** Something that a person would want to know before it is sent. */
+/** A problem that a check found in a template. */
 export const Finding = Exact({
-  kind: OneOf([...LINT_KINDS, 'render_failed'], { description: 'What was found. `render_failed`: nothing would be sent to this user.' }),
+  kind: OneOf([...LINT_KINDS, 'render_failed'], {
+    description: 'The kind of problem. `render_failed` means that this user would get no message.',
+  }),
   severity: OneOf(SEVERITIES),
-  param: Type.String({ description: 'Where in the template.' }),
+  param: Type.String({ description: 'The member of the template.' }),
   line: Type.Optional(Type.Integer({ minimum: 1 })),
   message: Type.String(),
 })
@@ -59,7 +61,7 @@ export type Finding = Static<typeof Finding>
 export const SavedTemplate = Exact({ ...Template.properties, findings: Type.Array(Finding) })
 export type SavedTemplate = Static<typeof SavedTemplate>
 
-/** What is worth knowing about the templates of a campaign. */
+/** The findings in the templates of a campaign. */
 export const LintReport = Exact({
   results: Type.Array(Exact({ locale: Type.String(), variant: VariantName, findings: Type.Array(Finding) })),
 })
@@ -71,11 +73,11 @@ const UserName = (description: string) => Line(255, { format: 'identifier', desc
 export const PreviewInput = Exact({
   ...choice,
   template: Type.Optional(Content),
-  user: Type.Optional(UserName('The `external_id` of whom it is rendered for.')),
+  user: Type.Optional(UserName('The `external_id` of the user to render for.')),
   data: Type.Optional(
     FreeForm(SCOPE_BYTES_MAX, {
       description:
-        'What the template may speak of, such as `{"event": {"data": {"total": 5}}}`; in place of what the user has. Without `user` and `data` it is rendered for a made-up person.',
+        'Values for the template, such as `{"event": {"data": {"total": 5}}}`. They replace values of the user. Without `user` and `data` the values are made up.',
     }),
   ),
 })
@@ -85,21 +87,21 @@ export const Preview = Exact({
   locale: Type.String(),
   variant: VariantName,
   content: Nullable(
-    Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The message, filled in; null when nothing would be sent.' }),
+    Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The rendered message; null if no message would be sent.' }),
   ),
-  size_bytes: Type.Integer({ description: 'Of the HTML of a mail, of the whole content otherwise.' }),
+  size_bytes: Type.Integer({ description: 'The size of an email’s HTML, or of the whole content for other channels.' }),
   segments: Type.Optional(Segments),
   findings: Type.Array(Finding),
 })
 export type Preview = Static<typeof Preview>
 
 export const TestInput = Exact({
-  to: Type.Array(Line(255, { description: 'An address of the channel, or the `external_id` of a user.' }), {
+  to: Type.Array(Line(255, { description: 'An address for the channel, or the `external_id` of a user.' }), {
     minItems: 1,
     maxItems: RECIPIENTS_MAX,
   }),
   ...choice,
-  as: Type.Optional(UserName('The `external_id` of whom it is rendered for; each user for themselves when absent.')),
+  as: Type.Optional(UserName('The `external_id` of the user to render for. By default each message is rendered for its own recipient.')),
 })
 export type TestInput = Static<typeof TestInput>
 
@@ -108,13 +110,13 @@ export const TestReport = Exact({
     Exact({
       to: Type.String(),
       outcome: OneOf(['accepted', 'rejected', 'deferred', 'uncertain', 'refused'] as const, {
-        description: '`refused`: it was not handed to a provider. `uncertain`: the provider may have it or not.',
+        description: '`refused`: no attempt was made. `uncertain`: the provider may have sent it or not.',
       }),
       provider: Type.Optional(Type.String()),
-      reason: Type.Optional(Type.String({ description: 'Why it was not accepted.' })),
+      reason: Type.Optional(Type.String({ description: 'Why the message was not accepted.' })),
       content: Type.Optional(Content),
     }),
-    { description: 'In the order of `to`. `content` is what a provider that sends nothing out has kept.' },
+    { description: 'In the order of `to`. `content` is the message as stored by a provider that sends nothing, such as the sandbox.' },
   ),
 })
 export type TestReport = Static<typeof TestReport>

@@ -4,7 +4,7 @@ import type { UserRow } from '../users/index.ts'
 import { scopeOf } from './scope.ts'
 
 const at = new Date('2026-11-23T09:00:00.000Z')
-const project = { id: 42 as ProjectId, name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', description: 'Not for templates.' }
+const project = { id: 42 as ProjectId, name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', description: 'Not in the scope.' }
 const campaign = { id: 7 as CampaignId, name: 'Welcome', state: 'running', subscription_id: 1 as SubscriptionId }
 const user: UserRow = {
   id: 1 as UserId,
@@ -21,7 +21,7 @@ const user: UserRow = {
   updated_at: at,
 }
 
-test('templates may speak of the person, the event, the campaign and the project', () => {
+test('the template scope has the user, the event, the campaign and the project', () => {
   const event = { name: 'order', data: { total: 5 }, created_at: '2026-11-23T08:00:00.000Z' }
   expect(scopeOf(project, { event }, campaign, user)).toEqual({
     user: {

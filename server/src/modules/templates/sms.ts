@@ -5,15 +5,17 @@ import { Exact, OneOf } from '../../lib/shapes.ts'
 export const Segments = Exact(
   {
     encoding: OneOf(['GSM-7', 'UCS-2'] as const),
-    segments: Type.Integer({ description: 'How many text messages it takes.' }),
+    segments: Type.Integer({ description: 'The number of SMS segments.' }),
     characters: Type.Integer(),
-    non_gsm: Type.Array(Type.String(), { description: 'The characters that make it UCS-2, which has room for 70 instead of 160.' }),
+    non_gsm: Type.Array(Type.String(), {
+      description: 'The characters that require UCS-2. With UCS-2 a single segment has room for 70 characters instead of 160.',
+    }),
   },
-  { description: 'Of a text message.' },
+  { description: 'The SMS segments of a text message.' },
 )
 export type Segments = Static<typeof Segments>
 
-/** How many text messages a text takes, and why. */
+/** Counts the SMS segments of a text. */
 export function segmentsOf(text: string): Segments {
   const message = new calculator.SegmentedMessage(text)
   return {

@@ -10,7 +10,7 @@ const CAMPAIGNS = '/api/client/campaigns'
 
 type Campaign = { id: CampaignId; path: string; template(locale: string, variant?: string): string }
 
-/** A draft over a channel. */
+/** A draft for a channel. */
 async function make(w: World, channel = 'email', body: object = {}): Promise<Campaign> {
   const types = (await w.get('/api/client/subscriptions')).body.results
   const { id: subscription_id } = types.find((type: { channel: string }) => type.channel === channel)
@@ -27,7 +27,7 @@ const html = { subject: 'Hi {{ user.data.name | default: "you" }}', html: `<p>{{
 const kinds = (findings: { kind: string }[]) => findings.map(({ kind }) => kind)
 
 describe('saving', () => {
-  test('MJML is kept as it was written, and sent as it was compiled', async () => {
+  test('MJML is stored as written and sent as compiled', async () => {
     await using w = await world()
     const campaign = await make(w)
     const data = { subject: 'Hi', mjml: mjmlOf(`Hi {{ user.data.name }} ${footer}`), required: ['user.data.name'] }
@@ -47,20 +47,20 @@ describe('saving', () => {
     expect(sending?.content).not.toHaveProperty('mjml')
   })
 
-  test('what would be lost is refused, and what was there stays', async () => {
+  test('MJML that would lose Liquid is refused, and the stored template does not change', async () => {
     await using w = await world()
     const campaign = await make(w)
     await w.put(campaign.template('en'), html)
-    const mjml = '<mjml>\n<mj-body><mj-section mj-class="{{ user.data.look }}"></mj-section></mj-body></mjml>'
+    const mjml = '<mjml>\n<mj-body><mj-section mj-class="{{ user.data.style }}"></mj-section></mj-body></mjml>'
     const refused = await w.put(campaign.template('en'), { subject: 'Hi', mjml })
     expect(refused).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'mjml' } } })
-    expect(refused.body.message).toContain('`{{ user.data.look }}` on line 2')
+    expect(refused.body.message).toContain('`{{ user.data.style }}` on line 2')
     const wrong = await w.put(campaign.template('en'), { subject: 'Hi', mjml: '<mjml><mj-body>\n<mj-text>x</mj-text></mj-body></mjml>' })
     expect(wrong.body.message).toContain('line 2')
     expect((await w.get(`${campaign.path}/templates`)).body.results[0].data).toEqual(html)
   })
 
-  test('the reply says what is worth knowing', async () => {
+  test('the reply has the findings', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { name: 'Kim' } }])
     const campaign = await make(w)
@@ -79,7 +79,7 @@ describe('saving', () => {
     expect(lint.body).toEqual({ results: [{ locale: 'en', variant: 'A', findings: body.findings }] })
   })
 
-  test('a transactional type needs no way out, and a trigger may speak of its event', async () => {
+  test('a transactional campaign needs no unsubscribe link, and a trigger may use its event', async () => {
     await using w = await world()
     const type = await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })
     const campaign = await make(w, 'email', { type: 'trigger', event_name: 'bought', subscription_id: type.body.id })
@@ -87,7 +87,7 @@ describe('saving', () => {
     expect(body.findings).toEqual([])
   })
 
-  test('an attribute that the key may not see is as unknown as one that nobody has', async () => {
+  test('an attribute that the key may not read is reported as unknown', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { name: 'Kim', salary: 7 } }])
     await w.put('/api/client/attributes/salary', { min_role: 'admin' })
@@ -99,7 +99,7 @@ describe('saving', () => {
 })
 
 describe('variants', () => {
-  test('each has templates of its own, and copies go along', async () => {
+  test('each has its own templates, which duplicates of the campaign have too', async () => {
     await using w = await world()
     const campaign = await make(w, 'text')
     await w.put(campaign.template('en'), { body: 'A' })
@@ -126,8 +126,8 @@ describe('variants', () => {
   })
 })
 
-describe('preview', () => {
-  test('of a stored template for a person, with links that lead nowhere', async () => {
+describe('a preview', () => {
+  test('renders a stored template for a user, with placeholder links', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', locale: 'fr', data: { name: '<Kim>' } }])
     const campaign = await make(w)
@@ -145,7 +145,7 @@ describe('preview', () => {
     expect((await w.post(`${campaign.path}/preview`, { user: 'nobody' })).status).toBe(404)
   })
 
-  test('for nobody in particular it shows what people have', async () => {
+  test('without a user renders sample values', async () => {
     await using w = await world()
     const campaign = await make(w)
     await w.put(campaign.template('en'), html)
@@ -159,7 +159,7 @@ describe('preview', () => {
     expect(await subject({ user: 'kim', data: { event: { data: {} } } })).toBe('Hi Kim')
   })
 
-  test('of a template that is being written, which is not saved', async () => {
+  test('renders a template that is not saved', async () => {
     await using w = await world()
     const campaign = await make(w)
     const template = { subject: 's', mjml: mjmlOf('Hi {{ event.data.what }}') }
@@ -179,7 +179,7 @@ describe('preview', () => {
     expect((await w.post(`${campaign.path}/preview`, { template: { subject: 's', html: '{% if' } })).status).toBe(422)
   })
 
-  test('what a person lacks and the template requires is named', async () => {
+  test('reports a required variable that the user lacks', async () => {
     await using w = await world()
     await w.users('kim')
     const campaign = await make(w)
@@ -193,7 +193,7 @@ describe('preview', () => {
     })
   })
 
-  test('a text message is counted as it is sent', async () => {
+  test('counts the segments of the rendered text message', async () => {
     await using w = await world()
     const campaign = await make(w, 'text')
     const { body } = await w.post(`${campaign.path}/preview`, { template: { body: 'It’s {{ project.name }} 🎉' } })
@@ -201,19 +201,19 @@ describe('preview', () => {
     expect(kinds(body.findings)).toEqual(['sms_unicode'])
   })
 
-  test('shows no more of a person than the key may see', async () => {
+  test('has only attributes that the key may read', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { salary: 7 } }])
     await w.put('/api/client/attributes/salary', { min_role: 'admin' })
     const campaign = await make(w, 'text')
     await w.put(campaign.template('en'), { body: 'Earns {{ user.data.salary }}' })
-    const shown = async (body: object, key: string) => (await w.post(`${campaign.path}/preview`, body, { key })).body.content.body
-    expect(await shown({ user: 'kim' }, w.keys.support)).toBe('Earns ')
-    expect(await shown({}, w.keys.support)).toBe('Earns ')
-    expect(await shown({ user: 'kim' }, w.keys.secret)).toBe('Earns 7')
+    const textOf = async (body: object, key: string) => (await w.post(`${campaign.path}/preview`, body, { key })).body.content.body
+    expect(await textOf({ user: 'kim' }, w.keys.support)).toBe('Earns ')
+    expect(await textOf({}, w.keys.support)).toBe('Earns ')
+    expect(await textOf({ user: 'kim' }, w.keys.secret)).toBe('Earns 7')
   })
 
-  test('templates of another project are not there', async () => {
+  test('needs a campaign of the same project, as checks and test sends do', async () => {
     await using w = await world()
     const other = await w.other()
     const campaign = await make(w)
@@ -225,7 +225,7 @@ describe('preview', () => {
 })
 
 describe('test sends', () => {
-  test('go to addresses and people, marked, rendered for each or for whom one says', async () => {
+  test('go to addresses and users with a prefix in the subject, rendered for each recipient or for a given user', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [
       { external_id: 'kim', email: 'kim@example.com', data: { name: 'Kim' } },
@@ -253,7 +253,7 @@ describe('test sends', () => {
     ])
   })
 
-  test('leave no message behind', async () => {
+  test('create no messages', async () => {
     await using w = await world()
     const campaign = await make(w)
     await w.put(campaign.template('en'), html)
@@ -263,17 +263,17 @@ describe('test sends', () => {
     expect(await w.db.run(sql`delete from messages where project_id = ${w.projectId}`)).toBe(0)
   })
 
-  test('spare suppressed addresses', async () => {
+  test('skip suppressed addresses', async () => {
     await using w = await world()
     const campaign = await make(w)
     await w.put(campaign.template('en'), html)
-    await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: 'gone@example.com', reason: 'hard_bounce', source: {} }]))
-    const { body } = await w.post(`${campaign.path}/test`, { to: ['Gone@example.com', 'here@example.com'] })
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: 'bounced@example.com', reason: 'hard_bounce', source: {} }]))
+    const { body } = await w.post(`${campaign.path}/test`, { to: ['Bounced@example.com', 'here@example.com'] })
     expect(body.results.map(({ outcome }: any) => outcome)).toEqual(['refused', 'accepted'])
     expect(body.results[0].reason).toContain('suppressed')
   })
 
-  test('say why nothing was sent', async () => {
+  test('report why nothing was sent', async () => {
     await using w = await world()
     const campaign = await make(w)
     expect((await w.post(`${campaign.path}/test`, { to: ['me@example.com'] })).status).toBe(404)
@@ -288,7 +288,7 @@ describe('test sends', () => {
     expect((await w.post(`${campaign.path}/test`, { to: ['x'] }, { key: w.keys.support })).status).toBe(403)
   })
 
-  test('go over every channel', async () => {
+  test('work on every channel', async () => {
     await using w = await world()
     await w.users('kim')
     await w.post('/api/client/devices', { external_id: 'kim', device_id: 'phone', token: 't1' })
@@ -307,7 +307,7 @@ describe('test sends', () => {
   })
 })
 
-test('a template from before there was a compiler is sent as it was', async () => {
+test('an email that was saved without compiled content is sent', async () => {
   await using w = await world()
   const campaign = await make(w)
   await w.put(campaign.template('en'), html)

@@ -6,13 +6,13 @@ import { common, templateKind } from './template.ts'
 
 export const inApp = templateKind({
   shape: Exact({
-    type: Type.Optional(OneOf(['banner', 'modal', 'inbox'], { description: '`inbox` when absent.' })),
+    type: Type.Optional(OneOf(['banner', 'modal', 'inbox'], { description: 'By default `inbox`.' })),
     title: Line(255),
     body: Type.String({ notBlank: true, maxLength: 10_000 }),
     html: Type.Optional(Type.String({ maxLength: 100_000 })),
     image: Type.Optional(Line(2048)),
     action_url: Type.Optional(Line(2048)),
-    expires_at: Type.Optional(Line(255, { description: 'When it disappears, ISO 8601.' })),
+    expires_at: Type.Optional(Line(255, { description: 'When the message disappears, as an ISO 8601 time.' })),
     ...common,
   }),
   html: ['html'],
@@ -23,7 +23,7 @@ export const inApp = templateKind({
           {
             code: 'parameter_invalid_format',
             param: 'expires_at',
-            message: 'The value of `expires_at` is not a time; use ISO 8601, such as `2026-11-20T09:30:00Z`.',
+            message: 'The value of `expires_at` must be an ISO 8601 time, such as `2026-11-20T09:30:00Z`.',
           },
         ],
 })

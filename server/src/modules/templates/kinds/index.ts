@@ -1,4 +1,4 @@
-/** The channels' templates, under the names of the channels. */
+/** The template kinds, under the names of their channels. */
 export { email } from './email.ts'
 export { inApp as in_app } from './in-app.ts'
 export { push } from './push.ts'

@@ -11,8 +11,8 @@ const HeaderValue = Type.String({ maxLength: 4096, format: 'no-control' })
 
 export const webhook = templateKind({
   shape: Exact({
-    method: Type.Optional(OneOf(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: '`POST` when absent.' })),
-    endpoint: Line(2048, { format: 'no-control', description: 'The address that is called.' }),
+    method: Type.Optional(OneOf(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: 'By default `POST`.' })),
+    endpoint: Line(2048, { format: 'no-control', description: 'The URL to call.' }),
     headers: Type.Optional(Type.Record(HeaderName, HeaderValue, { additionalProperties: false })),
     body: Type.Optional(Type.String({ maxLength: 100_000 })),
     ...common,

@@ -12,7 +12,7 @@ export const brokenHref = lint({
         {
           param,
           line,
-          message: `The link \`${href.slice(0, 100)}\` leads nowhere from a mail. Write the whole address, with \`https://\`.`,
+          message: `The link \`${href.slice(0, 100)}\` does not work in an email. Use a full URL with \`https://\`.`,
         },
       ]
     }),

@@ -5,12 +5,12 @@ export const emptySubject = lint({
   severity: 'warning',
   channels: ['email'],
   find: ({ written: { subject } }) =>
-    isEmptyForNobody(String(subject))
+    isEmptyWithoutData(String(subject))
       ? [
           {
             param: 'subject',
             line: 1,
-            message: 'The subject is empty for a user of whom nothing is known. Add words, or `| default: "…"`.',
+            message: 'The subject is empty for users without data. Add text, or a default with `| default: "…"`.',
           },
         ]
       : [],
@@ -21,7 +21,7 @@ export const emptySubject = lint({
   ],
 })
 
-function isEmptyForNobody(subject: string): boolean {
+function isEmptyWithoutData(subject: string): boolean {
   try {
     return parseTemplate(subject, { escape: false }).render({}).trim() === ''
   } catch (error) {

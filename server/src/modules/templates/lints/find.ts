@@ -6,12 +6,12 @@ type Finding = Found & { kind: Kind; severity: Lint['severity'] }
 
 const lints = Object.entries(registry) as [Kind, Lint][]
 
-/** What there is to find. */
+/** The kinds of findings. */
 export const LINT_KINDS = lints.map(([kind]) => kind)
 
 const FINDINGS_MAX = 100
 
-/** What is worth knowing about a template, the worst first. */
+/** The findings in a template, the most severe first. */
 export function findingsIn(template: Linted): Finding[] {
   return lints
     .filter(([, { channels }]) => channels.includes(template.channel))

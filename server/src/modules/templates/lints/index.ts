@@ -1,4 +1,4 @@
-/** What is worth knowing before sending, under the kinds of the findings. A kind, once shipped, is for ever. */
+/** The lints, under the kinds of their findings. A published kind never changes. */
 export { brokenHref as broken_href } from './broken-href.ts'
 export { emptySubject as empty_subject } from './empty-subject.ts'
 export { insecureLink as insecure_link } from './insecure-link.ts'

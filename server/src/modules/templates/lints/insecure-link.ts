@@ -35,4 +35,4 @@ export const insecureLink = lint({
 
 const isInsecure = (address: string) => /^\s*http:\/\//i.test(address)
 
-const messageOf = (address: string) => `The address \`${address.trim().slice(0, 100)}\` is not encrypted. Use \`https://\`.`
+const messageOf = (address: string) => `The URL \`${address.trim().slice(0, 100)}\` is not secure. Use \`https://\`.`

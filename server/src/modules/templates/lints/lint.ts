@@ -2,30 +2,30 @@ import type { Channel } from '../../../lib/shapes.ts'
 
 export const SEVERITIES = ['error', 'warning', 'info'] as const
 
-/** What has to be known of the surroundings of a template to judge it. */
+/** What the lints need to know about the campaign and the project. */
 export type LintContext = {
-  /** Do people get it whatever they unsubscribed from? */
+  /** The campaign is sent to users who are not subscribed too. */
   isTransactional: boolean
-  /** Is there an event to speak of? */
+  /** The template can use an event. */
   isTrigger: boolean
-  /** Does anybody have a value under this key of `user.data`? */
+  /** Whether any user has this key in `user.data`. */
   isAttribute(key: string): boolean
-  /** A scope to render with. */
+  /** A template scope with sample values. */
   sample: Record<string, unknown>
 }
 
-/** A template under examination: as it was written, and as it is rendered. */
+/** The template to check, as written and as it is rendered. */
 export type Linted = { channel: Channel; written: Record<string, unknown>; rendered: Record<string, unknown>; about: LintContext }
 
-/** Something found: where, and what to do about it. */
+/** A problem: where it is, and how to fix it. */
 export type Found = { param: string; line?: number; message: string }
 
-/** Something that is better known before sending. The kind is the name in `index.ts`, and is never renamed. */
+/** A check of templates. Its kind is its name in `index.ts`, which never changes. */
 export type Lint = {
   severity: (typeof SEVERITIES)[number]
   channels: readonly Channel[]
   find(template: Linted): Found[]
-  /** Contents, for a test that this finds these (`param` or `param:line`), and nothing in others. */
+  /** Contents with the findings expected (`param` or `param:line`), for the test. */
   examples: { channel?: Channel; content: Record<string, unknown>; about?: Partial<LintContext>; finds: string[] }[]
 }
 

@@ -13,7 +13,7 @@ const about: LintContext = {
   sample: { user: { data: { name: 'Ana' } } },
 }
 
-test('every lint of this folder is registered under the name of its file', () => {
+test('every lint in this folder is registered under the name of its file', () => {
   const files = readdirSync(import.meta.dirname).filter((name) => !/^(?:index|lint|find|reading|lints\.test)\./.test(name))
   expect(files.map((name) => name.replace('.ts', '').replaceAll('-', '_')).sort()).toEqual(Object.keys(registry).sort())
 })
@@ -30,11 +30,11 @@ test.each(examples)(
   },
 )
 
-test.each(lints)('%s has an example of what it finds and of what it leaves alone', (_, { examples }) => {
+test.each(lints)('%s has an example with a finding and one without', (_, { examples }) => {
   expect(examples.some(({ finds }) => finds.length > 0) && examples.some(({ finds }) => finds.length === 0)).toBe(true)
 })
 
-test('the worst comes first', () => {
+test('findings are ordered by severity', () => {
   const html = '<a href="#">x</a><img src="http://example.com/a.png">'
   const found = findingsIn({ channel: 'email', written: { subject: 's', html, text: 'x' }, rendered: { html }, about })
   expect(found.map(({ kind, severity }) => [kind, severity])).toEqual([

@@ -12,8 +12,7 @@ export const missingAlt = lint({
       .map(({ param, line }) => ({
         param,
         line,
-        message:
-          'The image has no `alt`, which stands in for it where images are off or cannot be seen. Leave it empty for decoration: `alt=""`.',
+        message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
       })),
   examples: [
     { content: { subject: 's', html: '<p>\n<img src="a.png"></p><img src=b.png alt="B">' }, finds: ['html:2'] },

@@ -9,7 +9,7 @@ export const noTextLink = lint({
     if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^}]*url/i.test(text)) return []
     const hasLinks = elementsOf(written).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
     return hasLinks
-      ? [{ param: 'text', message: 'The plain text has none of the links. Add them, or leave `text` out to have it made.' }]
+      ? [{ param: 'text', message: 'The plain text has none of the links. Add them, or omit `text` to have it generated.' }]
       : []
   },
   examples: [

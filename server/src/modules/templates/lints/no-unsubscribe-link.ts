@@ -12,7 +12,7 @@ export const noUnsubscribeLink = lint({
     const texts = textsOf({ html, mjml })
     if (texts.some(({ text }) => variablesOf(text).some(({ names: [root = ''] }) => WAYS_OUT.includes(root)))) return []
     const message =
-      'The mail shows no way out. Link to `{{ unsubscribe_url }}` or `{{ preferences_url }}`, which the law asks for in most countries.'
+      'This email has no unsubscribe link. Most countries require one in marketing email. Add a link to `{{ unsubscribe_url }}` or `{{ preferences_url }}`.'
     return texts.map(({ param }) => ({ param, message }))
   },
   examples: [

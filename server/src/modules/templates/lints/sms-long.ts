@@ -8,9 +8,9 @@ export const smsLong = lint({
   severity: 'warning',
   channels: ['text'],
   find({ written: { body }, about: { sample } }) {
-    const { segments } = segmentsOf(filled(String(body), sample))
+    const { segments } = segmentsOf(rendered(String(body), sample))
     if (segments <= SEGMENTS_MAX) return []
-    return [{ param: 'body', message: `The text takes ${segments} text messages, and each is paid for. Make it shorter.` }]
+    return [{ param: 'body', message: `The text is sent in ${segments} segments, and each is charged. Shorten it.` }]
   },
   examples: [
     { channel: 'text', content: { body: 'x'.repeat(460) }, finds: ['body'] },
@@ -20,7 +20,7 @@ export const smsLong = lint({
   ],
 })
 
-function filled(body: string, sample: Record<string, unknown>): string {
+function rendered(body: string, sample: Record<string, unknown>): string {
   try {
     return parseTemplate(body, { escape: false }).render(sample)
   } catch (error) {

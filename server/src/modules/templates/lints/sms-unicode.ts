@@ -11,8 +11,8 @@ export const smsUnicode = lint({
     const { text, mark } = maskLiquid(String(body))
     const { non_gsm } = segmentsOf(text.replace(mark, ''))
     if (non_gsm.length === 0) return []
-    const shown = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)
-    const message = `Because of ${shown.join(' ')} a text message has room for 70 characters instead of 160. Use plain ones where you can.`
+    const characters = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)
+    const message = `The text contains ${characters.join(' ')}, so a segment has room for 70 characters instead of 160. Replace them if you can.`
     return [{ param: 'body', message }]
   },
   examples: [

@@ -49,12 +49,12 @@ const inRequired = ({ required = [] }: Record<string, unknown>, about: LintConte
   })
 
 function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'path' | 'names'>, about: LintContext): string | null {
-  const shown = `\`${path.slice(0, 100)}\``
-  if (root === 'event') return about.isTrigger ? null : `There is no event in this campaign, so ${shown} is always empty.`
+  const name = `\`${path.slice(0, 100)}\``
+  if (root === 'event') return about.isTrigger ? null : `This campaign has no event, so ${name} is always empty.`
   const members = root === 'user' ? USER : Object.hasOwn(MEMBERS, root) ? MEMBERS[root] : undefined
-  if (!members) return `Templates cannot speak of ${shown}. Use \`user\`, \`event\`, \`campaign\`, \`project\` or one of the links.`
+  if (!members) return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`campaign\`, \`project\` or one of the links.`
   if (member === undefined || members.length === 0) return null
-  if (!members.includes(member)) return `There is no ${shown}, so it is always empty. Attributes are in \`user.data\`.`
+  if (!members.includes(member)) return `The variable ${name} does not exist, so it is always empty. Attributes are in \`user.data\`.`
   if (member !== 'data' || root !== 'user' || key === undefined || about.isAttribute(key)) return null
-  return `No user has ${shown}, so it is always empty. Correct it, or give users the attribute first.`
+  return `No user has ${name}, so it is always empty. Correct the name, or set the attribute on users first.`
 }

@@ -20,8 +20,8 @@ const refusals = async (mjml: string) => {
   return 'faults' in made ? made.faults.map(({ message }) => message) : []
 }
 
-describe('what is compiled', () => {
-  test('Liquid survives in texts and attributes, whatever is in it', async () => {
+describe('compiled HTML', () => {
+  test('keeps any Liquid in text and attributes', async () => {
     const mjml = body(
       section(
         `<mj-text color="{{ user.data.colour }}" css-class="{{ user.data.a }} b">{% if user.data.age > 18 and user.data.name != "<b>" %}Hi {{ user.data.name | default: "you & me" }}{% endif %}</mj-text>
@@ -46,7 +46,7 @@ describe('what is compiled', () => {
     expect(out).toContain('<title>Shop</title>')
   })
 
-  test('conditions and loops between elements decide about the elements', async () => {
+  test('keeps conditions and loops around elements', async () => {
     const mjml = body(`
       {% if vip %}${section('<mj-text>For you</mj-text>')}{% else %}${section('<mj-text>For all</mj-text>')}{% endif %}
       <mj-section>{% for item in items %}<mj-column>{% unless item.hidden %}<mj-text>{{ item.name }}</mj-text>{% endunless %}</mj-column>{% endfor %}</mj-section>`)
@@ -61,7 +61,7 @@ describe('what is compiled', () => {
     for (const out of [vip, others]) expect(out.match(/<table/g)?.length).toBe(out.match(/<\/table/g)?.length)
   })
 
-  test('with styles that are put inline', async () => {
+  test('has inlined styles', async () => {
     const html = await htmlOf(
       body(
         `{% if a %}${section('<mj-text css-class="x">{{ b }}</mj-text>')}{% endif %}`,
@@ -71,29 +71,29 @@ describe('what is compiled', () => {
     expect(html).toMatch(/\{% if a %\}[\s\S]*class="x" style="color: \{\{ c \}\}[\s\S]*\{\{ b \}\}[\s\S]*\{% endif %\}/)
   })
 
-  test('no font is fetched from anywhere, nothing is indented, and nothing of the wrapping remains', async () => {
+  test('has no web fonts, no indentation and no traces of the wrapping', async () => {
     const html = await htmlOf(body(`{% if a %}${section('<mj-text font-family="Lato, Roboto">x</mj-text>')}{% endif %}`))
     expect(html).not.toMatch(/fonts\.googleapis|@import|<mj-|\n\s/)
     expect(await htmlOf(body(section('<mj-text><pre>a\n  b</pre></mj-text>')))).toContain('<pre>a\n  b</pre>')
   })
 
-  test('what is assigned in the head is known in the body', async () => {
+  test('can use variables in the body that the head assigns', async () => {
     expect(await rendered(body(section('<mj-text>{{ greeting }}</mj-text>'), '{% assign greeting = "Hello" %}'))).toContain('Hello')
   })
 
-  test('comments keep their Liquid too', async () => {
+  test('keeps Liquid in comments', async () => {
     expect(await htmlOf(body(`<!-- {{ a }} -->${section('<mj-text>x</mj-text>')}`))).toContain('<!-- {{ a }} -->')
   })
 })
 
-describe('what is refused, with its line', () => {
+describe('MJML is refused, with the line, for', () => {
   test.each([
     ['an unknown element', body('\n<mj-sektion></mj-sektion>'), /line 4: Element mj-sektion doesn't exist/],
-    ['an element in a wrong place', body('\n\n<mj-text>x</mj-text>'), /line 5: mj-text cannot be used inside mj-body/],
+    ['an element in the wrong place', body('\n\n<mj-text>x</mj-text>'), /line 5: mj-text cannot be used inside mj-body/],
     ['an unknown attribute', body(section('\n<mj-text colour="red">x</mj-text>')), /line 4: Attribute colour is illegal/],
-    ['a wrong value', body(section('\n<mj-text font-size="big">x</mj-text>')), /line 4: Attribute font-size has invalid value: big/],
+    ['an invalid value', body(section('\n<mj-text font-size="big">x</mj-text>')), /line 4: Attribute font-size has invalid value: big/],
     [
-      'something behind a tag of several lines',
+      'a mistake after a Liquid tag of several lines',
       body(section('<mj-text>{% if a\n  and b\n %}x{% endif %}</mj-text>\n<mj-text colour="red" />')),
       /line 6: Attribute colour/,
     ],
@@ -103,46 +103,46 @@ describe('what is refused, with its line', () => {
       /line 3: Attributes \{% if a %\}color, \{% endif %\} are illegal/,
     ],
     [
-      'a size that would have to be computed',
+      'Liquid as a size that MJML computes with',
       body('<mj-section><mj-column width="{{ w }}"><mj-text>x</mj-text></mj-column></mj-section>'),
       /line 3: Attribute width has invalid value: \{\{ w \}\}/,
     ],
-    ['a file', body('\n<mj-include path="/etc/passwd" />'), /line 4: `mj-include` is not supported/],
-    ['words that nobody would see', body('\nHello <mj-section></mj-section>'), /the words `Hello` stand between elements/],
+    ['an included file', body('\n<mj-include path="/etc/passwd" />'), /line 4: `mj-include` is not supported/],
+    ['text that would not be displayed', body('\nHello <mj-section></mj-section>'), /the text `Hello` is between elements/],
     [
-      'a tag in an unused class',
+      'Liquid in an unused class',
       body(section('<mj-text>x</mj-text>'), '<mj-attributes><mj-class name="a" color="{{ c }}" /></mj-attributes>'),
       /tag `\{\{ c \}\}` on line 2/,
     ],
     [
-      'a condition about what is in the head',
+      'a condition around elements of the head',
       body(section('<mj-text>x</mj-text>'), '\n{% if a %}<mj-style>p {}</mj-style>{% endif %}'),
       /tag `\{% if a %\}` on line 3/,
     ],
     [
-      'a tag where nothing is allowed',
+      'Liquid where `mj-raw` is not allowed',
       body(section('<mj-carousel>\n{% if a %}<mj-carousel-image src="a" />{% endif %}</mj-carousel>')),
       /tag `\{% if a %\}` on line 4/,
     ],
     [
-      'a tag in the address of an element that shows none',
+      'Liquid in an attribute that does not appear in the HTML',
       body(section('\n<mj-spacer mj-class="{{ a }}" />')),
       /tag `\{\{ a \}\}` on line 4/,
     ],
-    ['too much', body(section('<mj-text>x</mj-text>'.repeat(2500))), /has \d+ characters; it may have at most 500000/],
-    ['no body', '<mjml></mjml>', /line 1: /],
-    ['no MJML', 'just words', /line 1: /],
+    ['HTML that is too long', body(section('<mj-text>x</mj-text>'.repeat(2500))), /has \d+ characters; it may have at most 500000/],
+    ['a missing body', '<mjml></mjml>', /line 1: /],
+    ['text without MJML', 'just words', /line 1: /],
     ['HTML', '<p>x</p>', /line 1: /],
-    ['nothing but depth', `<mjml>${'<mj-body>'.repeat(2000)}`, /nested too deeply/],
+    ['deep nesting', `<mjml>${'<mj-body>'.repeat(2000)}`, /nested too deeply/],
   ])('%s', async (_, mjml, expected) => expect((await refusals(mjml)).join('\n')).toMatch(expected))
 
-  test('a condition of which half stands elsewhere', async () => {
+  test('a condition that ends in another element', async () => {
     const mjml = body(`{% if a %}${section('<mj-text>x</mj-text>')}`, '<mj-title>{% endif %}</mj-title>')
     expect(await refusals(mjml)).not.toEqual([])
   })
 })
 
-/** Documents that a person or a program might write, with Liquid wherever something can stand. */
+/** Random documents with Liquid in all positions. */
 const output = fc
   .constantFrom('{{ a }}', '{{ user.data.b | default: "x > y" }}', "{{ 'it''s' }}", '{{- c -}}', '{{ d | append: "<p>" }}')
   .filter((text) => !text.includes("''"))
@@ -242,7 +242,7 @@ const counted = (texts: string[]) => {
   return counts
 }
 
-test('of any document every tag survives, or the document is refused', async () => {
+test('a document keeps all its Liquid, or is refused', async () => {
   let compiled = 0
   await fc.assert(
     fc.asyncProperty(document, async (mjml) => {
@@ -251,7 +251,7 @@ test('of any document every tag survives, or the document is refused', async () 
       if ('faults' in made) {
         expect(made.faults.length).toBeGreaterThan(0)
         for (const { param, message } of made.faults)
-          expect([param, message]).toEqual(['mjml', expect.stringMatching(/ line \d+|hold together/)])
+          expect([param, message]).toEqual(['mjml', expect.stringMatching(/ line \d+|invalid after compiling/)])
         return
       }
       compiled++
@@ -262,6 +262,6 @@ test('of any document every tag survives, or the document is refused', async () 
     }),
     { numRuns: 60 },
   )
-  // Otherwise this would promise nothing.
+  // The property means nothing if too few documents compile.
   expect(compiled).toBeGreaterThan(5)
 }, 60_000)

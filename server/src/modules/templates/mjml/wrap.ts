@@ -1,12 +1,12 @@
 /**
- * MJML shows nothing of what stands between its elements, and says so to nobody. Liquid that stands there is wrapped in `mj-raw`,
- * which stays where it is; everything else that would be lost is found and named.
+ * MJML silently drops everything between its elements. Liquid there is wrapped in `mj-raw`, which keeps its position; other text that
+ * would be lost is reported.
  */
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
 import { htmlTokens, type Tag, type Words } from '../markup/html-tokens.ts'
 import { marksIn, type Shielded } from '../markup/liquid-mask.ts'
 
-/** Elements whose content MJML does not read. */
+/** Elements whose content MJML does not parse. */
 const OPAQUE = new Set([
   'mj-accordion-text',
   'mj-accordion-title',
@@ -23,7 +23,7 @@ const OPAQUE = new Set([
   'mj-title',
 ])
 
-/** Elements that may have an `mj-raw` in them, where it stays between its neighbours. */
+/** Elements in which an `mj-raw` keeps its position between its neighbours. */
 const WITH_RAW = new Set([
   'mj-accordion',
   'mj-accordion-element',
@@ -61,7 +61,7 @@ export function wrapTags(shielded: Shielded): Wrapped {
       opaque += opacityOf(token)
     } else if (token.kind === 'tag') {
       nest(open, token)
-      if (token.name === 'mj-include') mistake('`mj-include` is not supported. Put in what it names')
+      if (token.name === 'mj-include') mistake('`mj-include` is not supported. Insert the content of the file instead')
       if (open.length > DEPTH_MAX) mistake('the elements are nested too deeply')
     } else if (token.kind === 'text' && opaque === 0) {
       written = between(shielded, open.at(-1) ?? '', token, wrapped, mistake)
@@ -90,7 +90,7 @@ function nest(open: string[], { name, isEnd, isClosed }: Tag): void {
 function between(shielded: Shielded, parent: string, { text }: Words, wrapped: Wrapped, mistake: (message: string) => void): string {
   const words = text.replace(shielded.mark, ' ').trim()
   if (words !== '' && parent !== '')
-    mistake(`the words \`${words.slice(0, 40)}\` stand between elements, where nobody sees them. Put them into \`mj-text\``)
+    mistake(`the text \`${words.slice(0, 40)}\` is between elements, where it is not displayed. Put it into \`mj-text\``)
   if (!WITH_RAW.has(parent) && !(parent === 'mj-head' && isWhole(shielded.restore(text)))) return text
   wrapped.structural.push(...marksIn(shielded, text))
   return text.replace(runOf(shielded), '<mj-raw>$&</mj-raw>')
@@ -98,7 +98,7 @@ function between(shielded: Shielded, parent: string, { text }: Words, wrapped: W
 
 const runOf = ({ mark }: Shielded) => new RegExp(`${mark.source}(?:\\s*${mark.source})*`, 'g')
 
-// MJML sorts what is in the head: only what means something by itself may stand there.
+// MJML reorders the elements of the head, so only complete Liquid is allowed there.
 function isWhole(text: string): boolean {
   try {
     parseTemplate(text, { escape: false })
