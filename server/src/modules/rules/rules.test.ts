@@ -13,6 +13,7 @@ import {
 } from '../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../test/world.ts'
 import { raw, sql } from '../../infra/postgres/db.ts'
+import { ruleTables } from '../lists/rule-tables.queries.ts'
 import { checkRule } from './check.ts'
 import { type CompiledRule, compileRule, matchesTracker, type Tracker, type UserFacts } from './compile.ts'
 import { explainRule } from './explain.ts'
@@ -190,7 +191,7 @@ const Row = Type.Object({
 
 async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | null): Promise<Answer[]> {
   const source = trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds }
-  const { columns, holds, turn } = ruleSql(compiled, { projectId: w.projectId, now, source })
+  const { columns, holds, turn } = ruleSql(compiled, { projectId: w.projectId, now, source, tables: ruleTables })
   const each = raw(compiled.conditions.map((_, index) => `p.c${index}`).join(', '))
   const rows = await w.db.many(
     Row,

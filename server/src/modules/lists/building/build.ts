@@ -10,6 +10,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
+import { ruleTables } from '../rule-tables.queries.ts'
 import * as queries from './queries.ts'
 import { beginScan, dropMatches, fillScanned, isWhole, scanNext } from './scan.ts'
 import { makeLive } from './versions.ts'
@@ -121,6 +122,7 @@ async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, {
     projectId: ctx.projectId,
     now: ctx.clock.now(),
     source: { from: 'times', trackerIds: version.tracker_ids },
+    tables: ruleTables,
   })
   const members = await queries.fillUsers(ctx, id, statement, after, last)
   await addToCounts(ctx, BUILDING_PARTITION, new Map([[id, members]]))

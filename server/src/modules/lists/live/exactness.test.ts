@@ -16,6 +16,7 @@ import { compileRule } from '../../rules/compile.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { ruleSql } from '../../rules/sql.ts'
 import { createListBuilder } from '../building/build.ts'
+import { ruleTables } from '../rule-tables.queries.ts'
 import { loadFacts } from './load-facts.ts'
 
 const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
@@ -279,7 +280,7 @@ async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule:
   const now = ctx.clock.now()
   const compiled = compileRule(rule)
   const ids = async (statement: Sql) => (await ctx.db.many(Member, statement)).map((row) => row.id)
-  const { columns, holds } = ruleSql(compiled, { projectId: ctx.projectId, now, source: { from: 'events' } })
+  const { columns, holds } = ruleSql(compiled, { projectId: ctx.projectId, now, source: { from: 'events' }, tables: ruleTables })
   const everybody = await ids(
     sql`select id from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null`,
   )

@@ -6,6 +6,7 @@ import { ApiError, fault, refuse } from '../../../lib/errors.ts'
 import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
 import { loadNames, type NamedCampaign, requireKnownReferences } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
+import { ruleTables } from '../rule-tables.queries.ts'
 import type { Preview } from '../schema.ts'
 import * as queries from './queries.ts'
 
@@ -37,7 +38,7 @@ export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedC
 const QUERY_CANCELLED = '57014'
 
 async function counted(ctx: ProjectCtx, compiled: CompiledRule, timeoutMs: number) {
-  const statement = ruleSql(compiled, { projectId: ctx.projectId, now: ctx.clock.now(), source: { from: 'events' } })
+  const statement = ruleSql(compiled, { projectId: ctx.projectId, now: ctx.clock.now(), source: { from: 'events' }, tables: ruleTables })
   try {
     const counts = await inTx(ctx, async (ctx) => {
       await queries.limitStatements(ctx, timeoutMs)

@@ -55,7 +55,13 @@ export type UserFacts = {
 /** Where SQL finds what people did: the events themselves, or the times kept of them, under one id for each tracker of the rule. */
 export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: readonly number[] }
 
-export type SqlScope = { projectId: number; now: Date; source: EventSource }
+/** The relations that rules are written against. Rules own no table: the caller passes the tables of their owners. */
+export type RuleTables = Record<
+  'users' | 'events' | 'trackedTimes' | 'devices' | 'lists' | 'memberships' | 'subscriptions' | 'userSubscriptions',
+  Sql
+>
+
+export type SqlScope = { projectId: number; now: Date; source: EventSource; tables: RuleTables }
 
 /** Which facts about a person are asked for. */
 export type Need = 'user' | 'subscriptions' | 'devices' | 'lists'

@@ -57,10 +57,10 @@ function fromEvents(tracker: Tracker, { least, most }: Count, scope: SqlScope): 
 }
 
 /** Is the person one of those whose events are so? What was stored under an id that was merged away counts for the survivor. */
-export const matchingUsers = (tracker: Tracker, { projectId }: SqlScope, also: Sql, having: Sql): Sql =>
+export const matchingUsers = (tracker: Tracker, { projectId, tables }: SqlScope, also: Sql, having: Sql): Sql =>
   sql`(u.id in (select coalesce(m.merged_into, e.user_id)
-                from events e
-                left join users m on m.project_id = ${projectId} and m.id = e.user_id and m.merged_into is not null
+                from ${tables.events} e
+                left join ${tables.users} m on m.project_id = ${projectId} and m.id = e.user_id and m.merged_into is not null
                 where e.project_id = ${projectId} and ${matchesEventSql(tracker)} and ${also}
                 group by 1
                 having ${having}))`
@@ -80,10 +80,10 @@ function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, in
 }
 
 /** An expression over the `times` that a tracker keeps of the person; null when there are none. */
-export function ofTimes({ projectId, source }: SqlScope, index: number, expression: Sql): Sql {
+export function ofTimes({ projectId, source, tables }: SqlScope, index: number, expression: Sql): Sql {
   const trackerId = source.from === 'times' ? source.trackerIds[index] : undefined
   if (trackerId === undefined) throw new Error('A tracker of the rule has no id.')
-  return sql`(select ${expression} from tracked_times t
+  return sql`(select ${expression} from ${tables.trackedTimes} t
               where t.project_id = ${projectId} and t.tracker_id = ${trackerId} and t.user_id = u.id)`
 }
 

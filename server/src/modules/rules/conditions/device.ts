@@ -28,8 +28,8 @@ export const device = condition<DeviceCondition>({
         return false
       },
       seen: ({ devices }) => devices.map((one) => one[name]),
-      sql: ({ projectId, now }) => ({
-        holds: sql`exists (select from devices d
+      sql: ({ projectId, now, tables }) => ({
+        holds: sql`exists (select from ${tables.devices} d
                            where d.project_id = ${projectId} and d.user_id = u.id and ${testSql(sql`to_jsonb(${COLUMNS[name].column})`, now)})`,
       }),
     }

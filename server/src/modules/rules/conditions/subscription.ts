@@ -22,10 +22,10 @@ export const subscription = condition<SubscriptionCondition>({
       needs: 'subscriptions',
       holds: (facts) => states.includes(facts.subscription(id)),
       seen: (facts) => ({ state: facts.subscription(id) }),
-      sql: ({ projectId }) => ({
+      sql: ({ projectId, tables }) => ({
         holds: sql`(coalesce(
-            (select s.state from user_subscriptions s where s.project_id = ${projectId} and s.user_id = u.id and s.subscription_id = ${id}),
-            (select s.default_state from subscriptions s where s.project_id = ${projectId} and s.id = ${id}),
+            (select s.state from ${tables.userSubscriptions} s where s.project_id = ${projectId} and s.user_id = u.id and s.subscription_id = ${id}),
+            (select s.default_state from ${tables.subscriptions} s where s.project_id = ${projectId} and s.id = ${id}),
             0) = any(${states}::int[]))`,
       }),
     }

@@ -1,0 +1,14 @@
+import { sql } from '../../infra/postgres/db.ts'
+import type { RuleTables } from '../rules/index.ts'
+
+/** The tables that rules read: those of lists, and of the modules that lists may read. */
+export const ruleTables: RuleTables = {
+  users: sql`users`,
+  events: sql`events`,
+  trackedTimes: sql`tracked_times`,
+  devices: sql`devices`,
+  lists: sql`lists`,
+  memberships: sql`list_memberships`,
+  subscriptions: sql`subscriptions`,
+  userSubscriptions: sql`user_subscriptions`,
+}
