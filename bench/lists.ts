@@ -46,7 +46,7 @@ async function seed(db: pg.Client): Promise<void> {
            jsonb_build_object('plan', case when i % 10 = 0 then 'pro' else 'free' end, 'visits', i % 100, 'city', 'City ' || i % 500),
            now(), now()
     from generate_series(1, ${USERS}) i`)
-  await db.query('drop index events_by_user')
+  await db.query('alter table events drop constraint events_pkey')
   await db.query(`
     insert into events (project_id, user_id, name, data, created_at, received_at)
     select 1, u.first + (i * 7919::bigint) % ${USERS}, (array['${NAMES.join("','")}'])[1 + i % ${NAMES.length}],
@@ -55,7 +55,7 @@ async function seed(db: pg.Client): Promise<void> {
     from (select min(id) as first from users) u,
          generate_series(1, ${USERS * EVENTS_EACH}::bigint) i,
          lateral (select date_trunc('milliseconds', now() - interval '60 days' * (1 - i::float8 / ${USERS * EVENTS_EACH})) as at) t`)
-  await db.query('create index events_by_user on events (user_id, created_at)')
+  await db.query('alter table events add primary key (project_id, user_id, created_at, seq)')
   await db.query('vacuum analyze users, events')
   report('users and events', null, `${USERS} and ${USERS * EVENTS_EACH}, stored in ${Math.round((performance.now() - started) / 1000)} s`)
 }

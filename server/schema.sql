@@ -89,25 +89,25 @@ CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE 
 
 create table attribute_profiles (
   project_id bigint not null,
-  survey bigint not null,
+  run bigint not null,
   key text not null,
   types text[] not null,
-  people bigint not null,
+  users bigint not null,
   last_seen timestamp(3) with time zone not null,
   sample_users bigint[] not null,
-  constraint attribute_profiles_pkey PRIMARY KEY (project_id, survey, key)
+  constraint attribute_profiles_pkey PRIMARY KEY (project_id, run, key)
 );
 
 create table attribute_profiling (
   project_id bigint not null,
   asked_at timestamp(3) with time zone not null,
   due_at timestamp(3) with time zone,
-  survey bigint not null default 0,
-  people bigint not null default 0,
+  run bigint not null default 0,
+  users bigint not null default 0,
   as_of timestamp(3) with time zone,
   started_at timestamp(3) with time zone,
   looked_to bigint not null default 0,
-  people_so_far bigint not null default 0,
+  users_so_far bigint not null default 0,
   constraint attribute_profiling_pkey PRIMARY KEY (project_id)
 );
 CREATE INDEX attribute_profiling_due ON attribute_profiling USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -129,8 +129,8 @@ create table campaign_audiences (
   loaded_to bigint not null default 0,
   is_complete boolean not null default false,
   touched_at timestamp(3) with time zone not null,
-  constraint campaign_audiences_pkey PRIMARY KEY (campaign_id),
-  constraint campaign_audiences_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id)
+  constraint campaign_audiences_pkey PRIMARY KEY (project_id, campaign_id),
+  constraint campaign_audiences_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaigns(project_id, id)
 );
 CREATE INDEX campaign_audiences_unfinished ON campaign_audiences USING btree (touched_at, campaign_id) WHERE (NOT is_complete);
 
@@ -157,8 +157,8 @@ create table campaign_preflights (
   created_at timestamp(3) with time zone not null,
   touched_at timestamp(3) with time zone not null,
   finished_at timestamp(3) with time zone,
-  constraint campaign_preflights_pkey PRIMARY KEY (id),
-  constraint campaign_preflights_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint campaign_preflights_pkey PRIMARY KEY (project_id, id),
+  constraint campaign_preflights_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaigns(project_id, id),
   constraint campaign_preflights_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text])))
 );
 CREATE INDEX campaign_preflights_by_campaign ON campaign_preflights USING btree (project_id, campaign_id, id);
@@ -174,9 +174,9 @@ create table campaign_templates (
   updated_at timestamp(3) with time zone not null,
   variant smallint not null default 0,
   compiled jsonb,
-  constraint campaign_templates_pkey PRIMARY KEY (id),
-  constraint campaign_templates_of_locale UNIQUE (campaign_id, locale, variant),
-  constraint campaign_templates_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON DELETE CASCADE,
+  constraint campaign_templates_pkey PRIMARY KEY (project_id, id),
+  constraint campaign_templates_project_id_campaign_id_locale_variant_key UNIQUE (project_id, campaign_id, locale, variant),
+  constraint campaign_templates_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaigns(project_id, id) ON DELETE CASCADE,
   constraint campaign_templates_variant_check CHECK (((variant >= 0) AND (variant <= 25)))
 );
 
@@ -211,11 +211,11 @@ create table campaigns (
   finished_at timestamp(3) with time zone,
   winner_variant smallint,
   winner_numbers jsonb,
-  chore text,
-  constraint campaigns_pkey PRIMARY KEY (id),
+  pending_action text,
+  constraint campaigns_pkey PRIMARY KEY (project_id, id),
   constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
-  constraint campaigns_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
-  constraint campaigns_chore_check CHECK ((chore = ANY (ARRAY['hold'::text, 'release'::text, 'take_back'::text]))),
+  constraint campaigns_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id),
+  constraint campaigns_pending_action_check CHECK ((pending_action = ANY (ARRAY['hold'::text, 'release'::text, 'withdraw'::text]))),
   constraint campaigns_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'scheduled'::text, 'loading'::text, 'running'::text, 'finished'::text, 'aborting'::text, 'aborted'::text]))),
   constraint campaigns_type_check CHECK ((type = ANY (ARRAY['blast'::text, 'trigger'::text])))
 );
@@ -223,7 +223,7 @@ CREATE INDEX campaigns_by_event ON campaigns USING btree (project_id, event_name
 CREATE INDEX campaigns_by_project ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NULL);
 CREATE INDEX campaigns_due ON campaigns USING btree (due_at) WHERE ((state = 'scheduled'::text) AND (archived_at IS NULL));
 CREATE INDEX campaigns_under_way ON campaigns USING btree (id) WHERE ((type = 'blast'::text) AND (state = ANY (ARRAY['loading'::text, 'running'::text])) AND (archived_at IS NULL));
-CREATE INDEX campaigns_with_chores ON campaigns USING btree (id) WHERE (chore IS NOT NULL);
+CREATE INDEX campaigns_with_pending_action ON campaigns USING btree (id) WHERE (pending_action IS NOT NULL);
 
 create table confirmations (
   id bigint not null generated always as identity,
@@ -231,9 +231,9 @@ create table confirmations (
   user_id bigint not null,
   subscription_id bigint not null,
   requested_at timestamp(3) with time zone not null,
-  constraint confirmations_pkey PRIMARY KEY (id),
+  constraint confirmations_pkey PRIMARY KEY (project_id, id),
   constraint confirmations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
-  constraint confirmations_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE
+  constraint confirmations_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id) ON DELETE CASCADE
 );
 CREATE INDEX confirmations_by_user ON confirmations USING btree (project_id, user_id, subscription_id, requested_at);
 
@@ -248,7 +248,7 @@ create table consent_entries (
   wording text,
   proof jsonb not null default '{}'::jsonb,
   at timestamp(3) with time zone not null,
-  constraint consent_entries_pkey PRIMARY KEY (id),
+  constraint consent_entries_pkey PRIMARY KEY (project_id, id),
   constraint consent_entries_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
 CREATE INDEX consent_entries_by_user ON consent_entries USING btree (project_id, user_id, id);
@@ -266,11 +266,11 @@ create table devices (
   app_version text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
-  constraint devices_pkey PRIMARY KEY (id),
+  constraint devices_pkey PRIMARY KEY (project_id, id),
   constraint devices_project_id_device_id_key UNIQUE (project_id, device_id)
 );
 CREATE UNIQUE INDEX devices_by_token ON devices USING btree (project_id, token) WHERE (token IS NOT NULL);
-CREATE INDEX devices_by_user ON devices USING btree (user_id);
+CREATE INDEX devices_by_user ON devices USING btree (project_id, user_id);
 
 create table domains (
   id bigint not null generated always as identity,
@@ -284,7 +284,7 @@ create table domains (
   verified_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
-  constraint domains_pkey PRIMARY KEY (id),
+  constraint domains_pkey PRIMARY KEY (project_id, id),
   constraint domains_project_id_host_key UNIQUE (project_id, host),
   constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -340,9 +340,9 @@ create table events (
   data jsonb not null,
   created_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone not null,
-  seq bigint not null default nextval('event_seq'::regclass)
+  seq bigint not null default nextval('event_seq'::regclass),
+  constraint events_pkey PRIMARY KEY (project_id, user_id, created_at, seq)
 ) partition by RANGE (created_at);
-CREATE INDEX events_by_user ON ONLY events USING btree (user_id, created_at);
 
 create table idempotency_records (
   key_id bigint not null,
@@ -370,8 +370,8 @@ create table import_chunks (
   import_id bigint not null,
   no integer not null,
   bytes bytea storage external not null,
-  constraint import_chunks_pkey PRIMARY KEY (import_id, no),
-  constraint import_chunks_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+  constraint import_chunks_pkey PRIMARY KEY (project_id, import_id, no),
+  constraint import_chunks_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES imports(project_id, id) ON DELETE CASCADE
 );
 
 create table import_dry_run_rows (
@@ -379,8 +379,8 @@ create table import_dry_run_rows (
   import_id bigint not null,
   key text not null,
   profile jsonb not null,
-  constraint import_dry_run_rows_pkey PRIMARY KEY (import_id, key),
-  constraint import_dry_run_rows_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+  constraint import_dry_run_rows_pkey PRIMARY KEY (project_id, import_id, key),
+  constraint import_dry_run_rows_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES imports(project_id, id) ON DELETE CASCADE
 );
 
 create table import_failures (
@@ -390,8 +390,8 @@ create table import_failures (
   code text not null,
   message text not null,
   cells text[] not null,
-  constraint import_failures_pkey PRIMARY KEY (import_id, line),
-  constraint import_failures_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE
+  constraint import_failures_pkey PRIMARY KEY (project_id, import_id, line),
+  constraint import_failures_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES imports(project_id, id) ON DELETE CASCADE
 );
 
 create table imports (
@@ -423,9 +423,9 @@ create table imports (
   finished_at timestamp(3) with time zone,
   cleared_at timestamp(3) with time zone,
   purged_at timestamp(3) with time zone,
-  constraint imports_pkey PRIMARY KEY (id),
-  constraint imports_list_id_fkey FOREIGN KEY (list_id) REFERENCES lists(id),
+  constraint imports_pkey PRIMARY KEY (project_id, id),
   constraint imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint imports_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
   constraint imports_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text, 'finished'::text, 'failed'::text, 'cancelled'::text])))
 ) with (fillfactor=70);
 CREATE INDEX imports_by_list ON imports USING btree (project_id, list_id, id) WHERE (state <> 'receiving'::text);
@@ -439,7 +439,7 @@ create table inbox_counters (
   project_id bigint not null,
   seq bigint not null,
   unread integer not null,
-  constraint inbox_counters_pkey PRIMARY KEY (user_id),
+  constraint inbox_counters_pkey PRIMARY KEY (project_id, user_id),
   constraint inbox_counters_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);
 
@@ -456,12 +456,12 @@ create table inbox_messages (
   clicked_at timestamp(3) with time zone,
   archived_at timestamp(3) with time zone,
   seq bigint not null,
-  constraint inbox_messages_pkey PRIMARY KEY (id),
+  constraint inbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint inbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX inbox_messages_by_expiry ON inbox_messages USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX inbox_messages_by_seq ON inbox_messages USING btree (project_id, user_id, seq);
 CREATE INDEX inbox_messages_by_user ON inbox_messages USING btree (project_id, user_id, created_at, id);
-CREATE INDEX inbox_messages_lapsing ON inbox_messages USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX inbox_messages_unread ON inbox_messages USING btree (project_id, user_id, expires_at) WHERE ((read_at IS NULL) AND (archived_at IS NULL));
 
 create table journey_steps (
@@ -475,9 +475,9 @@ create table journey_steps (
   y double precision not null,
   data jsonb not null,
   children jsonb not null,
-  constraint journey_steps_pkey PRIMARY KEY (id),
-  constraint journey_steps_journey_id_external_id_key UNIQUE (journey_id, external_id),
-  constraint journey_steps_journey_id_fkey FOREIGN KEY (journey_id) REFERENCES journeys(id) ON DELETE CASCADE
+  constraint journey_steps_pkey PRIMARY KEY (project_id, id),
+  constraint journey_steps_project_id_journey_id_external_id_key UNIQUE (project_id, journey_id, external_id),
+  constraint journey_steps_project_id_journey_id_fkey FOREIGN KEY (project_id, journey_id) REFERENCES journeys(project_id, id) ON DELETE CASCADE
 );
 
 create table journeys (
@@ -490,7 +490,7 @@ create table journeys (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
-  constraint journeys_pkey PRIMARY KEY (id),
+  constraint journeys_pkey PRIMARY KEY (project_id, id),
   constraint journeys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
 );
@@ -514,7 +514,7 @@ create table links (
   position integer not null,
   url text not null,
   created_at timestamp(3) with time zone not null,
-  constraint links_pkey PRIMARY KEY (id),
+  constraint links_pkey PRIMARY KEY (project_id, id),
   constraint links_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE UNIQUE INDEX links_by_campaign ON links USING btree (project_id, campaign_id, "position", md5(url));
@@ -530,7 +530,7 @@ create table list_counts (
   version_id bigint not null,
   partition smallint not null,
   members bigint not null,
-  constraint list_counts_pkey PRIMARY KEY (version_id, partition)
+  constraint list_counts_pkey PRIMARY KEY (project_id, version_id, partition)
 );
 
 create table list_memberships (
@@ -538,9 +538,9 @@ create table list_memberships (
   version_id bigint not null,
   user_id bigint not null,
   is_member boolean not null,
-  since timestamp(3) with time zone not null,
+  changed_at timestamp(3) with time zone not null,
   next_check_at timestamp(3) with time zone,
-  constraint list_memberships_pkey PRIMARY KEY (user_id, version_id)
+  constraint list_memberships_pkey PRIMARY KEY (project_id, user_id, version_id)
 ) with (fillfactor=85);
 CREATE INDEX list_memberships_due ON list_memberships USING btree (project_id, next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX list_memberships_members ON list_memberships USING btree (version_id, user_id) WHERE is_member;
@@ -555,16 +555,16 @@ create table list_versions (
   status text not null,
   scan jsonb,
   built_to bigint not null default 0,
-  people_done bigint not null default 0,
-  people_total bigint,
+  users_done bigint not null default 0,
+  users_total bigint,
   created_at timestamp(3) with time zone not null,
   live_at timestamp(3) with time zone,
-  constraint list_versions_pkey PRIMARY KEY (id),
-  constraint list_versions_list_id_fkey FOREIGN KEY (list_id) REFERENCES lists(id),
+  constraint list_versions_pkey PRIMARY KEY (project_id, id),
+  constraint list_versions_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
   constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'retired'::text])))
 );
 CREATE INDEX list_versions_at_work ON list_versions USING btree (id) WHERE (status <> 'live'::text);
-CREATE INDEX list_versions_by_list ON list_versions USING btree (list_id, id);
+CREATE INDEX list_versions_by_list ON list_versions USING btree (project_id, list_id, id);
 CREATE INDEX list_versions_in_use ON list_versions USING btree (project_id, id) WHERE (status <> 'retired'::text);
 
 create table lists (
@@ -577,14 +577,14 @@ create table lists (
   type text not null,
   tags text[] not null default '{}'::text[],
   live_version_id bigint,
-  constraint lists_pkey PRIMARY KEY (id),
-  constraint lists_live_version_id_fkey FOREIGN KEY (live_version_id) REFERENCES list_versions(id),
+  constraint lists_pkey PRIMARY KEY (project_id, id),
   constraint lists_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint lists_project_id_live_version_id_fkey FOREIGN KEY (project_id, live_version_id) REFERENCES list_versions(project_id, id),
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
-CREATE INDEX lists_by_project ON lists USING btree (project_id, id);
 
 create table message_counts (
+  id bigint not null generated always as identity,
   project_id bigint not null,
   campaign_id bigint not null,
   variant smallint,
@@ -592,9 +592,9 @@ create table message_counts (
   reason text,
   messages bigint not null,
   opens bigint not null,
-  clicks bigint not null
+  clicks bigint not null,
+  constraint message_counts_pkey PRIMARY KEY (project_id, campaign_id, id)
 );
-CREATE INDEX message_counts_by_campaign ON message_counts USING btree (project_id, campaign_id);
 
 create table messages (
   id bigint not null generated always as identity,
@@ -616,7 +616,7 @@ create table messages (
   settled_at timestamp(3) with time zone,
   priority smallint not null default 0,
   variant smallint,
-  held boolean not null default false,
+  is_held boolean not null default false,
   is_erased boolean not null default false,
   counts_to_caps boolean not null default false,
   expires_at timestamp(3) with time zone,
@@ -626,14 +626,14 @@ create table messages (
   provider_message_id text,
   opened_at timestamp(3) with time zone,
   clicked_at timestamp(3) with time zone,
-  constraint messages_pkey PRIMARY KEY (id),
+  constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint messages_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'sent'::text, 'delivered'::text, 'deferred'::text, 'failed'::text, 'bounced'::text, 'complained'::text, 'skipped'::text, 'aborted'::text, 'unknown'::text])))
 ) with (fillfactor=85);
 CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_id, id);
 CREATE INDEX messages_by_provider_id ON messages USING btree (project_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
-CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT held));
+CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT is_held));
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 
 create table organisations (
@@ -664,9 +664,8 @@ create table parked_items (
   item jsonb not null,
   reason text not null,
   parked_at timestamp(3) with time zone not null,
-  constraint parked_items_pkey PRIMARY KEY (id)
+  constraint parked_items_pkey PRIMARY KEY (project_id, id)
 );
-CREATE INDEX parked_items_by_project ON parked_items USING btree (project_id, id);
 
 create table projects (
   id bigint not null generated always as identity,
@@ -705,10 +704,11 @@ create table providers (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
-  constraint providers_pkey PRIMARY KEY (id),
+  constraint providers_pkey PRIMARY KEY (project_id, id),
   constraint providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint providers_check CHECK (((rate_limit IS NULL) = (rate_interval_seconds IS NULL)))
 );
+CREATE INDEX providers_by_id ON providers USING btree (id);
 CREATE INDEX providers_by_project ON providers USING btree (project_id, id) WHERE (archived_at IS NULL);
 CREATE UNIQUE INDEX providers_default ON providers USING btree (project_id, channel) WHERE (is_default AND (archived_at IS NULL));
 
@@ -719,7 +719,7 @@ create table queue_batches (
   partitions bytea not null,
   created_at timestamp(3) with time zone not null,
   constraint queue_batches_pkey PRIMARY KEY (project_id),
-  constraint queue_batches_id_key UNIQUE (id)
+  constraint queue_batches_project_id_id_key UNIQUE (project_id, id)
 );
 
 create table queue_entries (
@@ -731,17 +731,17 @@ create table queue_entries (
   received_at timestamp(3) with time zone not null,
   items integer not null,
   body bytea storage external not null,
-  constraint queue_entries_pkey PRIMARY KEY ("position"),
+  constraint queue_entries_pkey PRIMARY KEY (project_id, "position"),
   constraint queue_entries_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text])))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX queue_entries_by_project ON queue_entries USING btree (project_id, "position");
+CREATE INDEX queue_entries_by_position ON queue_entries USING btree ("position");
 
 create table queue_partitions (
   project_id bigint not null,
-  window_id bigint not null,
+  batch_id bigint not null,
   partition smallint not null,
-  constraint queue_partitions_pkey PRIMARY KEY (window_id, partition),
-  constraint queue_partitions_window_id_fkey FOREIGN KEY (window_id) REFERENCES queue_batches(id) ON DELETE CASCADE
+  constraint queue_partitions_pkey PRIMARY KEY (project_id, batch_id, partition),
+  constraint queue_partitions_project_id_batch_id_fkey FOREIGN KEY (project_id, batch_id) REFERENCES queue_batches(project_id, id) ON DELETE CASCADE
 );
 
 create table rate_buckets (
@@ -763,10 +763,9 @@ create table sandbox_messages (
   summary text not null,
   content jsonb not null,
   created_at timestamp(3) with time zone not null,
-  constraint sandbox_messages_pkey PRIMARY KEY (id),
+  constraint sandbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
-CREATE INDEX sandbox_messages_by_project ON sandbox_messages USING btree (project_id, id);
 CREATE INDEX sandbox_messages_by_user ON sandbox_messages USING btree (project_id, user_id);
 
 create table schema_migrations (
@@ -785,10 +784,10 @@ create table send_attempts (
   provider text not null,
   provider_id bigint,
   created_at timestamp(3) with time zone not null,
-  constraint send_attempts_pkey PRIMARY KEY (id),
+  constraint send_attempts_pkey PRIMARY KEY (project_id, id),
   constraint send_attempts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
-CREATE INDEX send_attempts_by_lease ON send_attempts USING btree (lease_token);
+CREATE INDEX send_attempts_by_lease ON send_attempts USING btree (project_id, lease_token);
 
 create table sending_policies (
   project_id bigint not null,
@@ -811,7 +810,7 @@ create table subscriptions (
   is_transactional boolean not null default false,
   requires_confirmation boolean not null default false,
   description text,
-  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_pkey PRIMARY KEY (project_id, id),
   constraint subscriptions_project_id_name_channel_key UNIQUE (project_id, name, channel),
   constraint subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint subscriptions_default_state_check CHECK ((default_state = ANY (ARRAY[0, 1])))
@@ -834,13 +833,12 @@ create table suppressions (
   reason text not null,
   source jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null,
-  constraint suppressions_pkey PRIMARY KEY (id),
+  constraint suppressions_pkey PRIMARY KEY (project_id, id),
   constraint suppressions_project_id_channel_address_hash_key UNIQUE (project_id, channel, address_hash),
   constraint suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint suppressions_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'text'::text]))),
   constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'unsubscribed_all'::text, 'erased'::text])))
 );
-CREATE INDEX suppressions_by_project ON suppressions USING btree (project_id, id);
 
 create table tracked_times (
   project_id bigint not null,
@@ -848,7 +846,7 @@ create table tracked_times (
   user_id bigint not null,
   times bigint[] not null,
   is_stale boolean not null default false,
-  constraint tracked_times_pkey PRIMARY KEY (tracker_id, user_id)
+  constraint tracked_times_pkey PRIMARY KEY (project_id, tracker_id, user_id)
 ) with (fillfactor=80);
 
 create table usage_counters (
@@ -867,15 +865,14 @@ create table user_anonymous_ids (
   linked_at timestamp(3) with time zone not null,
   constraint user_anonymous_ids_pkey PRIMARY KEY (project_id, anonymous_id)
 );
-CREATE INDEX user_anonymous_ids_by_user ON user_anonymous_ids USING btree (user_id);
+CREATE INDEX user_anonymous_ids_by_user ON user_anonymous_ids USING btree (project_id, user_id);
 
 create table user_search (
   user_id bigint not null,
   project_id bigint not null,
   text text not null,
-  constraint user_search_pkey PRIMARY KEY (user_id)
+  constraint user_search_pkey PRIMARY KEY (project_id, user_id)
 );
-CREATE INDEX user_search_by_project ON user_search USING btree (project_id, user_id);
 CREATE INDEX user_search_by_trigram ON user_search USING gin (text gin_trgm_ops);
 
 create table user_subscriptions (
@@ -885,8 +882,8 @@ create table user_subscriptions (
   state smallint not null,
   updated_at timestamp(3) with time zone not null,
   consent_id bigint,
-  constraint user_subscriptions_pkey PRIMARY KEY (user_id, subscription_id),
-  constraint user_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE,
+  constraint user_subscriptions_pkey PRIMARY KEY (project_id, user_id, subscription_id),
+  constraint user_subscriptions_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id) ON DELETE CASCADE,
   constraint user_subscriptions_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
 
@@ -906,13 +903,13 @@ create table users (
   merged_into bigint,
   merged_at timestamp(3) with time zone,
   erase_requested_at timestamp(3) with time zone,
-  constraint users_pkey PRIMARY KEY (id),
+  constraint users_pkey PRIMARY KEY (project_id, id),
   constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);
 CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, external_id) WHERE ((external_id IS NOT NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_by_merged_into ON users USING btree (project_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX users_by_phone ON users USING btree (project_id, phone) WHERE (phone IS NOT NULL);
 CREATE INDEX users_by_project ON users USING btree (project_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
-CREATE INDEX users_by_survivor ON users USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX users_sorted_by_created_at ON users USING btree (project_id, created_at, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_sorted_by_email ON users USING btree (project_id, email, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_sorted_by_external_id ON users USING btree (project_id, external_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
@@ -927,10 +924,10 @@ create table webhook_attempts (
   status_code integer,
   error text,
   response_body text,
-  constraint webhook_attempts_pkey PRIMARY KEY (id),
-  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE
+  constraint webhook_attempts_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_attempts_project_id_delivery_id_fkey FOREIGN KEY (project_id, delivery_id) REFERENCES webhook_deliveries(project_id, id) ON DELETE CASCADE
 );
-CREATE INDEX webhook_attempts_by_delivery ON webhook_attempts USING btree (delivery_id);
+CREATE INDEX webhook_attempts_by_delivery ON webhook_attempts USING btree (project_id, delivery_id);
 
 create table webhook_deliveries (
   id bigint not null generated always as identity,
@@ -946,14 +943,14 @@ create table webhook_deliveries (
   next_attempt_at timestamp(3) with time zone,
   lease_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
-  constraint webhook_deliveries_pkey PRIMARY KEY (id),
-  constraint webhook_deliveries_endpoint_id_event_id_key UNIQUE (endpoint_id, event_id),
-  constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id),
+  constraint webhook_deliveries_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_deliveries_project_id_endpoint_id_event_id_key UNIQUE (project_id, endpoint_id, event_id),
+  constraint webhook_deliveries_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 ) with (fillfactor=85);
 CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries USING btree (project_id, endpoint_id, id);
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (endpoint_id, next_attempt_at, id) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (project_id, endpoint_id, next_attempt_at, id) WHERE (status = 'pending'::text);
 
 create table webhook_endpoints (
   id bigint not null generated always as identity,
@@ -970,7 +967,7 @@ create table webhook_endpoints (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
-  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_pkey PRIMARY KEY (project_id, id),
   constraint webhook_endpoints_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'disabled'::text])))
 );
@@ -995,11 +992,11 @@ create table webhook_events (
   endpoint_ids bigint[] not null,
   created_at timestamp(3) with time zone not null,
   dispatched_at timestamp(3) with time zone,
-  constraint webhook_events_pkey PRIMARY KEY (id),
+  constraint webhook_events_pkey PRIMARY KEY (project_id, id),
   constraint webhook_events_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
-CREATE INDEX signals_by_age ON webhook_events USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
-CREATE INDEX signals_to_dispatch ON webhook_events USING btree (created_at, id) WHERE (dispatched_at IS NULL);
+CREATE INDEX webhook_events_by_age ON webhook_events USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
+CREATE INDEX webhook_events_to_dispatch ON webhook_events USING btree (created_at, id) WHERE (dispatched_at IS NULL);
 
 create table webhook_secrets (
   id bigint not null generated always as identity,
@@ -1008,7 +1005,7 @@ create table webhook_secrets (
   sealed text not null,
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone,
-  constraint webhook_secrets_pkey PRIMARY KEY (id),
-  constraint webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE
+  constraint webhook_secrets_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_secrets_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE
 );
-CREATE INDEX webhook_secrets_by_endpoint ON webhook_secrets USING btree (endpoint_id);
+CREATE INDEX webhook_secrets_by_endpoint ON webhook_secrets USING btree (project_id, endpoint_id);

@@ -76,14 +76,14 @@ const MessageRow = Type.Object({
   variant: Type.Union([Type.Integer(), Type.Null()]),
   due_at: Type.Unsafe<Date>({ instant: true }),
   expires_at: Type.Unsafe<Date | null>({}),
-  held: Type.Boolean(),
+  is_held: Type.Boolean(),
 })
 
 /** The messages of a campaign as they lie there, by the name of the user. */
 export const messagesIn = (w: World, campaign: { id: number }) =>
   w.db.many(
     MessageRow,
-    sql`select coalesce(u.external_id, '?') as user, m.state, m.reason, m.variant, m.due_at, m.expires_at, m.held
+    sql`select coalesce(u.external_id, '?') as user, m.state, m.reason, m.variant, m.due_at, m.expires_at, m.is_held
         from messages m left join users u on u.id = m.user_id
         where m.campaign_id = ${campaign.id}
         order by u.external_id, m.id`,

@@ -79,7 +79,7 @@ export const entriesOf = (ctx: Ctx, projectId: ProjectId, positions: number[]): 
 /** Marks a partition in the transaction that applies it. False when it is done, or the window is over: somebody else was here. */
 export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, windowId: number, partition: number): Promise<boolean> =>
   (await ctx.db.run(
-    sql`insert into queue_partitions (project_id, window_id, partition)
+    sql`insert into queue_partitions (project_id, batch_id, partition)
         select project_id, id, ${partition}::smallint from queue_batches where project_id = ${projectId} and id = ${windowId} for key share
         on conflict do nothing`,
   )) > 0

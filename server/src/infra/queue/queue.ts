@@ -182,7 +182,7 @@ export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date
   ctx.metrics.backlog(items, bytes)
   const counted = await ctx.db.first(
     Parked,
-    sql`select count(*) as parked from (select 1 from parked_items order by id limit ${PARKED_COUNTED_MAX}) counted`,
+    sql`select count(*) as parked from (select 1 from parked_items limit ${PARKED_COUNTED_MAX}) counted`,
   )
   return { waiting: requests, oldest, parked: counted?.parked ?? 0 }
 }

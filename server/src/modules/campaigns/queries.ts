@@ -80,8 +80,8 @@ export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<Campaign
         returning ${campaignColumns}`,
   )
 
-/** Writes a campaign that this transaction holds. What stops is not paused any more; a chore takes the place of the one before. */
-export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, chore: PendingAction | null) =>
+/** Writes a campaign that this transaction holds. A campaign that stops is not paused any more. A pending action replaces the one before. */
+export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, pendingAction: PendingAction | null) =>
   ctx.db.one(
     CampaignRow,
     sql`update campaigns
@@ -92,26 +92,26 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
             custom_domain_id = ${fields.custom_domain_id}, rate = ${json(fields.rate)}::jsonb,
             expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
             variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
-            chore = coalesce(${chore}, chore), paused_at = case when ${fields.state} in ('loading', 'running') then paused_at end,
+            pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} in ('loading', 'running') then paused_at end,
             updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
   )
 
 /** Pauses a campaign that this transaction holds, or lets it go on. */
-export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, chore: PendingAction) =>
+export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, pendingAction: PendingAction) =>
   ctx.db.one(
     CampaignRow,
-    sql`update campaigns set paused_at = ${pausedAt}, chore = ${chore}, updated_at = ${ctx.clock.now()}
+    sql`update campaigns set paused_at = ${pausedAt}, pending_action = ${pendingAction}, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
   )
 
 /** Takes a campaign out of every read; one that is under way ends as aborted. */
-export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], chore: PendingAction | null) =>
+export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], pendingAction: PendingAction | null) =>
   ctx.db.run(
     sql`update campaigns
-        set archived_at = ${ctx.clock.now()}, state = ${state}, chore = coalesce(${chore}, chore), updated_at = ${ctx.clock.now()}
+        set archived_at = ${ctx.clock.now()}, state = ${state}, pending_action = coalesce(${pendingAction}, pending_action), updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 

@@ -205,4 +205,4 @@ type ServerField = 'winner_variant' | 'paused_at' | 'started_at' | 'finished_at'
 export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | ServerField>
 
 /** What remains to be done to the messages of a campaign after a write. */
-export type PendingAction = 'hold' | 'release' | 'take_back'
+export type PendingAction = 'hold' | 'release' | 'withdraw'

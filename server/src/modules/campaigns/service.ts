@@ -84,7 +84,7 @@ async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Prom
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
 
 const pendingActionAfter = (before: CampaignState, after: CampaignState) =>
-  after !== before && STOPPED.includes(after) ? 'take_back' : null
+  after !== before && STOPPED.includes(after) ? 'withdraw' : null
 
 const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
   lateChanges(before, after).map((param) => ({
@@ -117,7 +117,7 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
   await inTx(ctx, async (ctx) => {
     const { state } = await lockEditable(ctx, id)
     const isStopped = isLive(state)
-    await queries.archiveCampaign(ctx, id, isStopped ? 'aborted' : state, isStopped ? 'take_back' : null)
+    await queries.archiveCampaign(ctx, id, isStopped ? 'aborted' : state, isStopped ? 'withdraw' : null)
   })
   ctx.wake(PENDING_ACTIONS)
 }

@@ -199,14 +199,14 @@ export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[])
     sql`insert into import_dry_run_rows (project_id, import_id, key, profile)
         select ${ctx.projectId}, ${id}, r.key, r.profile
         from jsonb_to_recordset(${JSON.stringify(rehearsals)}::jsonb) as r(key text, profile jsonb)
-        on conflict (import_id, key) do update set profile = excluded.profile`,
+        on conflict (project_id, import_id, key) do update set profile = excluded.profile`,
   )
 
 /** Uploads that came to a stop before their end, those of dead processes among them. */
 export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from imports
-        where id in (select id from imports where state = 'receiving' and received_at < ${before} order by received_at limit ${limit})`,
+        where (project_id, id) in (select project_id, id from imports where state = 'receiving' and received_at < ${before} order by received_at limit ${limit})`,
   )
 
 /** An import that is over and whose file is still here. */
@@ -219,12 +219,12 @@ export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: nu
     sql`with rehearsals as (
           delete from import_dry_run_rows
           where project_id = ${project_id} and import_id = ${id}
-            and key in (select key from import_dry_run_rows where import_id = ${id} limit ${rehearsalsMax})
+            and key in (select key from import_dry_run_rows where project_id = ${project_id} and import_id = ${id} limit ${rehearsalsMax})
           returning 1
         ), chunks as (
           delete from import_chunks
           where project_id = ${project_id} and import_id = ${id}
-            and no in (select no from import_chunks where import_id = ${id} order by no limit ${chunksMax})
+            and no in (select no from import_chunks where project_id = ${project_id} and import_id = ${id} order by no limit ${chunksMax})
           returning 1
         )
         select 1 from rehearsals union all select 1 from chunks`,
@@ -244,7 +244,7 @@ export const purgeFailures = (ctx: Ctx, { id, project_id }: DueImport, limit: nu
   ctx.db.run(
     sql`delete from import_failures
         where project_id = ${project_id} and import_id = ${id}
-          and line in (select line from import_failures where import_id = ${id} order by line limit ${limit})`,
+          and line in (select line from import_failures where project_id = ${project_id} and import_id = ${id} order by line limit ${limit})`,
   )
 
 export const markPurged = (ctx: Ctx, { id, project_id }: DueImport) =>

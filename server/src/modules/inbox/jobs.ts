@@ -11,9 +11,12 @@ async function purgeExpired(ctx: Ctx): Promise<number> {
   const expired = await queries.findExpired(ctx, EXPIRED_AT_ONCE)
   if (expired.length === 0) return 0
   return inTx(ctx, async (ctx) => {
-    const locked = await queries.lockAnyCounters(ctx, distinct(expired.map(({ user_id }) => user_id)))
+    const projectIds = distinct(expired.map(({ project_id }) => project_id))
+    const userIds = distinct(expired.map(({ user_id }) => user_id))
+    const locked = await queries.lockAnyCounters(ctx, projectIds, userIds)
     return queries.removeExpired(
       ctx,
+      projectIds,
       expired.map(({ id }) => id),
       locked.map(({ user_id }) => user_id),
     )

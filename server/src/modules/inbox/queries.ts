@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { MessageId, UserId } from '../../lib/ids.ts'
+import type { MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
 import { type InboxMessage, InboxRow, type Marks, type Status } from './schema.ts'
 
@@ -80,7 +80,7 @@ export const makeCounter = (ctx: ProjectCtx, userId: UserId) =>
   ctx.db.first(
     Counter,
     sql`insert into inbox_counters as c (project_id, user_id, seq, unread) values (${ctx.projectId}, ${userId}, 0, 0)
-        on conflict (user_id) do update set seq = c.seq
+        on conflict (project_id, user_id) do update set seq = c.seq
         returning c.seq, c.unread`,
   )
 
@@ -107,7 +107,7 @@ export const lockOrMakeCounters = (ctx: InTx, userIds: UserId[]) =>
         select ${ctx.projectId}, u.id, 0, 0
         from (select distinct id from unnest(${userIds}::bigint[]) as u(id)) u
         order by u.id
-        on conflict (user_id) do update set seq = c.seq`,
+        on conflict (project_id, user_id) do update set seq = c.seq`,
   )
 
 export type StoredCopy = {
@@ -129,7 +129,7 @@ export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
         ), counted as (
           insert into inbox_counters as c (project_id, user_id, seq, unread)
           select ${ctx.projectId}, f.user_id, count(*), count(*)::integer from fresh f group by f.user_id order by f.user_id
-          on conflict (user_id) do update set seq = c.seq + excluded.seq, unread = c.unread + excluded.unread
+          on conflict (project_id, user_id) do update set seq = c.seq + excluded.seq, unread = c.unread + excluded.unread
           returning c.user_id, c.seq
         ), many as (
           select f.user_id, count(*) as copies from fresh f group by f.user_id
@@ -246,25 +246,31 @@ export const erase = (ctx: InTx, userIds: UserId[]) =>
         select (select count(*) from removed) as inbox_messages, (select count(*) from counters) as inbox_counters`,
   )
 
-const ExpiredRow = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>() })
+const ExpiredRow = Type.Object({ id: IdOf<MessageId>(), project_id: IdOf<ProjectId>(), user_id: IdOf<UserId>() })
 
 /** Messages past their expiry, of all projects. */
 export const findExpired = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     ExpiredRow,
-    sql`select m.id, m.user_id from inbox_messages m where m.expires_at <= ${ctx.clock.now()} order by m.expires_at limit ${limit}`,
+    sql`select m.id, m.project_id, m.user_id from inbox_messages m where m.expires_at <= ${ctx.clock.now()} order by m.expires_at limit ${limit}`,
   )
 
 /** As `lockCounters`, for people of all projects. */
-export const lockAnyCounters = (ctx: InTx<Ctx>, userIds: UserId[]) =>
-  ctx.db.many(UserRow, sql`select user_id from inbox_counters where user_id = any(${userIds}::bigint[]) order by user_id for update`)
+export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds: UserId[]) =>
+  ctx.db.many(
+    UserRow,
+    sql`select user_id from inbox_counters
+        where project_id = any(${projectIds}::bigint[]) and user_id = any(${userIds}::bigint[])
+        order by user_id
+        for update`,
+  )
 
 /** Removes messages of people whose counters are locked, and counts them out. */
-export const removeExpired = (ctx: InTx<Ctx>, ids: MessageId[], userIds: UserId[]) =>
+export const removeExpired = (ctx: InTx<Ctx>, projectIds: ProjectId[], ids: MessageId[], userIds: UserId[]) =>
   ctx.db.run(
     sql`with gone as (
           delete from inbox_messages m
-          where m.id = any(${ids}::bigint[]) and m.user_id = any(${userIds}::bigint[])
+          where m.project_id = any(${projectIds}::bigint[]) and m.id = any(${ids}::bigint[]) and m.user_id = any(${userIds}::bigint[])
           returning m.project_id, m.user_id, m.read_at is null and m.archived_at is null as was_unread
         ), counts as (
           select project_id, user_id, count(*) filter (where was_unread)::integer as unread from gone group by project_id, user_id

@@ -87,6 +87,6 @@ export const replaceSteps = (ctx: InTx, journeyId: JourneyId, steps: Step[]) =>
         )
         insert into journey_steps (project_id, journey_id, external_id, type, name, x, y, data, children)
         select ${ctx.projectId}, ${journeyId}, external_id, type, name, x, y, data, children from input
-        on conflict (journey_id, external_id) do update
+        on conflict (project_id, journey_id, external_id) do update
         set type = excluded.type, name = excluded.name, x = excluded.x, y = excluded.y, data = excluded.data, children = excluded.children`,
   )

@@ -482,7 +482,7 @@ describe('a page of members', () => {
           ), searched as (
             insert into user_search (user_id, project_id, text) select id, ${w.projectId}, external_id from people
           )
-          insert into list_memberships (project_id, version_id, user_id, is_member, since)
+          insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
           select ${w.projectId}, l.live_version_id, p.id, true, ${now} from people p join lists l on l.id = ${list.id} and l.project_id = ${w.projectId}
           where p.external_id not like '%7-1'`,
     )
@@ -737,7 +737,7 @@ describe('recount', () => {
     await client.connect()
     await client.query('begin')
     await client.query(
-      `insert into list_memberships (project_id, version_id, user_id, is_member, since)
+      `insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
        select project_id, live_version_id, $1, true, now() from lists where id = $2`,
       [ids.kim, list.id],
     )

@@ -8,11 +8,11 @@ import type { Rule } from '../rules/index.ts'
 import { type ListInput, ListRow } from './schema.ts'
 
 const columns = sql`l.id, l.project_id, l.name, l.type, l.tags, l.live_version_id, l.created_at, l.updated_at,
-  v.id as version_id, v.rule, coalesce(v.people_done, 0) as people_done, coalesce(v.people_total, 0) as people_total,
+  v.id as version_id, v.rule, coalesce(v.users_done, 0) as users_done, coalesce(v.users_total, 0) as users_total,
   (select coalesce(sum(c.members), 0)::bigint from list_counts c
    where c.project_id = l.project_id and c.version_id = l.live_version_id) as users_count`
 
-const newestVersion = sql`lateral (select n.id, n.rule, n.people_done, n.people_total from list_versions n
+const newestVersion = sql`lateral (select n.id, n.rule, n.users_done, n.users_total from list_versions n
   where n.project_id = l.project_id and n.list_id = l.id
   order by n.id desc
   limit 1) v`

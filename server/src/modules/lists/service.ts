@@ -140,12 +140,12 @@ const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): 
     campaigns,
   )
 
-function present({ version_id, live_version_id, people_done, people_total, ...row }: ListRow, names: Names): List {
+function present({ version_id, live_version_id, users_done, users_total, ...row }: ListRow, names: Names): List {
   const isReady = version_id === live_version_id
   return {
     ...row,
     description: row.rule === null ? '' : describeRule(row.rule, names),
     state: isReady ? 'ready' : 'building',
-    progress: isReady ? 1 : people_total === 0 ? 0 : Math.min(people_done / people_total, 1),
+    progress: isReady ? 1 : users_total === 0 ? 0 : Math.min(users_done / users_total, 1),
   }
 }

@@ -54,7 +54,7 @@ export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause 
              as p(user_id, state, reason, variant, due_at, expires_at)
         on conflict (project_id, user_id, cause) do update
         set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
-            expires_at = excluded.expires_at, settled_at = excluded.settled_at, attempts = 0, held = false
+            expires_at = excluded.expires_at, settled_at = excluded.settled_at, attempts = 0, is_held = false
         where m.state = 'aborted' and m.reason = 'rescheduled'`,
   )
 
@@ -92,11 +92,11 @@ export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campai
 
 /** Takes a chunk of a paused campaign's messages out of the queues. */
 export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
-  changeWaiting(ctx, campaignId, walk, sql`not held`, sql`held = true`)
+  changeWaiting(ctx, campaignId, walk, sql`not is_held`, sql`is_held = true`)
 
 /** Puts a chunk of them back, due as they were. */
 export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
-  changeWaiting(ctx, campaignId, walk, sql`held`, sql`held = false`)
+  changeWaiting(ctx, campaignId, walk, sql`is_held`, sql`is_held = false`)
 
 /** How many messages of a campaign providers hold right now, while their senders wait for the answer. */
 export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>

@@ -161,7 +161,7 @@ async function saveRest(persons: MadeUpUser[], ids: number[]): Promise<void> {
         from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as i(user_id bigint, id bigint, state smallint)`,
   )
   await w.db.run(
-    sql`insert into list_memberships (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
         select ${projectId}, i.version_id, i.user_id, i.is_member, ${NOW}
         from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as i(user_id bigint, version_id bigint, is_member boolean)`,
   )

@@ -4,6 +4,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, OneOf } from '../../lib/shapes.ts'
+import { isLiveUser } from '../users/index.ts'
 import {
   Consent,
   Standing,
@@ -155,19 +156,24 @@ export const standingsOf = (ctx: ProjectCtx, userId: UserId) =>
 
 const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })
 
-// That they are there is asked of the rows, not of an index: a planner that believes few people to be would walk all of a project.
-const isThere = sql`merged_into is null and erase_requested_at is null as is_there`
+// `is_there` is a column, not a condition: for a condition, a planner that expects few live users would read all of a project.
 
 /** These people, kept from being merged away or erased until the transaction ends; those who are gone already are not there. */
 export const lockUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     HeldRow,
-    sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for key share`,
+    sql`select u.id, ${isLiveUser} as is_there from users u
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[])
+        order by u.id
+        for key share`,
   )
 
 /** Everybody with a number, kept likewise. */
 export const lockByPhone = (ctx: InTx, phone: string) =>
   ctx.db.many(
     HeldRow,
-    sql`select id, ${isThere} from users where project_id = ${ctx.projectId} and phone = any(${[phone]}::text[]) order by id for key share`,
+    sql`select u.id, ${isLiveUser} as is_there from users u
+        where u.project_id = ${ctx.projectId} and u.phone = any(${[phone]}::text[])
+        order by u.id
+        for key share`,
   )

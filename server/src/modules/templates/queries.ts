@@ -34,7 +34,7 @@ export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: Templat
     sql`insert into campaign_templates as t (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
         values (${ctx.projectId}, ${campaignId}, ${locale}, ${variant}, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb,
                 ${ctx.clock.now()}, ${ctx.clock.now()})
-        on conflict (campaign_id, locale, variant) do update
+        on conflict (project_id, campaign_id, locale, variant) do update
         set data = excluded.data, compiled = excluded.compiled,
             updated_at = case when t.data = excluded.data and t.compiled is not distinct from excluded.compiled
                               then t.updated_at else excluded.updated_at end

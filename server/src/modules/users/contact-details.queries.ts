@@ -3,6 +3,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { IdOf, Nullable } from '../../lib/shapes.ts'
+import { isLive } from './queries.ts'
 
 const ContactRow = Type.Object({
   id: IdOf<UserId>(),
@@ -18,7 +19,7 @@ const ContactRow = Type.Object({
 export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
     ContactRow,
-    sql`select id, external_id, anonymous_id, email, phone, timezone, has_push_device
-        from users
-        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and merged_into is null and erase_requested_at is null`,
+    sql`select u.id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.has_push_device
+        from users u
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
   )

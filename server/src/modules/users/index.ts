@@ -25,7 +25,17 @@ export { pushDevicesOf } from './devices/queries.ts'
 export { identifyUsers, identityKeysOf, type KnownIds, knownIds } from './identify-users.ts'
 export type { Profile } from './identity.ts'
 export { userJobs } from './jobs.ts'
-export { devicesOf, eraseUser, findErasable, findIdsOf, findMergedInto, findUsers, resolveIds, type UserMerge } from './queries.ts'
+export {
+  devicesOf,
+  eraseUser,
+  findErasable,
+  findIdsOf,
+  findMergedInto,
+  findUsers,
+  isLive as isLiveUser,
+  resolveIds,
+  type UserMerge,
+} from './queries.ts'
 export { userRoutes } from './routes.ts'
 export { Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'

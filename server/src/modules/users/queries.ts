@@ -9,7 +9,8 @@ import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 
-const isThere = sql`u.merged_into is null and u.erase_requested_at is null`
+/** Of `users u`: neither merged into another user nor being erased. The indexes of live users have the same condition. */
+export const isLive = sql`u.merged_into is null and u.erase_requested_at is null`
 
 export const userListing = listing({
   resource: 'users',
@@ -35,7 +36,7 @@ export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`t
     UserRow,
     userListing,
     page,
-    { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isThere} and ${found}` },
+    { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}` },
     ctx.config.LIST_ALL_MAX,
   )
 
@@ -71,7 +72,7 @@ export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withA
           and u.id = any(array(select e.id from users e
                                where e.project_id = ${ctx.projectId} and e.external_id = any(${externalIds}::text[]) and e.erase_requested_at is null)
                          || ${ids}::bigint[])
-          and ${isThere}
+          and ${isLive}
         order by u.id
         for update of u`,
   )
@@ -148,7 +149,7 @@ export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
         ), searched as (
           insert into user_search (user_id, project_id, text)
           select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
-          on conflict (user_id) do update set text = excluded.text
+          on conflict (project_id, user_id) do update set text = excluded.text
         )
         update users u
         set external_id = p.external_id, anonymous_id = p.anonymous_id, email = p.email, phone = p.phone, timezone = p.timezone, locale = p.locale,
@@ -198,12 +199,12 @@ export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
   )
 
 export const findUser = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isThere}`)
+  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isLive}`)
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
     UserRow,
-    sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}`,
+    sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
   )
 
 /** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
@@ -211,11 +212,11 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
   ctx.db.first(
     UserRow,
     sql`select ${columns} from users u
-        where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isThere}
+        where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isLive}
         union all
         select ${columns} from users u
-        join user_anonymous_ids a on a.user_id = u.id
-        where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isThere}
+        join user_anonymous_ids a on a.project_id = u.project_id and a.user_id = u.id
+        where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isLive}
         limit 1`,
   )
 

@@ -191,7 +191,7 @@ export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, even
           as e (project_id, endpoint_id, event_id, event_type, place)
         join active a on a.id = e.endpoint_id and a.project_id = e.project_id
         order by e.place
-        on conflict (endpoint_id, event_id) do nothing
+        on conflict (project_id, endpoint_id, event_id) do nothing
         returning id`,
   )
 
@@ -230,30 +230,34 @@ export type Windows = { usual: number; wide: number; quick: EndpointId[]; failin
 export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, failingAfter }: Windows, leaseSeconds: number) =>
   ctx.db.many(
     ClaimedDelivery,
-    sql`with recursive waiting (endpoint_id) as (
-          -- From one endpoint to the next along the index, past everything that waits for either.
-          (select endpoint_id from webhook_deliveries where status = 'pending' order by endpoint_id limit 1)
+    sql`with recursive waiting as (
+          -- From one endpoint to the next along the index, past all their deliveries.
+          (select project_id, endpoint_id from webhook_deliveries where status = 'pending' order by project_id, endpoint_id limit 1)
           union all
-          select (select d.endpoint_id from webhook_deliveries d
-                  where d.status = 'pending' and d.endpoint_id > w.endpoint_id
-                  order by d.endpoint_id limit 1)
-          from waiting w where w.endpoint_id is not null
+          select further.project_id, further.endpoint_id
+          from waiting w
+          cross join lateral (
+            select d.project_id, d.endpoint_id from webhook_deliveries d
+            where d.status = 'pending' and (d.project_id, d.endpoint_id) > (w.project_id, w.endpoint_id)
+            order by d.project_id, d.endpoint_id
+            limit 1
+          ) further
         ),
         due as (
           select d.id, d.project_id
           from waiting w
-          join webhook_endpoints e on e.id = w.endpoint_id
+          join webhook_endpoints e on e.project_id = w.project_id and e.id = w.endpoint_id
           cross join lateral (
             select q.id, q.project_id, q.next_attempt_at, q.lease_until,
                    row_number() over (order by q.next_attempt_at, q.id) as place
             from webhook_deliveries q
-            where q.endpoint_id = e.id and q.status = 'pending' and q.next_attempt_at <= ${ctx.clock.now()}
+            where q.project_id = e.project_id and q.endpoint_id = e.id and q.status = 'pending' and q.next_attempt_at <= ${ctx.clock.now()}
             order by q.next_attempt_at, q.id
             limit case when e.consecutive_failures >= ${failingAfter}::int then 1
                        when e.id = any(${quick}::bigint[]) then ${wide}::int
                        else ${usual}::int end
           ) d
-          where d.project_id = e.project_id and (d.lease_until is null or d.lease_until <= now())
+          where (d.lease_until is null or d.lease_until <= now())
           order by d.place, d.next_attempt_at, d.id
           limit ${total}
         ),
@@ -313,11 +317,11 @@ export const saveDeliveryResults = (ctx: Ctx, settled: DeliveryResult[]) =>
               lease_until = null
           from outcomes o
           where d.project_id = o.project_id and d.id = o.id and d.attempts = o.attempts
-          returning d.id
+          returning d.project_id, d.id
         )
         insert into webhook_attempts (project_id, delivery_id, attempted_at, elapsed_ms, status_code, error, response_body)
         select o.project_id, o.id, o.attempted_at, o.elapsed_ms, o.status_code, o.error, o.response_body
-        from outcomes o join saved using (id)`,
+        from outcomes o join saved using (project_id, id)`,
   )
 
 const Health = Type.Object({

@@ -29,7 +29,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
         )
         insert into campaign_audiences (campaign_id, project_id, touched_at)
         select id, ${ctx.projectId}, ${ctx.clock.now()} from begun
-        on conflict (campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
+        on conflict (project_id, campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
   )
 
 /** Audiences that are not complete, of campaigns that load, those first that were left alone the longest. */

@@ -29,28 +29,28 @@ const progress = new LRUCache<string, MessageId>({ max: CAMPAIGNS_AT_ONCE * 10 }
  */
 async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number): Promise<number> {
   const chunk = await inTx(ctx, async (ctx) => {
-    const locked = await queries.holdChore(ctx, id, 'share')
+    const locked = await queries.lockPendingAction(ctx, id, 'share')
     if (!locked) return null
-    const key = `${id}:${locked.chore}`
-    const { changed, last } = await ACTIONS[locked.chore](ctx, id, locked.state, { after: progress.get(key) ?? null, limit: chunkMessages })
+    const key = `${id}:${locked.pending_action}`
+    const { changed, last } = await ACTIONS[locked.pending_action](ctx, id, locked.state, { after: progress.get(key) ?? null, limit: chunkMessages })
     if (last === null) progress.delete(key)
     else progress.set(key, last)
     return changed
   })
   if (chunk !== 0) return chunk ?? 0
   return inTx(ctx, async (ctx) => {
-    const locked = await queries.holdChore(ctx, id, 'update')
+    const locked = await queries.lockPendingAction(ctx, id, 'update')
     if (!locked) return 0
-    const { changed } = await ACTIONS[locked.chore](ctx, id, locked.state, { after: null, limit: chunkMessages })
+    const { changed } = await ACTIONS[locked.pending_action](ctx, id, locked.state, { after: null, limit: chunkMessages })
     if (changed > 0 || !(await isWithdrawn(ctx, id, locked.state))) return changed
-    return queries.endChore(ctx, id)
+    return queries.endPendingAction(ctx, id)
   })
 }
 
 const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: CampaignState, range: IdRange) => Promise<Chunk>> = {
   hold: (ctx, id, _, range) => holdMessages(ctx, id, range),
   release: (ctx, id, _, range) => releaseMessages(ctx, id, range),
-  take_back: (ctx, id, state, range) => abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range),
+  withdraw: (ctx, id, state, range) => abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range),
 }
 
 /** A blast is scheduled again only when no message is in flight, because those may still be returned to the queue. */

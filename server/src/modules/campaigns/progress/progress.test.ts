@@ -30,7 +30,7 @@ describe('a pause', () => {
     w.advance('1 hour')
     expect((await w.post(`${pathOf(campaign)}/pause`)).body).toEqual(paused.body)
     await w.drain()
-    expect((await messagesIn(w, campaign)).every(({ state, held }) => state === 'queued' && held)).toBe(true)
+    expect((await messagesIn(w, campaign)).every(({ state, is_held }) => state === 'queued' && is_held)).toBe(true)
     const resumed = await w.post(`${pathOf(campaign)}/resume`)
     expect(resumed.body).not.toHaveProperty('paused_at')
     expect((await w.post(`${pathOf(campaign)}/resume`)).body).toEqual(resumed.body)

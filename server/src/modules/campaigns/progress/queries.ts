@@ -7,28 +7,31 @@ import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 
 const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
-/** Campaigns whose messages something is still to be done to, archived ones among them. */
+/** Campaigns with a pending action, also archived ones. */
 export const findPendingActions = (ctx: Ctx, limit: number) =>
-  ctx.db.many(Place, sql`select id, project_id from campaigns where chore is not null order by id limit ${limit}`)
+  ctx.db.many(Place, sql`select id, project_id from campaigns where pending_action is not null order by id limit ${limit}`)
 
-const ChoreRow = Type.Object({ state: CampaignRow.properties.state, chore: OneOf(['hold', 'release', 'take_back'] as const) })
+const PendingActionRow = Type.Object({
+  state: CampaignRow.properties.state,
+  pending_action: OneOf(['hold', 'release', 'withdraw'] as const),
+})
 
 const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for share skip locked` : sql`for update skip locked`)
 
-/** The chore of a campaign, held: for sharing with senders, or alone. Undefined when there is none, or somebody else holds it. */
-export const holdChore = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
+/** Locks a campaign with a pending action: shared with senders, or alone. Undefined when it has none, or is locked already. */
+export const lockPendingAction = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
   ctx.db.first(
-    ChoreRow,
-    sql`select state, chore from campaigns
-        where project_id = ${ctx.projectId} and id = ${id} and chore is not null
+    PendingActionRow,
+    sql`select state, pending_action from campaigns
+        where project_id = ${ctx.projectId} and id = ${id} and pending_action is not null
         ${isFree(hold)}`,
   )
 
-/** The chore of a campaign that is held alone is done. What was called back to be sent at another time is scheduled again, as new. */
-export const endChore = (ctx: InTx, id: CampaignId) =>
+/** Ends the pending action of a campaign that is locked alone. One that was aborted to be sent at another time is scheduled again, as new. */
+export const endPendingAction = (ctx: InTx, id: CampaignId) =>
   ctx.db.run(
     sql`update campaigns
-        set chore = null,
+        set pending_action = null,
             state = case when state = 'aborting' then 'scheduled' else state end,
             started_at = case when state = 'aborting' then null else started_at end,
             winner_variant = case when state = 'aborting' then null else winner_variant end,

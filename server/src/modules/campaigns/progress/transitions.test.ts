@@ -47,7 +47,7 @@ const send = (w: World, campaign: { id: number }, write: Write) => {
 const put = (w: World, campaign: { id: number }, state: CampaignState) => {
   const startedAt = ['loading', 'running', 'finished'].includes(state) ? w.clock.now() : null
   return w.db.run(
-    sql`update campaigns set state = ${state}, started_at = ${startedAt}, send_at = ${SEND_AT}, paused_at = null, chore = null where id = ${campaign.id}`,
+    sql`update campaigns set state = ${state}, started_at = ${startedAt}, send_at = ${SEND_AT}, paused_at = null, pending_action = null where id = ${campaign.id}`,
   )
 }
 

@@ -92,7 +92,7 @@ const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'trac
 async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUsers: number): Promise<number> {
   const version = await queries.lockBuilding(ctx, id)
   if (version?.status !== 'building') return 0
-  if (version.people_total === null) {
+  if (version.users_total === null) {
     const total = await queries.countUsers(ctx, id)
     if (version.tracker_ids.length > 0 && total >= scanFromUsers) {
       await beginScan(ctx, id)

@@ -4,6 +4,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
+import { isLiveUser } from '../../users/index.ts'
 
 export const retireUnfinished = (ctx: InTx, listId: ListId) =>
   ctx.db.run(
@@ -69,7 +70,7 @@ const Building = Type.Object({
   status: OneOf(['filling', 'building'] as const),
   scan: Nullable(Type.Unsafe<ScanPosition>({})),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
-  people_total: Nullable(Type.Integer()),
+  users_total: Nullable(Type.Integer()),
 })
 
 export type Building = Static<typeof Building>
@@ -78,7 +79,7 @@ export type Building = Static<typeof Building>
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
-    sql`select list_id, rule, tracker_ids, status, scan, built_to, people_total from list_versions
+    sql`select list_id, rule, tracker_ids, status, scan, built_to, users_total from list_versions
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
@@ -86,10 +87,10 @@ export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
 export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
   ctx.db.value(
     Count,
-    sql`update list_versions set people_total =
-            (select count(*) from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null)
+    sql`update list_versions set users_total =
+            (select count(*) from users u where u.project_id = ${ctx.projectId} and ${isLiveUser})
           where project_id = ${ctx.projectId} and id = ${id}
-          returning people_total`,
+          returning users_total`,
   )
 
 const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
@@ -99,9 +100,9 @@ export const findChunk = (ctx: InTx, after: UserId, size: number) =>
   ctx.db.first(
     Chunk,
     sql`select count(*) as people, max(id) as last
-        from (select id from users
-              where project_id = ${ctx.projectId} and id > ${after} and merged_into is null and erase_requested_at is null
-              order by id limit ${size}) next`,
+        from (select u.id from users u
+              where u.project_id = ${ctx.projectId} and u.id > ${after} and ${isLiveUser}
+              order by u.id limit ${size}) next`,
   )
 
 /** Is `events e` within the window of a tracker? What has left it will not come back. */
@@ -123,14 +124,14 @@ export const keptTimesOfEvents = (tracker: Tracker) =>
 export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
     unprepared(sql`insert into tracked_times (project_id, tracker_id, user_id, times)
-        select ${ctx.projectId}, ${id}, p.survivor, ${keptTimesOfEvents(tracker)}
-        from (select id, id as survivor from users
-              where project_id = ${ctx.projectId} and id > ${after} and id <= ${last} and merged_into is null and erase_requested_at is null
+        select ${ctx.projectId}, ${id}, p.merged_into, ${keptTimesOfEvents(tracker)}
+        from (select u.id, u.id as merged_into from users u
+              where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}
               union all
               select m.id, m.merged_into from users m
               where m.project_id = ${ctx.projectId} and m.merged_into > ${after} and m.merged_into <= ${last}) p
         join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
-        group by p.survivor`),
+        group by p.merged_into`),
   )
 
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
@@ -139,12 +140,12 @@ const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.I
 export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
   ctx.db.many(
     TimesRow,
-    unprepared(sql`select p.survivor as user_id, ${keptTimesOfEvents(tracker)} as times
-        from (select id, id as survivor from unnest(${ids}::bigint[]) as i(id)
+    unprepared(sql`select p.merged_into as user_id, ${keptTimesOfEvents(tracker)} as times
+        from (select id, id as merged_into from unnest(${ids}::bigint[]) as i(id)
               union all
               select m.id, m.merged_into from users m where m.project_id = ${ctx.projectId} and m.merged_into = any(${ids}::bigint[])) p
         join events e on e.user_id = p.id and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
-        group by p.survivor`),
+        group by p.merged_into`),
   )
 
 /** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
@@ -154,10 +155,9 @@ export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, 
     unprepared(sql`with standing as (
             select p.id, ${holds} as is_member, ${turn} as next_check_at
             from (select u.id, ${columns} from users u
-                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last}
-                    and u.merged_into is null and u.erase_requested_at is null) p
+                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}) p
           ), saved as (
-            insert into list_memberships (project_id, version_id, user_id, is_member, since, next_check_at)
+            insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
             select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at
             from standing where is_member or next_check_at is not null
             returning is_member
@@ -167,7 +167,7 @@ export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, 
 
 export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: number) =>
   ctx.db.run(
-    sql`update list_versions set built_to = ${last}, people_done = people_done + ${users} where project_id = ${ctx.projectId} and id = ${id}`,
+    sql`update list_versions set built_to = ${last}, users_done = users_done + ${users} where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
 const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })

@@ -62,16 +62,16 @@ export const fillFromMatches = (ctx: InTx, id: ListVersionId, trackerId: Tracker
   ctx.db.run(
     unprepared(
       sql`insert into tracked_times as k (project_id, tracker_id, user_id, times)
-          select ${ctx.projectId}, ${trackerId}, s.survivor, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
-          from (select f.user_id as survivor, f.times from ${found(id)} f
+          select ${ctx.projectId}, ${trackerId}, s.merged_into, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
+          from (select f.user_id as merged_into, f.times from ${found(id)} f
                 where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
                 union all
                 select m.merged_into, f.times from users m
                 join ${found(id)} f on f.tracker_id = ${trackerId} and f.user_id = m.id
                 where m.project_id = ${ctx.projectId} and m.merged_into > ${after} and m.merged_into <= ${last}) s
           cross join lateral unnest(s.times) as t(at)
-          group by s.survivor
-          on conflict (tracker_id, user_id) do update set times = excluded.times`,
+          group by s.merged_into
+          on conflict (project_id, tracker_id, user_id) do update set times = excluded.times`,
     ),
   )
 

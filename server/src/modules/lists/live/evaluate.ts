@@ -181,7 +181,7 @@ function decide(
       user_id: userId,
       version_id: version.id,
       is_member: isIn,
-      since: new Date(nowMs),
+      changed_at: new Date(nowMs),
       next_check_at: check === null ? null : new Date(check),
     })
   }

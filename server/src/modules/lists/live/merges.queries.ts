@@ -10,12 +10,12 @@ const MovedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVer
 export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
     MovedRow,
-    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at)
         select ${ctx.projectId}, l.live_version_id, i.id, true, ${ctx.clock.now()}
         from (select distinct id from unnest(${ids}::bigint[]) as i(id)) i
         join lists l on l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
         order by i.id
-        on conflict (user_id, version_id) do nothing
+        on conflict (project_id, user_id, version_id) do nothing
         returning p.user_id, p.version_id`,
   )
 
@@ -41,12 +41,12 @@ export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
 export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.many(
     MovedRow,
-    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since)
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at)
         select distinct ${ctx.projectId}::bigint, h.version_id, h.user_id, true, ${ctx.clock.now()}::timestamptz
         from unnest(${mergeTargets.map(({ version_id }) => version_id)}::bigint[], ${mergeTargets.map(({ user_id }) => user_id)}::bigint[]) as h(version_id, user_id)
         join list_versions v on v.project_id = ${ctx.projectId} and v.id = h.version_id and v.status = 'live' and v.rule is null
         order by 3, 2
-        on conflict (user_id, version_id) do nothing
+        on conflict (project_id, user_id, version_id) do nothing
         returning p.user_id, p.version_id`,
   )
 

@@ -81,7 +81,7 @@ export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
         from unnest(${saved.map(({ tracker_id }) => tracker_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
                     ${saved.map(({ times }) => `{${times.join()}}`)}::text[], ${saved.map(({ is_stale }) => is_stale)}::boolean[])
              as s(tracker_id, user_id, times, is_stale)
-        on conflict (tracker_id, user_id) do update set times = excluded.times, is_stale = excluded.is_stale`,
+        on conflict (project_id, tracker_id, user_id) do update set times = excluded.times, is_stale = excluded.is_stale`,
   )
 
 /** Notes that these people did something which is to be read from the events. */
@@ -91,7 +91,7 @@ export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<U
         select ${ctx.projectId}, m.tracker_id, m.user_id, '{}', true
         from unnest(${flattened(marks, (id) => id)}::bigint[], ${flattened(marks, (_, userId) => userId)}::bigint[]) as m(tracker_id, user_id)
         order by 2, 3
-        on conflict (tracker_id, user_id) do update set is_stale = true`,
+        on conflict (project_id, tracker_id, user_id) do update set is_stale = true`,
   )
 
 const StandingRow = Type.Object({
@@ -110,18 +110,18 @@ export const findStandings = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVe
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and version_id = any(${versionIds}::bigint[])`,
   )
 
-export type Standing = StandingRow & { since: Date }
+export type Standing = StandingRow & { changed_at: Date }
 
 export const saveStandings = (ctx: InTx, saved: Standing[]) =>
   ctx.db.run(
-    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, since, next_check_at)
-        select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.since, s.next_check_at
+    sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at, next_check_at)
+        select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.changed_at, s.next_check_at
         from unnest(${saved.map(({ version_id }) => version_id)}::bigint[], ${saved.map(({ user_id }) => user_id)}::bigint[],
-                    ${saved.map(({ is_member }) => is_member)}::boolean[], ${saved.map(({ since }) => since)}::timestamptz[],
-                    ${saved.map(({ next_check_at }) => next_check_at)}::timestamptz[]) as s(version_id, user_id, is_member, since, next_check_at)
-        on conflict (user_id, version_id) do update
+                    ${saved.map(({ is_member }) => is_member)}::boolean[], ${saved.map(({ changed_at }) => changed_at)}::timestamptz[],
+                    ${saved.map(({ next_check_at }) => next_check_at)}::timestamptz[]) as s(version_id, user_id, is_member, changed_at, next_check_at)
+        on conflict (project_id, user_id, version_id) do update
         set is_member = excluded.is_member, next_check_at = excluded.next_check_at,
-            since = case when p.is_member = excluded.is_member then p.since else excluded.since end`,
+            changed_at = case when p.is_member = excluded.is_member then p.changed_at else excluded.changed_at end`,
   )
 
 export const deleteStandings = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
@@ -139,7 +139,7 @@ export async function addToCounts(ctx: InTx, partition: number, counts: Readonly
     sql`insert into list_counts as c (project_id, version_id, partition, members)
         select ${ctx.projectId}, n.version_id, ${partition}, n.by
         from unnest(${changed.map(([id]) => id)}::bigint[], ${changed.map(([, by]) => by)}::bigint[]) as n(version_id, by)
-        on conflict (version_id, partition) do update set members = c.members + excluded.members`,
+        on conflict (project_id, version_id, partition) do update set members = c.members + excluded.members`,
   )
 }
 

@@ -38,7 +38,7 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
       MemberRow,
       sql`select distinct p.user_id
           from lists l
-          join list_memberships p on p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+          join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
           where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
     ),
   )
@@ -51,7 +51,7 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
     StandingRow,
     sql`select l.id, l.name, coalesce(p.is_member, false) as is_member
         from lists l
-        left join list_memberships p on p.version_id = l.live_version_id and p.user_id = ${userId}
+        left join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = ${userId}
         where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null
         order by l.id`,
   )

@@ -19,7 +19,7 @@ export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string):
     list_id: list.id,
     user_id: user.id,
     member: standing?.is_member ?? false,
-    since: standing?.since ?? null,
+    since: standing?.changed_at ?? null,
     evaluated_at,
     ...(rule === null ? NO_RULE : await evaluated(ctx, rule, user, evaluated_at.getTime())),
   }

@@ -26,7 +26,7 @@ const isMember = (ctx: ProjectCtx, versionId: ListVersionId) =>
   sql`p.version_id = ${versionId} and p.is_member
       and exists (select 1 from users u
                   where u.id = p.user_id and u.project_id = ${ctx.projectId} and u.project_id = p.project_id
-                    and u.merged_into is null and u.erase_requested_at is null
+                    and ${users.isLiveUser}
                   offset 0)`
 
 /** A page of members; with a search, only those that `found` selects. */
@@ -93,18 +93,18 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     MemberRow,
     sql`select u.id from users u
-        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and u.merged_into is null and u.erase_requested_at is null
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${users.isLiveUser}
         order by u.id
         for share`,
   )
 
-const StandingRow = Type.Object({ is_member: Type.Boolean(), since: Instant })
+const StandingRow = Type.Object({ is_member: Type.Boolean(), changed_at: Instant })
 
 /** Where somebody stands with a version; no row for who never came near it. */
 export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
   ctx.db.first(
     StandingRow,
-    sql`select is_member, since from list_memberships
+    sql`select is_member, changed_at from list_memberships
         where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,
   )
 

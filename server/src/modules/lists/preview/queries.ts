@@ -4,6 +4,7 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
 import type { RuleSql } from '../../rules/index.ts'
+import { isLiveUser } from '../../users/index.ts'
 
 /** For the rest of the transaction: no statement runs longer, and one that reads everything may read it in a row. */
 export const limitStatements = (ctx: InTx, timeoutMs: number) =>
@@ -31,7 +32,7 @@ export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'column
             ', ',
           )}
           from (select u.id, ${columns} from users u
-                where u.project_id = ${ctx.projectId} and u.merged_into is null and u.erase_requested_at is null) p
+                where u.project_id = ${ctx.projectId} and ${isLiveUser}) p
         )
         select count(*) filter (where holds) as count,
                array(select id from people where holds order by id desc limit ${SHOWN}) as newest,

@@ -5,7 +5,7 @@ import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.
 import { CHANNELS, Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Priority, type SettledMessage } from '../schema.ts'
 
-const isDue = sql`state in ('queued', 'deferred') and not held`
+const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
 const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHANNELS) })
 
@@ -133,7 +133,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           select handed.id, h.project_id, h.provider, h.provider_id
           from send_attempts h
           cross join lateral unnest(h.message_ids) as handed(id)
-          where h.lease_token = any(array(select lease_token from expired))
+          where h.project_id = any(array(select project_id from expired)) and h.lease_token = any(array(select lease_token from expired))
         )
         update messages m
         set state = case when handed.id is null then 'queued' else 'unknown' end,

@@ -32,7 +32,7 @@ export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence
           select ${ctx.projectId}, i.user_id, i.subscription_id, i.state, ${ctx.clock.now()}, ${nextEntry}
           from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as i(user_id bigint, subscription_id bigint, state smallint)
           order by i.user_id, i.subscription_id
-          on conflict (user_id, subscription_id) do update
+          on conflict (project_id, user_id, subscription_id) do update
           set state = excluded.state, updated_at = excluded.updated_at, consent_id = ${nextEntry}
           where u.state <> excluded.state and not (${keepsConfirmed}::boolean and u.state = 2 and excluded.state = 1)
           returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
@@ -50,7 +50,7 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
           from unnest(${userIds}::bigint[]) as u(id)
           cross join (select id from subscriptions where project_id = ${ctx.projectId} and id = any(${subscriptionIds}::bigint[])) s
           order by u.id, s.id
-          on conflict (user_id, subscription_id) do nothing
+          on conflict (project_id, user_id, subscription_id) do nothing
           returning user_id, subscription_id, state, consent_id, null::smallint as previous_state
         ), entered as (${entriesOf(ctx, sql`written`, evidence)})
         ${followed(ctx, sql`written`)}`,
@@ -85,7 +85,7 @@ export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id:
           select ${ctx.projectId}, into_id, subscription_id, state, updated_at, ${nextEntry}
           from given
           order by into_id, subscription_id
-          on conflict (user_id, subscription_id) do update
+          on conflict (project_id, user_id, subscription_id) do update
           set state = case when excluded.state = 0 then 0 else u.state end,
               updated_at = case when excluded.state = 0 and u.state <> 0 then excluded.updated_at else u.updated_at end,
               consent_id = ${nextEntry}

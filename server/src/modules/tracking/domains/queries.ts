@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -68,16 +68,18 @@ export const deleteDomain = (ctx: ProjectCtx, id: DomainId) =>
   ctx.db.run(sql`delete from domains where project_id = ${ctx.projectId} and id = ${id}`)
 
 const Claim = Type.Object({ id: IdOf<DomainId>(), project_id: IdOf<ProjectId>() })
+type Claim = Static<typeof Claim>
 
 /** Holds everybody's domains of this host, so that one check at a time decides whose it is. */
-export const holdClaims = (ctx: InTx, host: string) =>
+export const lockClaims = (ctx: InTx, host: string) =>
   ctx.db.many(Claim, sql`select id, project_id from domains where host = ${host} order by id for update`)
 
 /** The host was shown to be another's. */
-export const unverifyOthers = (ctx: InTx, ids: DomainId[], problem: string) =>
+export const unverifyOthers = (ctx: InTx, others: Claim[], problem: string) =>
   ctx.db.run(
     sql`update domains set is_verified = false, verified_at = null, problem = ${problem}, updated_at = ${ctx.clock.now()}
-        where id = any(${ids}::bigint[]) and is_verified`,
+        where project_id = any(${others.map(({ project_id }) => project_id)}::bigint[]) and id = any(${others.map(({ id }) => id)}::bigint[])
+          and is_verified`,
   )
 
 /** Writes down what a check found. */

@@ -65,16 +65,11 @@ export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: Doma
   const { host, verification_token: token } = found(await queries.findDomain(ctx, id))
   const findings = await checkDns(host, ourHost(ctx), token, resolver)
   const row = await inTx(ctx, async (ctx) => {
-    const claims = await queries.holdClaims(ctx, host)
+    const claims = await queries.lockClaims(ctx, host)
     const domain = found(await queries.findDomain(ctx, id))
     const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
     const verdict = judge(domain, findings, others.length > 0, ourHost(ctx))
-    if (verdict.isVerified && !domain.is_verified)
-      await queries.unverifyOthers(
-        ctx,
-        others.map(({ id }) => id),
-        TAKEN,
-      )
+    if (verdict.isVerified && !domain.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
     return found(await queries.saveCheck(ctx, id, verdict.isVerified, verdict.problem))
   })
   usable.forget()

@@ -20,7 +20,7 @@ const ASKED_WITHIN_MS = 7 * 24 * HOUR_MS
 /** The attributes that the caller may see, those of most people first. */
 export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse> {
   const hidden = await hiddenKeys(ctx)
-  const { profiles, people: users, asOf } = await profilesOf(ctx, hidden)
+  const { profiles, users, asOf } = await profilesOf(ctx, hidden)
   const sampled = profiles.flatMap(({ key, sample_users }) => sample_users.map((id) => ({ key, id })))
   const values = await queries.sampleValues(
     ctx,
@@ -31,8 +31,8 @@ export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse>
   const results = profiles.map((profile) => ({
     key: profile.key.startsWith(DATA) ? nameInRules(profile.key.slice(DATA.length)) : profile.key,
     types: profile.types,
-    people: profile.people,
-    coverage: profile.people / users,
+    people: profile.users,
+    coverage: profile.users / users,
     samples: samples.get(profile.key) ?? [],
     last_seen: profile.last_seen,
   }))
@@ -44,12 +44,12 @@ async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
   if (count > LOOKED_AT_ONCE) {
     const now = ctx.clock.now()
     await queries.requestProfiling(ctx, new Date(now.getTime() - HOUR_MS))
-    const surveyed = await queries.surveyedAttributes(ctx, hidden, SHOWN_MAX)
-    if (surveyed[0]) return { profiles: surveyed, people: surveyed[0].people_looked_at, asOf: surveyed[0].as_of }
+    const profiled = await queries.profiledAttributes(ctx, hidden, SHOWN_MAX)
+    if (profiled[0]) return { profiles: profiled, users: profiled[0].users_profiled, asOf: profiled[0].as_of }
   }
   const profiles = await queries.profileNewest(ctx, LOOKED_AT_ONCE, hidden, SHOWN_MAX)
   // Everybody has a `created_at`: what all have says how many were looked at, whoever came since they were counted.
-  return { profiles, people: Math.max(0, ...profiles.map(({ people: users }) => users)), asOf: ctx.clock.now() }
+  return { profiles, users: Math.max(0, ...profiles.map(({ users }) => users)), asOf: ctx.clock.now() }
 }
 
 /** The keys that leave no trace for this caller (D-ATTR-1). */
@@ -59,21 +59,21 @@ async function hiddenKeys(ctx: ProjectCtx): Promise<string[]> {
   return rules.filter(({ key }) => !Object.hasOwn(visible, key)).map(({ key }) => `${DATA}${key}`)
 }
 
-/** Looks at the next people of the survey that is due; answers how many there were, or 1 for an end. */
+/** Profiles the next users of the run that is due. Returns how many, or 1 at the end. */
 export const profileAttributes = (ctx: Ctx): Promise<number> =>
   inTx(ctx, async (ctx) => {
     const due = await queries.claimProfiling(ctx)
     if (!due) return 0
-    const { project_id, survey, looked_to, people_so_far } = due
+    const { project_id, run, looked_to, users_so_far } = due
     const now = ctx.clock.now()
     const startedAt = due.started_at ?? now
-    const looked = await queries.lookAtNext(ctx, project_id, survey + 1, looked_to, LOOKED_AT_ONCE, KEYS_MAX)
-    const users = people_so_far + looked.people
-    if (looked.looked_to !== null && looked.people === LOOKED_AT_ONCE) {
+    const looked = await queries.profileNext(ctx, project_id, run + 1, looked_to, LOOKED_AT_ONCE, KEYS_MAX)
+    const users = users_so_far + looked.users
+    if (looked.looked_to !== null && looked.users === LOOKED_AT_ONCE) {
       await queries.saveProgress(ctx, project_id, startedAt, looked.looked_to, users)
     } else {
       const isWanted = now.getTime() - due.asked_at.getTime() < ASKED_WITHIN_MS
-      await queries.finishSurvey(ctx, project_id, survey + 1, startedAt, users, isWanted ? new Date(now.getTime() + HOUR_MS) : null)
+      await queries.finishRun(ctx, project_id, run + 1, startedAt, users, isWanted ? new Date(now.getTime() + HOUR_MS) : null)
     }
-    return Math.max(1, looked.people)
+    return Math.max(1, looked.users)
   })

@@ -3,27 +3,25 @@ import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import { isLive } from '../queries.ts'
 import { Samples } from './schema.ts'
 
-/** People who are there, by the alias `u`. */
-const isThere = sql`u.merged_into is null and u.erase_requested_at is null`
-
-/** What of a person is looked at. */
+/** The columns that are profiled. */
 const looked = sql`u.id, u.updated_at, u.data, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale`
 
 /** How many ids are kept for each attribute, to read samples from. */
 const SAMPLED = 10
 
-/** The types there can be, in the order in which they are told. */
+/** The possible types, in the order of replies. */
 const TYPES = ['array', 'boolean', 'date', 'number', 'object', 'string']
 
-/** What the people of the table expression `chunk` have, attribute by attribute. Nothing in it has to be sorted. */
+/** The attributes of the users in the table expression `chunk`. Nothing in it has to be sorted. */
 const profileOfChunk = sql`(
   select h.key, array_remove(array[${join(
     TYPES.map((type) => sql`case when bool_or(h.type = ${type}) then ${type}::text end`),
     ', ',
   )}], null) as types,
-         count(*) as people, max(h.updated_at) as last_seen, (array_agg(h.id))[1:${SAMPLED}::int] as sample_users
+         count(*) as users, max(h.updated_at) as last_seen, (array_agg(h.id))[1:${SAMPLED}::int] as sample_users
   from (select c.id, c.updated_at, 'data.' || e.key as key, jsonb_typeof(e.value) as type
         from chunk c
         cross join lateral jsonb_each(c.data) as e(key, value)
@@ -39,45 +37,45 @@ const profileOfChunk = sql`(
         where f.is_there) h
   group by h.key)`
 
-/** How many people there are, counted no further than `most`. */
+/** Counts the live users, up to `most`. */
 export const countUsers = (ctx: ProjectCtx, most: number): Promise<number> =>
   ctx.db.value(
     Count,
-    sql`select count(*) as count from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isThere} limit ${most}) counted`,
+    sql`select count(*) as count from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isLive} limit ${most}) counted`,
   )
 
 const Profile = Type.Object({
   key: Type.String(),
   types: Type.Array(Type.String()),
-  people: Type.Integer(),
+  users: Type.Integer(),
   last_seen: Instant,
   sample_users: Type.Array(IdOf<UserId>()),
 })
 
-/** The attributes of the newest people, without those that are hidden. */
+/** The attributes of the newest users, without hidden ones. */
 export const profileNewest = (ctx: ProjectCtx, users: number, hidden: string[], most: number) =>
   ctx.db.many(
     Profile,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${ctx.projectId} and ${isThere} order by u.id desc limit ${users}
+          select ${looked} from users u where u.project_id = ${ctx.projectId} and ${isLive} order by u.id desc limit ${users}
         )
-        select key, types, people, last_seen, sample_users from ${profileOfChunk} p
+        select key, types, users, last_seen, sample_users from ${profileOfChunk} p
         where not key = any(${hidden}::text[])
-        order by people desc, key
+        order by users desc, key
         limit ${most}`,
   )
 
-const Surveyed = Type.Object({ ...Profile.properties, people_looked_at: Type.Integer(), as_of: Instant })
+const Profiled = Type.Object({ ...Profile.properties, users_profiled: Type.Integer(), as_of: Instant })
 
-/** The same of everybody, as the latest survey found it; nothing when there was none. */
-export const surveyedAttributes = (ctx: ProjectCtx, hidden: string[], most: number) =>
+/** The attributes of all users as of the latest complete run; none before the first. */
+export const profiledAttributes = (ctx: ProjectCtx, hidden: string[], most: number) =>
   ctx.db.many(
-    Surveyed,
-    sql`select p.key, p.types, p.people, p.last_seen, p.sample_users, s.people as people_looked_at, s.as_of
+    Profiled,
+    sql`select p.key, p.types, p.users, p.last_seen, p.sample_users, s.users as users_profiled, s.as_of
         from attribute_profiling s
-        join attribute_profiles p on p.project_id = s.project_id and p.survey = s.survey
+        join attribute_profiles p on p.project_id = s.project_id and p.run = s.run
         where s.project_id = ${ctx.projectId} and s.as_of is not null and not p.key = any(${hidden}::text[])
-        order by p.people desc, p.key
+        order by p.users desc, p.key
         limit ${most}`,
   )
 
@@ -104,13 +102,13 @@ export const samplesOf = (value: Sql) => sql`to_jsonb((array_agg(distinct ${asSa
 
 const Sampled = Type.Object({ key: Type.String(), samples: Samples })
 
-/** What these people have now under these keys; the arrays run side by side. Who is gone has nothing. */
+/** The present values of these users under these keys, two arrays of the same length. Only live users have any. */
 export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
   ctx.db.many(
     Sampled,
     sql`select k.key, ${samplesOf(sql`v.value`)} as samples
         from unnest(${keys}::text[], ${ids}::bigint[]) as k(key, id)
-        join users u on u.id = k.id and u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isThere}
+        join users u on u.id = k.id and u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}
         cross join lateral (
           select case
             when k.key like 'data.%' then u.data -> substr(k.key, length('data.') + 1)
@@ -122,7 +120,7 @@ export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
         group by k.key`,
   )
 
-/** Somebody wants to know: from now on there is a survey every hour. Asked again soon, it writes nothing. */
+/** Starts hourly runs. A request soon after another writes nothing. */
 export const requestProfiling = (ctx: ProjectCtx, askedBefore: Date) =>
   ctx.db.run(
     sql`insert into attribute_profiling as s (project_id, asked_at, due_at) values (${ctx.projectId}, ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -130,20 +128,20 @@ export const requestProfiling = (ctx: ProjectCtx, askedBefore: Date) =>
         where s.asked_at <= ${askedBefore}`,
   )
 
-const Survey = Type.Object({
+const Profiling = Type.Object({
   project_id: IdOf<ProjectId>(),
   asked_at: Instant,
-  survey: Type.Integer(),
+  run: Type.Integer(),
   started_at: Nullable(Instant),
   looked_to: Type.Integer(),
-  people_so_far: Type.Integer(),
+  users_so_far: Type.Integer(),
 })
 
-/** The survey that is due the longest; nobody else has it meanwhile. */
+/** Locks the profiling that has been due the longest. */
 export const claimProfiling = (ctx: InTx<Ctx>) =>
   ctx.db.first(
-    Survey,
-    sql`select project_id, asked_at, survey, started_at, looked_to, people_so_far
+    Profiling,
+    sql`select project_id, asked_at, run, started_at, looked_to, users_so_far
         from attribute_profiling
         where due_at <= ${ctx.clock.now()}
         order by due_at
@@ -151,48 +149,48 @@ export const claimProfiling = (ctx: InTx<Ctx>) =>
         for update skip locked`,
   )
 
-const Looked = Type.Object({ people: Type.Integer(), looked_to: Nullable(Type.Integer()) })
+const Looked = Type.Object({ users: Type.Integer(), looked_to: Nullable(Type.Integer()) })
 
-/** Looks at the next people after `lookedTo` and adds what they have to a survey that knows at most `keysMax` attributes. */
-export const lookAtNext = async (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, lookedTo: number, users: number, keysMax: number) =>
+/** Profiles the next users after `lookedTo` and adds them to a run, which has at most `keysMax` attributes. */
+export const profileNext = async (ctx: InTx<Ctx>, projectId: ProjectId, run: number, lookedTo: number, users: number, keysMax: number) =>
   (await ctx.db.first(
     Looked,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${projectId} and ${isThere} and u.id > ${lookedTo} order by u.id limit ${users}
+          select ${looked} from users u where u.project_id = ${projectId} and ${isLive} and u.id > ${lookedTo} order by u.id limit ${users}
         ), known as materialized (
-          select key from attribute_profiles where project_id = ${projectId} and survey = ${survey}
+          select key from attribute_profiles where project_id = ${projectId} and run = ${run}
         ), found as (
-          select f.key, f.types, f.people, f.last_seen, f.sample_users, k.key is not null as is_known,
-                 row_number() over (partition by k.key is null order by f.people desc, f.key) as place
+          select f.key, f.types, f.users, f.last_seen, f.sample_users, k.key is not null as is_known,
+                 row_number() over (partition by k.key is null order by f.users desc, f.key) as place
           from ${profileOfChunk} f
           left join known k on k.key = f.key
         ), added as (
-          insert into attribute_profiles as a (project_id, survey, key, types, people, last_seen, sample_users)
-          select ${projectId}, ${survey}, key, types, people, last_seen, sample_users
+          insert into attribute_profiles as a (project_id, run, key, types, users, last_seen, sample_users)
+          select ${projectId}, ${run}, key, types, users, last_seen, sample_users
           from found
           where is_known or place <= ${keysMax} - (select count(*) from known)
-          on conflict (project_id, survey, key) do update
+          on conflict (project_id, run, key) do update
           set types = array(select distinct t from unnest(a.types || excluded.types) as u(t) order by t),
-              people = a.people + excluded.people,
+              users = a.users + excluded.users,
               last_seen = greatest(a.last_seen, excluded.last_seen),
               sample_users = (excluded.sample_users || a.sample_users)[1:${SAMPLED}::int]
         )
-        select count(*) as people, max(id) as looked_to from chunk`,
-  )) ?? { people: 0, looked_to: null }
+        select count(*) as users, max(id) as looked_to from chunk`,
+  )) ?? { users: 0, looked_to: null }
 
-/** How far a survey has come. */
+/** Saves the progress of a run. */
 export const saveProgress = (ctx: InTx<Ctx>, projectId: ProjectId, startedAt: Date, lookedTo: number, users: number) =>
   ctx.db.run(
-    sql`update attribute_profiling set started_at = ${startedAt}, looked_to = ${lookedTo}, people_so_far = ${users} where project_id = ${projectId}`,
+    sql`update attribute_profiling set started_at = ${startedAt}, looked_to = ${lookedTo}, users_so_far = ${users} where project_id = ${projectId}`,
   )
 
-/** The survey is complete and takes the place of the one before. */
-export const finishSurvey = (ctx: InTx<Ctx>, projectId: ProjectId, survey: number, startedAt: Date, users: number, dueAt: Date | null) =>
+/** Completes a run, which replaces the one before. */
+export const finishRun = (ctx: InTx<Ctx>, projectId: ProjectId, run: number, startedAt: Date, users: number, dueAt: Date | null) =>
   ctx.db.run(
     sql`with former as (
-          delete from attribute_profiles where project_id = ${projectId} and survey < ${survey}
+          delete from attribute_profiles where project_id = ${projectId} and run < ${run}
         )
         update attribute_profiling
-        set survey = ${survey}, people = ${users}, as_of = ${startedAt}, due_at = ${dueAt}, started_at = null, looked_to = 0, people_so_far = 0
+        set run = ${run}, users = ${users}, as_of = ${startedAt}, due_at = ${dueAt}, started_at = null, looked_to = 0, users_so_far = 0
         where project_id = ${projectId}`,
   )

@@ -1,5 +1,5 @@
-create extension if not exists pg_trgm;
-
+-- Organisations, projects and their keys. A project is a tenant: its id leads every primary, unique and foreign key of the tables
+-- that have it. Ids are unique over all projects, so that a row keeps its id when its project moves to another database.
 create table organisations (
   id bigint generated always as identity primary key,
   name text not null,
@@ -27,7 +27,7 @@ create table projects (
 );
 create index projects_by_organisation on projects (organization_id, id);
 
--- One table for the three kinds of key: an organisation key has no project.
+-- The three kinds of key. An organisation key has no project.
 create table api_keys (
   id bigint generated always as identity primary key,
   organization_id bigint not null references organisations,
@@ -61,11 +61,20 @@ create table idempotency_records (
 );
 create index idempotency_records_by_expiry on idempotency_records (expires_at);
 
--- Allowances that renew, counted by period (D-RATE-3).
+-- Quotas: the number of uses in a period (D-RATE-3).
 create table usage_counters (
   project_id bigint not null references projects,
   name text not null,
   period date not null,
   used bigint not null,
   primary key (project_id, name, period)
+);
+
+-- Rates that all processes share: the number of tokens in a bucket at a moment.
+create table rate_buckets (
+  project_id bigint not null references projects,
+  name text not null,
+  tokens double precision not null,
+  refilled_at timestamptz(3) not null,
+  primary key (project_id, name)
 );

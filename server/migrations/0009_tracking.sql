@@ -1,15 +1,16 @@
--- The links of campaigns as their templates have them. The same address at another place is another link.
+-- The links of campaigns as their templates have them. The same URL at another position is another link.
 create table links (
-  id bigint generated always as identity primary key,
+  id bigint not null generated always as identity,
   project_id bigint not null references projects,
   campaign_id bigint not null,
   position int not null,
   url text not null,
-  created_at timestamptz(3) not null
+  created_at timestamptz(3) not null,
+  primary key (project_id, id)
 );
 create unique index links_by_campaign on links (project_id, campaign_id, position, md5(url));
 
--- Who followed a link how often; what machines did for them is counted apart.
+-- Clicks by link and user; clicks of bots are counted apart.
 create table link_clicks (
   project_id bigint not null references projects,
   link_id bigint not null,
@@ -29,12 +30,12 @@ create table campaign_opens (
   primary key (project_id, campaign_id)
 ) with (fillfactor = 50);
 
--- Host names that links of a project may lead to instead of ours.
+-- Host names of projects for tracked links, in place of ours.
 create table domains (
-  id bigint generated always as identity primary key,
+  id bigint not null generated always as identity,
   project_id bigint not null references projects,
   host text not null,
-  -- What the DNS has to say, to show that the host is the project's.
+  -- A DNS record with this value proves that the project controls the host.
   verification_token text not null,
   is_verified boolean not null default false,
   is_default boolean not null default false,
@@ -44,9 +45,10 @@ create table domains (
   verified_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  primary key (project_id, id),
   unique (project_id, host)
 );
--- A host leads to one project.
+-- A verified host belongs to one project.
 create unique index domains_verified on domains (host) where is_verified;
 create index domains_by_host on domains (host);
 create unique index domains_default on domains (project_id) where is_default;
