@@ -38,7 +38,7 @@ async function expectExact({ w }: Stage): Promise<void> {
     w.databaseUrl,
     `select c.unread, c.seq, count(m.id) filter (where m.read_at is null and m.archived_at is null) as counted,
             coalesce(max(m.seq), 0) as highest, count(m.seq) - count(distinct m.seq) as twice
-     from inbox_counters c left join inbox_messages m using (user_id) group by c.user_id`,
+     from inbox_counters c left join inbox_messages m using (project_id, user_id) group by c.project_id, c.user_id`,
   )
   for (const { unread, seq, counted, highest, twice } of rows) {
     expect([unread, twice]).toEqual([counted, 0])
