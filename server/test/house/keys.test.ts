@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cloneTemplate, world } from '../world.ts'
+import { cloneTemplate } from '../ground.ts'
+import { world } from '../world.ts'
 
 /** Tables without a project, and why. */
 const NO_PROJECT: Record<string, string> = {
