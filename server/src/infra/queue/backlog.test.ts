@@ -13,7 +13,7 @@ const fill = (w: World, requests: number, items = 2) =>
     sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
         select ${w.projectId}, 'events', 'req', ${w.clock.now()}, ${items}::int, '[0123456789]'::bytea from generate_series(1, ${requests}::int)`,
   )
-/** Appends nothing, and takes as many positions as if it had. */
+/** Leaves a gap in the positions. */
 const skip = (w: World, positions: number) =>
   w.db.run(sql`select setval(s, nextval(s) + ${positions}::bigint) from pg_get_serial_sequence('queue_entries', 'position') s`)
 const shrink = (w: World, requests: number) =>
@@ -26,14 +26,14 @@ const Count = Type.Object({ count: Type.Integer() })
 const appended = async (w: World) =>
   (await w.db.first(Count, sql`select count(*) as count from queue_entries where project_id = ${w.projectId}`))?.count
 
-describe('the measure', () => {
-  test('of an empty log is nothing', async () => {
+describe('measuring', () => {
+  test('of an empty queue gives 0', async () => {
     await using w = await world()
     await empty(w)
     expect(await measureBacklog(w.ctx)).toEqual({ requests: 0, items: 0, bytes: 0, oldest: null })
   })
 
-  test('of a small one is exact, with its oldest', async () => {
+  test('of a small queue is exact, with the time of the oldest entry', async () => {
     await using w = await world()
     await empty(w)
     await fill(w, 150, 3)
@@ -42,7 +42,7 @@ describe('the measure', () => {
     await empty(w)
   })
 
-  test('of a large one without holes is exact as well, where requests are alike', async () => {
+  test('of a large queue without gaps is exact when requests are alike', async () => {
     await using w = await world()
     await empty(w)
     await fill(w, 20_000)
@@ -50,7 +50,7 @@ describe('the measure', () => {
     await empty(w)
   })
 
-  test('of a large one with holes is about right', async () => {
+  test('of a large queue with gaps is roughly right', async () => {
     await using w = await world()
     await empty(w)
     await fill(w, 20_000)
@@ -61,7 +61,7 @@ describe('the measure', () => {
     await empty(w)
   })
 
-  test('is not misled by one old request far behind the others', async () => {
+  test('is not distorted by one old entry far behind the others', async () => {
     await using w = await world()
     await empty(w)
     await fill(w, 1)
@@ -72,7 +72,7 @@ describe('the measure', () => {
     await empty(w)
   })
 
-  test('is what /metrics shows', async () => {
+  test('feeds /metrics', async () => {
     await using w = await world({ own: true })
     await empty(w)
     await fill(w, 10)
@@ -86,8 +86,8 @@ describe('the measure', () => {
   })
 })
 
-describe('a full log', () => {
-  test('answers 429 and takes nothing, and takes more once it has room', async () => {
+describe('a full queue', () => {
+  test('answers 429 and stores nothing until it has room again', async () => {
     await using w = await world({ env: { BACKLOG_ITEMS_MAX: '150' } })
     await empty(w)
     expect((await w.post(EVENTS, events(100))).status).toBe(204)
@@ -105,7 +105,7 @@ describe('a full log', () => {
     expect((await w.get('/metrics')).text).toMatch(/^app_rate_limited_total\{scope="backlog"\} 2$/m)
   })
 
-  test('refuses under an Idempotency-Key too, and the key may be used again', async () => {
+  test('refuses requests with an Idempotency-Key, and the key can be used again', async () => {
     await using w = await world({ env: { BACKLOG_ITEMS_MAX: '10' } })
     await empty(w)
     await fill(w, 10)
@@ -119,7 +119,7 @@ describe('a full log', () => {
     await w.drain()
   })
 
-  test('is full by its bytes as well', async () => {
+  test('can be full by its bytes', async () => {
     await using w = await world({ env: { BACKLOG_BYTES_MAX: '119', BACKLOG_ITEMS_MAX: '0' } })
     await empty(w)
     await fill(w, 10)
@@ -130,7 +130,7 @@ describe('a full log', () => {
     await empty(w)
   })
 
-  test('is measured once a second, and not at all without a bound', async () => {
+  test('is measured once a second, and not at all without a limit', async () => {
     await using w = await world({ env: { BACKLOG_ITEMS_MAX: '10' } })
     await using free = await world({ env: { BACKLOG_ITEMS_MAX: '0', BACKLOG_BYTES_MAX: '0' } })
     await empty(w)
@@ -144,7 +144,7 @@ describe('a full log', () => {
     await empty(w)
   })
 
-  test('says how long it will be, from how fast it shrinks', async () => {
+  test('sets Retry-After by how fast it shrinks', async () => {
     await using w = await world({ env: { BACKLOG_ITEMS_MAX: '100' } })
     await empty(w)
     await fill(w, 100)
@@ -165,6 +165,6 @@ test.each([
   [1, 10, 1],
   [1.2, 0.1, 3],
   [100, 0.01, 60],
-])('%d of the bound, shrinking by %d of it each second: %d seconds', (fullness, shrinking, seconds) =>
+])('%d of the limit, shrinking by %d of it each second: %d seconds', (fullness, shrinking, seconds) =>
   expect(retryAfter({ fullness, shrinking })).toBe(seconds),
 )

@@ -1,6 +1,6 @@
 /**
- * How much the log of accepted requests holds, told at the price of a few look-ups however much that is, and the refusal of
- * more when it is too much: senders are told to come back before memory or disk suffer.
+ * The size of the ingest queue, estimated by a few lookups however large it is, and the limit on it: further requests get 429 before
+ * memory or disk run out.
  */
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
@@ -10,14 +10,14 @@ import { sql } from '../postgres/db.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 
-/** So many of the newest requests are all counted, … */
+/** This many of the newest positions are all looked up, … */
 const NEWEST = 128
-/** … and of every range before them so many are looked for. */
+/** … and this many of each range of positions before them. */
 const PROBES = 32
 const DOUBLINGS = 40
 const MEASURED_EVERY_MS = 1000
 const RETRY_AFTER_MAX_S = 60
-/** Callers come back when there is some room, not at the very bound. */
+/** `Retry-After` is the time until the backlog is down to this part of the limit, so that callers find some room. */
 const ROOMY = 0.9
 
 const Backlog = Type.Object({ requests: Type.Integer(), items: Type.Integer(), bytes: Type.Integer(), oldest: Nullable(Instant) })
@@ -26,9 +26,9 @@ export type Backlog = Static<typeof Backlog>
 const NOTHING: Backlog = { requests: 0, items: 0, bytes: 0, oldest: null }
 
 /**
- * Positions have holes: projects are applied at their own pace, and what lies between the first position and the last may be
- * empty for the most part. So positions are looked up here and there, and what is found stands for what lies around: all of the
- * newest, and of the range before them, which doubles at each step, a few. One old request that is stuck weighs next to nothing.
+ * Estimates the backlog from a sample of positions. Positions have gaps, because projects are applied at different speeds: most of those
+ * between the first and the last may be free. All of the newest positions are looked up, and some of each range before them; every range
+ * is twice as long as the next newer one. One old entry that is stuck hardly changes the result.
  */
 export async function measureBacklog(ctx: Ctx): Promise<Backlog> {
   const measured = await ctx.db.first(
@@ -58,10 +58,10 @@ export async function measureBacklog(ctx: Ctx): Promise<Backlog> {
   return measured ?? NOTHING
 }
 
-/** What was measured last, and how fast it went down since the time before, in parts of the bound per second. */
+/** The last measurement, and how fast the backlog shrank since the one before, in parts of the limit per second. */
 type Gauge = { at: number; fullness: number; shrinking: number; measuring: boolean }
 
-/** One for each server, which has one configuration. */
+/** One for each server: each has its own configuration. */
 const gauges = new WeakMap<Config, Gauge>()
 
 function gaugeOf(config: Config): Gauge {
@@ -73,27 +73,22 @@ function gaugeOf(config: Config): Gauge {
 }
 
 /**
- * Throws 429 while the log holds as much as BACKLOG_ITEMS_MAX or BACKLOG_BYTES_MAX allow. To be asked before each append.
- * One caller a second measures; the others go by what was measured last, so that nobody waits for a connection that those hold
- * who wait for the measure.
+ * Throws 429 while the backlog is at BACKLOG_ITEMS_MAX or BACKLOG_BYTES_MAX. Call it before each append. One caller a second measures,
+ * and the others use the last measurement: if they waited, they could take all the connections.
  */
 export async function requireRoom(ctx: Ctx): Promise<void> {
   const { config, clock } = ctx
   if (config.BACKLOG_ITEMS_MAX === 0 && config.BACKLOG_BYTES_MAX === 0) return
   const gauge = gaugeOf(config)
   const now = clock.now().getTime()
-  // A clock that went back makes the measure look younger than it is; the difference bounds that too.
+  // When the clock was set back, the last measurement lies in the future: it is replaced as well.
   if (!gauge.measuring && Math.abs(now - gauge.at) >= MEASURED_EVERY_MS) await measure(ctx, gauge, now)
   if (gauge.fullness < 1) return
   ctx.metrics.rateLimited('backlog')
   const seconds = retryAfter(gauge)
-  throw new ApiError(
-    'rate_limited',
-    `More has been accepted than is processed yet. Retry after ${seconds} second${seconds === 1 ? '' : 's'}.`,
-    {
-      headers: { 'retry-after': String(seconds) },
-    },
-  )
+  throw new ApiError('rate_limited', `The server has a large backlog. Retry after ${seconds} second${seconds === 1 ? '' : 's'}.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
 }
 
 async function measure(ctx: Ctx, gauge: Gauge, now: number): Promise<void> {
@@ -110,13 +105,13 @@ async function measure(ctx: Ctx, gauge: Gauge, now: number): Promise<void> {
   }
 }
 
-/** The part of the bound that is used up; a bound of 0 is none. */
+/** The used part of the limit. A limit of 0 means no limit. */
 function fullnessOf({ items, bytes }: Pick<Backlog, 'items' | 'bytes'>, config: Config): number {
   const part = (used: number, max: number) => (max === 0 ? 0 : used / max)
   return Math.max(part(items, config.BACKLOG_ITEMS_MAX), part(bytes, config.BACKLOG_BYTES_MAX))
 }
 
-/** Seconds until there is room at the speed of the last measure; the longest when nothing moves. */
+/** Seconds until there is room, at the speed of the last measurement. The longest time when the backlog does not shrink. */
 export function retryAfter({ fullness, shrinking }: { fullness: number; shrinking: number }): number {
   if (shrinking <= 0) return RETRY_AFTER_MAX_S
   return Math.min(RETRY_AFTER_MAX_S, Math.max(1, Math.ceil((fullness - ROOMY) / shrinking)))
@@ -124,7 +119,7 @@ export function retryAfter({ fullness, shrinking }: { fullness: number; shrinkin
 
 const Oldest = Type.Object({ received_at: Instant })
 
-/** How long the oldest accepted request of a project has waited to be applied: what can wait gives way to it. */
+/** The age of the oldest accepted request of a project that is not applied yet. Work that can wait lets it go first. */
 export async function oldestEntryAgeMs(ctx: Ctx, projectId: ProjectId): Promise<number> {
   const oldest = await ctx.db.first(
     Oldest,

@@ -18,7 +18,7 @@ const Row = Type.Object({ body: Type.Unsafe<Buffer>({}) })
 const stored = async (w: World) =>
   (await w.db.many(Row, sql`select body from queue_entries where project_id = ${w.projectId} order by position`)).map(({ body }) => body)
 
-test('requests that arrive together share commits, and each keeps its own bytes', async () => {
+test('requests that come in together share commits, and each keeps its own bytes', async () => {
   await using w = await world()
   let commits = 0
   const appender = createAppender(w.db, () => commits++)
@@ -28,7 +28,7 @@ test('requests that arrive together share commits, and each keeps its own bytes'
   expect(new Set((await stored(w)).map(String))).toEqual(new Set(bodies.map(String)))
 })
 
-test('what one caller sends after the other was answered comes after it', async () => {
+test('a request that is sent after the reply to another has a later position', async () => {
   await using w = await world()
   const appender = createAppender(w.db, () => undefined)
   const noise = Array.from({ length: 50 }, (_, index) => appender.append(request(w, Buffer.from(`noise ${index}`))))
@@ -37,7 +37,7 @@ test('what one caller sends after the other was answered comes after it', async 
   expect((await stored(w)).map(String).filter((body) => !body.startsWith('noise'))).toEqual(['first', 'second', 'third'])
 })
 
-test('a full queue tells callers to come back, and takes more once it has drained', async () => {
+test('an appender with too much in memory answers 429, and accepts more after writing', async () => {
   await using w = await world()
   const appender = createAppender(w.db, () => undefined)
   const body = Buffer.alloc(1_048_576, 'x')
@@ -49,7 +49,7 @@ test('a full queue tells callers to come back, and takes more once it has draine
   await appender.append(request(w, Buffer.from('later')))
 })
 
-test('a commit that fails is told to everybody in it, and the next one goes on', async () => {
+test('a commit that fails fails every request in it, and the next one works', async () => {
   await using w = await world()
   const appender = createAppender(w.db, () => undefined)
   const wrong = { ...request(w, Buffer.from('x')), kind: 'nonsense' as never }
@@ -58,7 +58,7 @@ test('a commit that fails is told to everybody in it, and the next one goes on',
   expect((await stored(w)).map(String)).toEqual(['fine'])
 })
 
-test('a claim takes the oldest, about as many items as asked for and at least one request', async () => {
+test('a claim takes the oldest entries: at least one, and about as many items as asked for', async () => {
   await using w = await world()
   const appender = createAppender(w.db, () => undefined)
   for (const items of [100, 100, 5000, 1]) await appender.append(request(w, Buffer.from(String(items)), items))
@@ -69,7 +69,7 @@ test('a claim takes the oldest, about as many items as asked for and at least on
   expect(await claimed(201)).toEqual(['100', '100', '5000'])
 })
 
-test('one processor at a time has a project, and every project with work is found', async () => {
+test('one consumer at a time has a project, and every project with entries is found', async () => {
   await using w = await world()
   const other = await w.other()
   const appender = createAppender(w.db, () => undefined)

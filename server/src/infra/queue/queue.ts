@@ -1,7 +1,7 @@
 /**
- * The log of accepted requests: appended durably before they are answered, applied later in order.
- * PostgreSQL is the log. Requests that arrive together share one commit; a claimed request is deleted
- * in the transaction that holds its effects, so that each takes effect exactly once.
+ * The queue of accepted requests: appended durably before they are answered, applied later in order. It is a table of PostgreSQL.
+ * Requests that come in at the same time share a commit. An entry is deleted in the transaction that writes its effects, so that each
+ * takes effect exactly once.
  */
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
@@ -11,12 +11,12 @@ import { type Db, sql } from '../postgres/db.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { measureBacklog } from './backlog.ts'
 
-/** A request as it is appended: the validated bytes as they came. */
+/** A request that was checked, with its body as it was received. */
 export type AcceptedRequest = {
   projectId: ProjectId
-  /** Tells the consumer how to read the body. */
+  /** How the consumer reads the body. */
   kind: string
-  /** Whom a user token named. */
+  /** The user of the user token, if the caller had one. */
   userId: UserId | null
   requestId: string
   receivedAt: Date
@@ -24,21 +24,21 @@ export type AcceptedRequest = {
   body: Buffer
 }
 
-/** Several commits at once keep both the disk and the next group busy. */
+/** With more than one, a group is filled while another is written to disk. */
 const COMMITS_AT_ONCE = 2
 const GROUP_BYTES_MAX = 4_194_304
 const GROUP_REQUESTS_MAX = 500
-/** Past this much that is not yet on disk, callers are told to come back. */
+/** With more than this in memory, further requests get 429. */
 const WAITING_BYTES_MAX = 67_108_864
 
 export type Appender = {
-  /** Resolves after the commit. Throws 429 when too much waits already. */
+  /** Resolves after the commit. Throws 429 when too much waits to be written. */
   append(request: AcceptedRequest): Promise<void>
 }
 
 type Waiting = { request: AcceptedRequest; done: () => void; failed: (error: unknown) => void }
 
-/** Groups appends of this process into few commits. `appended` is told after each. */
+/** Groups the appends of this process into few commits. `appended` is called after each commit. */
 export function createAppender(db: Db, appended: () => void): Appender {
   let waiting: Waiting[] = []
   let waitingBytes = 0
@@ -77,8 +77,7 @@ export function createAppender(db: Db, appended: () => void): Appender {
   }
 }
 
-const tooBusy = () =>
-  new ApiError('rate_limited', 'More arrives than can be stored. Retry after 1 second.', { headers: { 'retry-after': '1' } })
+const tooBusy = () => new ApiError('rate_limited', 'The server is overloaded. Retry after 1 second.', { headers: { 'retry-after': '1' } })
 
 function takeGroup(waiting: Waiting[]): Waiting[] {
   let bytes = 0
@@ -89,7 +88,7 @@ function takeGroup(waiting: Waiting[]): Waiting[] {
   return end === -1 ? waiting : waiting.slice(0, end)
 }
 
-/** One statement for the group: the bodies travel as one value and are cut apart by the database. */
+/** Appends requests with one statement. Their bodies are sent as one value, which the database splits. */
 export async function appendAll(db: Db, requests: AcceptedRequest[]): Promise<void> {
   const lengths = requests.map(({ body }) => body.length)
   await db.run(
@@ -124,7 +123,7 @@ export type QueueEntry = Static<typeof QueueEntryRow>
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Projects with accepted requests, found by hopping over the index from one project to the next. */
+/** Projects with accepted requests. The statement steps through the index from project to project instead of reading all entries. */
 export const projectsWithEntries = (ctx: Ctx) =>
   ctx.db.many(
     ProjectRow,
@@ -137,13 +136,13 @@ export const projectsWithEntries = (ctx: Ctx) =>
         select project_id from waiting where project_id is not null`,
   )
 
-/** One processor at a time for a project keeps its people's events in order; false when another has it. */
+/** Locks a project for one consumer at a time, which keeps the events of its users in order. False when another has the lock. */
 export const lockProject = (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
   ctx.db.value(Flag, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`)
 
 const CLAIMED_REQUESTS_MAX = 2000
 
-/** The oldest requests of a project, up to about `itemsMax` items; at least one. */
+/** The oldest entries of a project: at least one, and not many more than hold `itemsMax` items. */
 export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number) =>
   ctx.db.many(
     QueueEntryRow,
@@ -154,13 +153,13 @@ export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: num
         order by position`,
   )
 
-/** Forgets requests whose effects this transaction holds. */
+/** Deletes entries in the transaction that writes their effects. */
 export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) =>
   ctx.db.run(sql`delete from queue_entries where project_id = ${projectId} and position = any(${positions}::bigint[])`)
 
 export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
 
-/** Keeps items that could not be applied, with the reason. */
+/** Stores items that could not be applied, with the reason. */
 export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedItem[]) =>
   ctx.db.run(
     sql`insert into parked_items (project_id, kind, request_id, received_at, item, reason, parked_at)
@@ -168,15 +167,15 @@ export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedIte
         from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as p(kind text, request_id text, received_at timestamptz, item jsonb, reason text)`,
   )
 
-/** Does anything wait in this project? */
+/** Does the project have accepted requests that are not applied yet? */
 export const hasEntries = (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
   ctx.db.value(Flag, sql`select exists (select 1 from queue_entries where project_id = ${projectId}) as found`)
 
 const Parked = Type.Object({ parked: Type.Integer() })
-/** More than this many are told as this many. */
+/** Larger numbers are reported as this. */
 const PARKED_COUNTED_MAX = 100_000
 
-/** How much waits (about), since when, and how much was parked: for the metrics. */
+/** The approximate backlog and the number of parked items, for the metrics. */
 export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date | null; parked: number }> {
   const { requests, items, bytes, oldest } = await measureBacklog(ctx)
   ctx.metrics.backlog(items, bytes)
