@@ -1,251 +1,160 @@
 /**
- * The life of an event, top to bottom: the one file that says in which order things happen.
- * A batch of the log is read, its people are found, its events stored, lists looked at again, and what is owed because of all that
- * written down, in one transaction with the deletion of the log rows. Each step returns the next one's input.
+ * The order in which things take effect: users, then what other modules store about them, lists, events, lists again, messages. Each
+ * function is one transaction, or runs in the one of its caller. Its steps return what they found out, for the steps after them.
  */
 import { type Consumer, consumeNext } from './infra/queue/consume.ts'
+import { type Partition, TIMERS } from './infra/queue/partitions.ts'
 import { type ParkedItem, projectsWithEntries } from './infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
-import type { ProjectId, UserId } from './lib/ids.ts'
+import type { ImportId, ProjectId, UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
-import { createEventMonths, eraseEvents, type NewEvent, newSystemEvent, type StoredEvent, storeEvents } from './modules/events/index.ts'
-import { type Item, readRequest } from './modules/ingest/index.ts'
+import { createEventMonths, eraseEvents, newSystemEvent, type StoredEvent, storeEvents } from './modules/events/index.ts'
+import { claimImportBatch, countFailedBatch, finishImportBatch, importsDue, saveImportedUsers } from './modules/imports/index.ts'
+import {
+  type Item,
+  identityKeysOf,
+  type KnownUsers,
+  lookUpUsers,
+  newEventsOf,
+  parkedOf,
+  queuedChangesOf,
+  readRequest,
+  updatesOf,
+} from './modules/ingest/index.ts'
 import {
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
-  loadRegistry,
   lockLists,
   lockListsShared,
-  type MembershipChange,
+  membershipEventsOf,
   mergeMemberships,
   projectsWithDueMemberships,
-  type Registry,
 } from './modules/lists/index.ts'
 import { enqueueMessages, eraseMessages, mergeMessages, SEND_TRANSACTIONAL } from './modules/messages/index.ts'
 import { inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
-  appendAllUserChanges,
+  appendSavedChanges,
   eraseUser,
   findErasable,
-  findMergedInto,
   identifyUsers,
-  identityKeysOf,
-  type KnownIds,
-  knownIds,
-  type UserChange,
+  joinChanges,
+  systemEventsOf,
   type UserChanges,
   type UserMerge,
 } from './modules/users/index.ts'
 
-type EventItem = Extract<Item, { arrival: unknown }>
-type ChangeItem = Extract<Item, { change: unknown }>
+const inProjectTx = <T>(ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<T>) => inProject(ctx, id, (ctx) => inTx(ctx, work))
 
-/** Whom the items of a batch mean. */
-type Known = { ids: KnownIds; survivors: Map<UserId, UserId> }
-
-const isEvent = (item: Item): item is EventItem => 'arrival' in item
-const isChange = (item: Item): item is ChangeItem => 'change' in item
-
-const work: Consumer<Item, Known> = {
-  contextOf: (ctx, projectId) => inProject(ctx, projectId, async (ctx) => ctx),
+const consumer: Consumer<Item, KnownUsers> = {
+  contextOf: (ctx, id) => inProject(ctx, id, async (ctx) => ctx),
   read: readRequest,
-  async know(ctx, items, remember) {
-    const arrivals = items.filter(isEvent).map(({ arrival }) => arrival)
-    return { ids: await knownIds(ctx, arrivals, remember), survivors: await mergedIntoOf(ctx, items) }
-  },
-  keysOf: (item, { ids, survivors: mergedInto }) =>
-    isEvent(item) ? identityKeysOf(item.arrival, ids) : usersOf(item).map((id) => `u${mergedInto.get(id) ?? id}`),
-  apply,
+  lookUp: lookUpUsers,
+  keysOf: identityKeysOf,
+  apply: applyBatch,
 }
 
-const usersOf = ({ change }: ChangeItem): UserId[] => [change.user_id, ...(change.merged_from ?? [])]
-
-async function mergedIntoOf(ctx: InTx, items: Item[]): Promise<Known['survivors']> {
-  const ids = [...new Set(items.filter(isChange).flatMap(usersOf))]
-  const rows = ids.length > 0 ? await findMergedInto(ctx, ctx.projectId, ids) : []
-  return new Map(rows.map(({ id, merged_into }) => [id, merged_into]))
-}
-
-/** They did something, or are different now: applies what waits in the log, one batch for each project. */
+/** Applies accepted requests: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<number> {
   let done = 0
   await createEventMonths(ctx)
-  for (const { project_id } of await projectsWithEntries(ctx)) done += await consumeNext(ctx, project_id, work)
-  // Somebody may be waiting for a message that this caused.
+  for (const { project_id } of await projectsWithEntries(ctx)) done += await consumeNext(ctx, project_id, consumer)
   if (done > 0) ctx.wake(SEND_TRANSACTIONAL)
   return done
 }
 
-/** The straight line. Answers the items that could not be applied. */
-async function apply(ctx: InTx, items: Item[], known: Known, partition: number): Promise<ParkedItem[]> {
+async function applyBatch(ctx: InTx, items: Item[], known: KnownUsers, partition: Partition): Promise<ParkedItem[]> {
   await lockListsShared(ctx)
-  const registry = await loadRegistry(ctx)
-  const news: UserChanges = { changes: [], merges: [] }
-  const events = items.filter(isEvent)
-  const users = await identifyUsers(
-    ctx,
-    events.map(({ arrival }) => arrival),
-    known.ids,
-    async (ctx, { changes, merges }) => {
-      news.changes.push(...changes)
-      news.merges.push(...merges)
-      if (merges.length > 0) await whenMerged(ctx, merges)
-    },
-  )
-  const told = changesOf(items.filter(isChange), known.survivors)
-  const merges = [...news.merges, ...told.merges]
-  if (merges.length > 0) await mergeMemberships(ctx, registry, partition, merges)
-  if (told.gone.length > 0) await eraseMemberships(ctx, partition, told.gone)
-  const arrived = events.flatMap(({ event }, index) => {
-    const user = users[index]
-    return event && user && 'userId' in user ? [{ userId: user.userId, event }] : []
-  })
-  const changes = [...news.changes, ...told.changes]
-  const facts = await storeEvents(ctx, [...arrived, ...told.arrived, ...ownNews(ctx, changes)], partition)
-  await follow(ctx, registry, partition, { facts, changes, merges })
-  return events.flatMap(({ source }, index) => {
-    const user = users[index]
-    return user && 'faults' in user ? [{ ...source, reason: user.faults.map(({ message }) => message).join(' ') }] : []
-  })
+  const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
+  await mergeUserData(ctx, identified.changes.merges)
+  const queued = queuedChangesOf(items, known)
+  const changes = joinChanges(identified.changes, queued)
+  await mergeMemberships(ctx, changes.merges, partition)
+  await eraseMemberships(ctx, queued.erased, partition)
+  const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)].map(newSystemEvent)
+  const events = await storeEvents(ctx, [...newEventsOf(items, identified.users), ...systemEvents], partition)
+  await followUp(ctx, events, changes, partition)
+  return parkedOf(items, identified.users)
 }
 
-const ATTRIBUTE = 'attribute:'
-
-/**
- * That somebody is new, or has other attributes, is an event of theirs: one for each person of a batch, whatever brought it about.
- * It triggers nothing: an import must not send a million welcomes, and an update must not cause itself.
- */
-function ownNews(ctx: InTx, changes: UserChange[]): NewEvent[] {
-  const now = ctx.clock.now()
-  return [...Map.groupBy(changes, ({ user_id }) => user_id)].flatMap(([userId, of]): NewEvent[] => {
-    const changed = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
-    const isNew = of.some(({ is_new }) => is_new)
-    if (!isNew && changed.length === 0) return []
-    const data = isNew ? {} : { changed: changed.map((name) => name.slice(ATTRIBUTE.length)) }
-    const event = { name: isNew ? 'user_created' : 'user_updated', data, created_at: now.toISOString() }
-    return [{ userId, event: newSystemEvent(event, `user-${userId}-${now.getTime()}`, now), silent: true }]
-  })
+/** What follows from events and changes: users enter and leave lists, and get the messages of trigger campaigns. */
+async function followUp(ctx: InTx, events: StoredEvent[], changes: UserChanges, partition: Partition): Promise<void> {
+  const memberships = await evaluateMemberships(ctx, events, changes, partition)
+  const membershipEvents = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
+  await enqueueMessages(ctx, await matchTriggers(ctx, [...events, ...membershipEvents]))
 }
 
-type Told = { changes: UserChange[]; merges: UserMerge[]; arrived: NewEvent[]; gone: UserId[] }
+/** Users were changed by something else than the ingest queue. Lists follow when the changes are taken from the queue. */
+export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<void> {
+  await mergeUserData(ctx, changes.merges)
+  await appendSavedChanges(ctx, changes)
+}
 
-/** What other requests have written down for us, about those who are still there. */
-function changesOf(items: ChangeItem[], mergedInto: Known['survivors']): Told {
-  const told: Told = { changes: [], merges: [], arrived: [], gone: [] }
-  for (const { change, key, source } of items) {
-    const into_id = mergedInto.get(change.user_id)
-    const formers = into_id === undefined ? [] : usersOf({ change } as ChangeItem).filter((id) => id !== into_id)
-    if (into_id === undefined) {
-      told.gone.push(change.user_id)
-      continue
-    }
-    told.merges.push(...formers.map((from_id) => ({ from_id, into_id })))
-    told.changes.push({ user_id: into_id, what: change.what, ...(change.is_new && { is_new: true as const }) })
-    if (change.event) {
-      const event = newSystemEvent(change.event, key, source.received_at)
-      told.arrived.push({ userId: into_id, event, ...(change.event.silent && { silent: true as const }) })
+/** Moves what other modules store about merged users to the users who remain. */
+async function mergeUserData(ctx: InTx, merges: UserMerge[]): Promise<void> {
+  if (merges.length === 0) return
+  await mergeSubscriptions(ctx, merges)
+  await mergeMessages(ctx, merges)
+  await mergeClicks(ctx, merges)
+}
+
+/** Imports users from files: one batch for each project that has an import. */
+export async function importUsers(ctx: Ctx): Promise<number> {
+  let done = 0
+  for (const due of await importsDue(ctx)) {
+    try {
+      done += await inProjectTx(ctx, due.project_id, (ctx) => importBatch(ctx, due.id))
+    } catch (error) {
+      await countFailedBatch(ctx, due, error)
     }
   }
-  return told
+  return done
 }
 
-type Followed = { facts: StoredEvent[]; changes: UserChange[]; merges: UserMerge[] }
-
-/** What follows: who moves between lists, and what is owed to whom because of it. */
-async function follow(ctx: InTx, registry: Registry, partition: number, { facts, changes, merges }: Followed): Promise<void> {
-  const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
-  const mergeTargets = new Set(mergedInto.values())
-  const moves = await evaluateMemberships(ctx, registry, partition, {
-    occurrences: facts.map(({ userId, event: { name, data, createdAt } }) => ({
-      userId: mergedInto.get(userId) ?? userId,
-      name,
-      data,
-      createdAtMs: createdAt.getTime(),
-    })),
-    // Of a survivor everything may be different.
-    changes: [
-      ...changes.filter(({ user_id }) => !mergeTargets.has(user_id)),
-      ...[...mergeTargets].map((user_id) => ({ user_id, what: [], is_new: true as const })),
-    ],
-  })
-  const moved = await recordMoves(ctx, moves, partition)
-  // What somebody inherits triggers nothing.
-  await react(ctx, [...facts, ...moved.filter(({ userId }) => !mergeTargets.has(userId))])
+async function importBatch(ctx: InTx, id: ImportId): Promise<number> {
+  const batch = await claimImportBatch(ctx, id)
+  if (!batch) return 0
+  const saved = await saveImportedUsers(ctx, batch)
+  for (const changes of saved.changes) await onUsersChanged(ctx, changes)
+  await finishImportBatch(ctx, batch, saved)
+  return 1
 }
 
-/** A move between lists is an event of the person. */
-async function recordMoves(ctx: InTx, moves: MembershipChange[], partition: number): Promise<StoredEvent[]> {
-  const now = ctx.clock.now()
-  return storeEvents(
-    ctx,
-    moves.map(({ userId, listId, entered }) => {
-      const event = { name: entered ? 'list_entered' : 'list_left', data: { list_id: listId }, created_at: now.toISOString() }
-      return { userId, event: newSystemEvent(event, `list-${listId}-${now.getTime()}`, now) }
-    }),
-    partition,
-  )
-}
-
-/** What we owe people because of it. */
-async function react(ctx: InTx, facts: StoredEvent[]): Promise<void> {
-  const news = facts.filter(({ triggers }) => triggers)
-  if (news.length === 0) return
-  const intents = await matchTriggers(ctx, news)
-  if (intents.length > 0) await enqueueMessages(ctx, intents)
-}
-
-/** Nobody did anything, and yet: a window has closed, a date has come. */
+/** Applies what changes only because time passes: one batch for each project. */
 export async function applyDueTimers(ctx: Ctx): Promise<number> {
-  let looked = 0
-  for (const { project_id } of await projectsWithDueMemberships(ctx)) {
-    looked += await inProjectTx(ctx, project_id, async (ctx) => {
-      await lockLists(ctx)
-      const { moves, looked } = await evaluateDueMemberships(ctx, await loadRegistry(ctx), TIMERS_PARTITION)
-      await react(ctx, await recordMoves(ctx, moves, TIMERS_PARTITION))
-      return looked
-    })
-  }
-  return looked
+  let done = 0
+  for (const { project_id } of await projectsWithDueMemberships(ctx)) done += await inProjectTx(ctx, project_id, applyDue)
+  return done
 }
 
-const inProjectTx = <T>(ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<T>) => inProject(ctx, id, (ctx) => inTx(ctx, work))
-
-const TIMERS_PARTITION = -3
-
-/** Two people turned out to be one: every module moves what it keeps of them. Lists follow when the log is applied. */
-async function whenMerged(ctx: InTx, pairs: UserMerge[]): Promise<void> {
-  await mergeSubscriptions(ctx, pairs)
-  await mergeMessages(ctx, pairs)
-  await mergeClicks(ctx, pairs)
-}
-
-/** They are different now, by a request of its own: what follows is for those who apply the log. */
-export async function onUsersChanged(ctx: InTx, news: UserChanges): Promise<void> {
-  if (news.merges.length > 0) await whenMerged(ctx, news.merges)
-  await appendAllUserChanges(ctx, news)
+async function applyDue(ctx: InTx): Promise<number> {
+  await lockLists(ctx)
+  const { changes, evaluated } = await evaluateDueMemberships(ctx)
+  const events = await storeEvents(ctx, membershipEventsOf(ctx, changes), TIMERS)
+  await enqueueMessages(ctx, await matchTriggers(ctx, events))
+  return evaluated
 }
 
 const ERASED_AT_ONCE = 20
 
-/** Somebody asked to be forgotten: every module removes its copies. */
+/** Erases the users whose erasure was requested, from every module. */
 export async function eraseUsers(ctx: Ctx): Promise<number> {
   const users = await findErasable(ctx, ERASED_AT_ONCE)
-  for (const { id, project_id } of users) {
-    await inProjectTx(ctx, project_id, async (ctx) => {
-      await lockLists(ctx)
-      const erased = await eraseUser(ctx, id)
-      const ids = erased.map(({ id }) => id)
-      if (ids.length === 0) return
-      await eraseMemberships(ctx, TIMERS_PARTITION, ids)
-      await eraseMessages(ctx, ids)
-      await eraseClicks(ctx, ids)
-      await eraseSubscriptions(ctx, ids)
-      await suppressErased(ctx, erased)
-      await eraseEvents(ctx, ids)
-    })
-  }
+  for (const { id, project_id } of users) await inProjectTx(ctx, project_id, (ctx) => erase(ctx, id))
   return users.length
+}
+
+async function erase(ctx: InTx, id: UserId): Promise<void> {
+  await lockLists(ctx)
+  const erased = await eraseUser(ctx, id)
+  const ids = erased.map(({ id }) => id)
+  if (ids.length === 0) return
+  await eraseMemberships(ctx, ids, TIMERS)
+  await eraseMessages(ctx, ids)
+  await eraseClicks(ctx, ids)
+  await eraseSubscriptions(ctx, ids)
+  await suppressErased(ctx, erased)
+  await eraseEvents(ctx, ids)
 }

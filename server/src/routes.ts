@@ -20,8 +20,7 @@ import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
-import { onUsersChanged } from './pipeline.ts'
-import { archiveList, createProject, updateSubscription } from './verbs.ts'
+import { archiveList, createProject, saveUsers, updateSubscription } from './verbs.ts'
 
 /** What endpoints of one process share. */
 export type Shared = { appender: Appender; listening: InboxStreams; recorder: EngagementBuffer }
@@ -29,7 +28,7 @@ export type Shared = { appender: Appender; listening: InboxStreams; recorder: En
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider }),
   ...keyRoutes,
-  ...userRoutes(onUsersChanged),
+  ...userRoutes(saveUsers),
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),

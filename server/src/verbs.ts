@@ -20,6 +20,8 @@ import {
   type Subscription,
   type SubscriptionChanges,
 } from './modules/subscriptions/index.ts'
+import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modules/users/index.ts'
+import { onUsersChanged } from './pipeline.ts'
 
 /** Creates a project of the caller's organisation. Throws 429 when it has as many as it may have. */
 export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {
@@ -54,3 +56,14 @@ export const archiveList = (ctx: ProjectCtx, id: ListId): Promise<void> =>
       campaigns.map(({ name }) => name),
     )
   })
+
+/** Saves the items of a batch that are valid, and reports on each one. */
+export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult> {
+  const batch = checkBatch(items, ctx.clock.now())
+  const outcomes = await inTx(ctx, async (ctx) => {
+    const { outcomes, changes } = await upsertUsers(ctx, batch.updates)
+    await onUsersChanged(ctx, changes)
+    return outcomes
+  })
+  return presentBatch(ctx, batch, outcomes)
+}

@@ -12,12 +12,13 @@ import { listJobs } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { applyAcceptedRequests, applyDueTimers, eraseUsers, onUsersChanged } from './pipeline.ts'
+import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from './pipeline.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
 /** A window that closes is seen this late at most. */
 const LAPSE_IDLE_MS = 250
+const IMPORT_IDLE_MS = 500
 
 /** Applies the ingest queue; woken by each append. */
 export const APPLY: JobName = { name: 'ingest.apply' }
@@ -28,7 +29,8 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: applyDueTimers }),
   job({ name: 'users.erase', idleMs: SECOND_MS, run: eraseUsers }),
   ...userJobs,
-  ...importJobs({ whenChanged: onUsersChanged }),
+  job({ name: 'imports', idleMs: IMPORT_IDLE_MS, run: importUsers }),
+  ...importJobs,
   ...eventJobs,
   ...listJobs(),
   ...campaignJobs,

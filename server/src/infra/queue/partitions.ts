@@ -1,7 +1,7 @@
 /**
- * A large batch of the log is divided among partitions that are applied at the same time. What concerns the same person is in one partition,
- * in order. The division is stored before the partitions begin and each partition commits with a mark, so that after a crash the partitions
- * that were done are not done again, and the others are.
+ * Dividing a large batch of accepted requests among partitions that are applied at the same time. Items about the same user are in the
+ * same partition, in order. The plan is stored before the first partition begins, and each partition records in its own transaction that
+ * it was applied: after a crash only the others are.
  */
 import { type Static, Type } from 'typebox'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -10,8 +10,24 @@ import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { type QueueEntry, QueueEntryRow } from './queue.ts'
 
 /**
- * Which partition each item belongs to. Items that share a key, also by way of others, are in one partition; a group goes to the
- * partition that has least so far.
+ * The number under which a transaction counts. A counter that many transactions add to has a row for each number, and is read as the
+ * sum of its rows, so that none waits for another. The partitions of a batch have the numbers from 0 on; what runs beside them has
+ * a negative number. Numbers are stored with the counters.
+ */
+export type Partition = number
+
+/** A batch that is small enough to be applied as a whole. */
+export const UNDIVIDED: Partition = 0
+/** Requests and imports that add users to a static list or remove them. */
+export const BY_HAND: Partition = -1
+/** The building of list versions. */
+export const BUILDING: Partition = -2
+/** Due timers and erasures. Both hold the lock on the lists of the project, so that one number does for both. */
+export const TIMERS: Partition = -3
+
+/**
+ * The partition of each item. Items that share a key, directly or through other items, are in the same partition. Each group of them
+ * goes to the partition with the fewest items so far.
  */
 export function assignPartitions(keys: string[][], partitions: number): Uint8Array {
   const groupOf = groups(keys)
@@ -29,7 +45,7 @@ export function assignPartitions(keys: string[][], partitions: number): Uint8Arr
   })
 }
 
-/** The group of each item, named by its first item. */
+/** The group of each item, identified by the index of one of its items. */
 function groups(keys: string[][]): number[] {
   const parents = keys.map((_, index) => index)
   const root = (index: number): number => {
@@ -40,35 +56,34 @@ function groups(keys: string[][]): number[] {
     }
     return at
   }
-  const holders = new Map<string, number>()
+  const firstWith = new Map<string, number>()
   for (const [index, own] of keys.entries()) {
     for (const key of own) {
-      const holder = holders.get(key)
-      if (holder === undefined) holders.set(key, index)
-      else parents[root(index)] = root(holder)
+      const first = firstWith.get(key)
+      if (first === undefined) firstWith.set(key, index)
+      else parents[root(index)] = root(first)
     }
   }
   return keys.map((_, index) => root(index))
 }
 
-const WindowRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })
-export type BatchPlan = Static<typeof WindowRow>
+const BatchPlanRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })
+export type BatchPlan = Static<typeof BatchPlanRow>
 
-/** What was begun and not finished, because its process died. */
+/** The plan of a batch that was begun and not finished, because its process died. */
 export const findBatchPlan = (ctx: Ctx, projectId: ProjectId) =>
-  ctx.db.first(WindowRow, sql`select id, positions, partitions from queue_batches where project_id = ${projectId}`)
+  ctx.db.first(BatchPlanRow, sql`select id, positions, partitions from queue_batches where project_id = ${projectId}`)
 
-/** Writes down how a batch is divided, before the first partition begins: not in the transaction that ends it. */
-export const openBatchPlan = async (ctx: Ctx, projectId: ProjectId, positions: number[], partitions: Uint8Array): Promise<BatchPlan> => {
-  return ctx.db.one(
-    WindowRow,
+/** Stores how a batch is divided. It is committed before the first partition begins, apart from the transaction that closes it. */
+export const openBatchPlan = (ctx: Ctx, projectId: ProjectId, positions: number[], partitions: Uint8Array): Promise<BatchPlan> =>
+  ctx.db.one(
+    BatchPlanRow,
     sql`insert into queue_batches (project_id, positions, partitions, created_at)
         values (${projectId}, ${positions}::bigint[], ${Buffer.from(partitions)}, ${ctx.clock.now()})
         returning id, positions, partitions`,
   )
-}
 
-/** The requests of a window, in order. */
+/** The entries of a plan, in order. */
 export const entriesOf = (ctx: Ctx, projectId: ProjectId, positions: number[]): Promise<QueueEntry[]> =>
   ctx.db.many(
     QueueEntryRow,
@@ -76,14 +91,14 @@ export const entriesOf = (ctx: Ctx, projectId: ProjectId, positions: number[]): 
         where project_id = ${projectId} and position = any(${positions}::bigint[]) order by position`,
   )
 
-/** Marks a partition in the transaction that applies it. False when it is done, or the window is over: somebody else was here. */
-export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, windowId: number, partition: number): Promise<boolean> =>
+/** Records that this transaction applies a partition. False when another process has applied it, or has closed the plan. */
+export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, planId: number, partition: Partition): Promise<boolean> =>
   (await ctx.db.run(
     sql`insert into queue_partitions (project_id, batch_id, partition)
-        select project_id, id, ${partition}::smallint from queue_batches where project_id = ${projectId} and id = ${windowId} for key share
+        select project_id, id, ${partition}::smallint from queue_batches where project_id = ${projectId} and id = ${planId} for key share
         on conflict do nothing`,
   )) > 0
 
-/** Forgets a window whose partitions are all done. */
-export const closeBatchPlan = (ctx: InTx<Ctx>, projectId: ProjectId, windowId: number) =>
-  ctx.db.run(sql`delete from queue_batches where project_id = ${projectId} and id = ${windowId}`)
+/** Deletes a plan whose partitions are all applied. */
+export const closeBatchPlan = (ctx: InTx<Ctx>, projectId: ProjectId, planId: number) =>
+  ctx.db.run(sql`delete from queue_batches where project_id = ${projectId} and id = ${planId}`)

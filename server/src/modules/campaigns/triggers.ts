@@ -64,9 +64,11 @@ export function matchesOf(events: StoredEvent[], triggers: Trigger[], now: Date)
 
 /** The intents that stored events cause by the running trigger campaigns. */
 export async function matchTriggers(ctx: InTx, events: StoredEvent[]): Promise<MessageIntent[]> {
-  const triggers = await runningTriggers(ctx, [...new Set(events.map(({ event }) => event.name))])
+  const triggering = events.filter(({ triggers }) => triggers)
+  if (triggering.length === 0) return []
+  const triggers = await runningTriggers(ctx, [...new Set(triggering.map(({ event }) => event.name))])
   if (triggers.length === 0) return []
-  const conditional = matchesOf(events, triggers, ctx.clock.now())
+  const conditional = matchesOf(triggering, triggers, ctx.clock.now())
   const allowed = new Set<MessageIntent>()
   for (const [user, some] of Map.groupBy(conditional, ({ user }) => user)) {
     const intents = some.map(({ intent }) => intent)

@@ -1,12 +1,12 @@
-/** Events of a batch, counted by day and by name. Pure. */
+/** Counts the events of a batch by day and by name. Pure. */
 import type { UserId } from '../../lib/ids.ts'
 
-/** What is counted of an event that was stored. */
+/** The part of a stored event that is counted. */
 export type CountedEvent = { userId: UserId; event: { name: string; createdAt: Date } }
 
 export type DayCount = { name: string; day: string; events: number }
 
-/** `recent_*` say where the latest to arrive are, latest first; the two run side by side. */
+/** `recent_users` and `recent_times` locate the last events that were stored, newest first: the nth of one belongs to the nth of the other. */
 export type NameCount = {
   name: string
   events: number
@@ -16,23 +16,23 @@ export type NameCount = {
   recent_times: Date[]
 }
 
-/** For how many events of each name it is known where they are. */
+/** This many events of each name can be located. */
 export const RECENT_KEPT = 50
 
-/** How many events of each name fell on each day in UTC, whenever they came. */
-export function countDays(facts: CountedEvent[]): DayCount[] {
-  const groups = Map.groupBy(facts, ({ event }) => `${dayOf(event.createdAt)} ${event.name}`)
-  return [...groups].map(([group, facts]) => ({ day: group.slice(0, DAY_LENGTH), name: group.slice(DAY_LENGTH + 1), events: facts.length }))
+/** The number of events by name and by day of `created_at` in UTC. */
+export function countDays(events: CountedEvent[]): DayCount[] {
+  const groups = Map.groupBy(events, ({ event }) => `${dayOf(event.createdAt)} ${event.name}`)
+  return [...groups].map(([group, of]) => ({ day: group.slice(0, DAY_LENGTH), name: group.slice(DAY_LENGTH + 1), events: of.length }))
 }
 
-/** The same for all days together. */
-export function countNames(facts: CountedEvent[]): NameCount[] {
-  return [...Map.groupBy(facts, ({ event }) => event.name)].map(([name, facts]) => {
-    const times = facts.map(({ event }) => event.createdAt.getTime())
-    const latest = facts.slice(-RECENT_KEPT).reverse()
+/** The number of events by name. */
+export function countNames(events: CountedEvent[]): NameCount[] {
+  return [...Map.groupBy(events, ({ event }) => event.name)].map(([name, of]) => {
+    const times = of.map(({ event }) => event.createdAt.getTime())
+    const latest = of.slice(-RECENT_KEPT).reverse()
     return {
       name,
-      events: facts.length,
+      events: of.length,
       first_at: new Date(times.reduce((a, b) => Math.min(a, b))),
       last_at: new Date(times.reduce((a, b) => Math.max(a, b))),
       recent_users: latest.map(({ userId }) => userId),

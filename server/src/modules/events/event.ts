@@ -1,8 +1,8 @@
 /** Events between the ingest queue and the table `events`. Pure. */
 import type { UserId } from '../../lib/ids.ts'
-import type { SystemEvent } from '../users/index.ts'
+import type { KeyedSystemEvent } from '../users/index.ts'
 
-/** One event out of the log. `key` tells it from every other one, for ever. */
+/** An event of an accepted request. No other event ever has the same key. */
 export type AcceptedEvent = {
   key: string
   name: string
@@ -12,18 +12,15 @@ export type AcceptedEvent = {
   eventId: string | null
 }
 
-/** A fact of the system's own, as an event under a key of its own. */
-export const newSystemEvent = ({ name, data, created_at }: SystemEvent, key: string, receivedAt: Date): AcceptedEvent => ({
-  key,
-  name,
-  data,
-  createdAt: new Date(created_at),
-  receivedAt,
-  eventId: null,
-})
+/** An event with its user, before repeats are dropped. A silent one triggers no campaign. */
+export type NewEvent = { userId: UserId; event: AcceptedEvent; silent?: true }
 
-/** An event that is stored: a fact about a person. */
+/** An event that was saved. Events that are silent or too old trigger nothing. */
 export type StoredEvent = { userId: UserId; event: AcceptedEvent; triggers: boolean }
 
-/** An event with its person; a silent one triggers nothing. */
-export type NewEvent = { userId: UserId; event: AcceptedEvent; silent?: true }
+/** A system event, ready to be stored. */
+export const newSystemEvent = ({ userId, key, receivedAt, event: { name, data, created_at, silent } }: KeyedSystemEvent): NewEvent => ({
+  userId,
+  event: { key, name, data, createdAt: new Date(created_at), receivedAt, eventId: null },
+  ...(silent && { silent }),
+})

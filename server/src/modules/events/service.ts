@@ -1,3 +1,4 @@
+import type { Partition } from '../../infra/queue/partitions.ts'
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
@@ -8,9 +9,9 @@ const DAY_MS = 86_400_000
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
 
-/** Stores each event once. Repeats of an event id fall away; what is left are the facts, in order. */
-export async function storeEvents(ctx: InTx, arrived: NewEvent[], partition: number): Promise<StoredEvent[]> {
-  const fresh = await withoutRepeats(ctx, arrived)
+/** Stores events in order, and returns those that were stored: repeats of an event id are dropped. */
+export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Partition): Promise<StoredEvent[]> {
+  const fresh = await withoutRepeats(ctx, events)
   if (fresh.length === 0) return []
   await queries.copyEvents(
     ctx,
@@ -29,21 +30,21 @@ export async function storeEvents(ctx: InTx, arrived: NewEvent[], partition: num
   return fresh.map(({ userId, event, silent }) => ({ userId, event, triggers: !silent && event.createdAt.getTime() >= oldest }))
 }
 
-async function withoutRepeats(ctx: InTx, arrived: NewEvent[]): Promise<NewEvent[]> {
+async function withoutRepeats(ctx: InTx, events: NewEvent[]): Promise<NewEvent[]> {
   const seen = new Set<string>()
-  const first = arrived.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))
+  const first = events.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))
   const named = first.flatMap(({ event }) => (event.eventId === null ? [] : [{ event_id: event.eventId, received_at: event.receivedAt }]))
   if (named.length === 0) return first
   const since = new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS)
   const known = new Set((await queries.rememberEventIds(ctx, named, since)).map(({ event_id }) => event_id))
   const fresh = first.filter(({ event: { eventId } }) => eventId === null || known.has(eventId))
-  ctx.metrics.eventsIngested('duplicate', arrived.length - fresh.length)
+  ctx.metrics.eventsIngested('duplicate', events.length - fresh.length)
   return fresh
 }
 
 /**
- * Makes the partitions up to three months ahead, without a gap since the first one;
- * the first time, also the home of everything older. The answer is how many were made.
+ * Creates the monthly partitions from the first existing one up to three months ahead, without a gap; the first time, also the partition
+ * for everything older. Returns how many it created.
  */
 export async function createEventMonths(ctx: Ctx): Promise<number> {
   const now = ctx.clock.now()
@@ -58,6 +59,6 @@ export async function createEventMonths(ctx: Ctx): Promise<number> {
   })
 }
 
-/** Forgets event ids after 30 days. */
+/** Deletes event ids after 30 days. */
 export const purgeEventIds = (ctx: Ctx): Promise<number> =>
   queries.purgeEventIds(ctx, new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS))

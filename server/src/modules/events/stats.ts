@@ -1,5 +1,6 @@
-/** How many events there were: counted as they are stored, by name and by day, so that nobody has to count them again. */
+/** Event counts, by name and day. They are kept as events are stored, so that reading them needs no events. */
 import { type Static, Type } from 'typebox'
+import type { Partition } from '../../infra/queue/partitions.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
@@ -31,12 +32,9 @@ export const EventStats = Exact({
 })
 type EventStats = Static<typeof EventStats>
 
-/**
- * Counts events that this transaction stores, an event on the day when it happened. `partition` says which of the rows of a day is
- * written: two transactions that count in different partitions do not wait for each other. What is erased later stays counted.
- */
-export async function countEvents(ctx: InTx, facts: CountedEvent[], partition: number): Promise<void> {
-  if (facts.length > 0) await queries.addCounts(ctx, partition, countDays(facts), countNames(facts))
+/** Counts the events that this transaction stores, each on the day of its `created_at`. Events that are erased later stay counted. */
+export async function countEvents(ctx: InTx, events: CountedEvent[], partition: Partition): Promise<void> {
+  if (events.length > 0) await queries.addCounts(ctx, partition, countDays(events), countNames(events))
 }
 
 /** Events by name and day. Throws 422 when these are too many days. */

@@ -1,67 +1,76 @@
 /**
- * A dry run: every batch is applied and undone again. Undoing also forgets what the file said before about the same people,
- * so that is said again first, without being counted; the counts come out as they would for good.
+ * A dry run applies every batch and undoes it. Undoing also loses what earlier rows of the file said about the same users, so that those
+ * rows are stored, and saved again before the batch without being counted. The counts are those of a real import.
  */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
-import type { Profile, WhenChanged } from '../users/index.ts'
+import type { Profile } from '../users/index.ts'
 import * as queries from './queries.ts'
-import { type Saved, saveImportedUsers, type ValidRow } from './save-imported-users.ts'
+import { addToList, type Outcome, saveRows, type ValidRow } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
 import { keysOf, nameOf } from './waves.ts'
 
+/** What a real import would have led to. */
+export type DryRun = { outcomes: Outcome[]; added: number }
+
 class Undone extends Error {
-  readonly saved: Saved
-  constructor(saved: Saved) {
-    super('A dry run undoes what it did.')
-    this.saved = saved
+  readonly result: DryRun
+  constructor(result: DryRun) {
+    super('A dry run is undone.')
+    this.result = result
   }
 }
 
-/** What `savePeople` would answer for these rows; nothing of it stays. */
-export async function dryRun(ctx: InTx, work: ClaimedImport, rows: ValidRow[], whenChanged: WhenChanged): Promise<Saved> {
-  const before = await saidBefore(ctx, work.id, rows)
-  const saved = await undone(ctx, async () => {
+/** Saves rows and undoes that. */
+export async function dryRun(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<DryRun> {
+  const before = await readEarlierRows(ctx, claimed.id, rows)
+  const result = await undone(ctx, async () => {
     const again = [...new Set(before.values())].map((profile) => ({ row: { line: 0, cells: [] }, profile }))
-    if (again.length > 0) await saveImportedUsers(ctx, work, again, whenChanged)
-    return saveImportedUsers(ctx, work, rows, whenChanged)
+    if (again.length > 0) await saveAndAdd(ctx, claimed, again)
+    return saveAndAdd(ctx, claimed, rows)
   })
-  await remember(ctx, work.id, rows, saved, before)
-  return saved
+  await saveForLater(ctx, claimed.id, rows, result, before)
+  return result
 }
 
-async function undone(ctx: InTx, work: () => Promise<Saved>): Promise<Saved> {
+async function saveAndAdd(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<DryRun> {
+  const { outcomes, userIds } = await saveRows(ctx, claimed, rows)
+  return { outcomes, added: await addToList(ctx, claimed, userIds) }
+}
+
+async function undone(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
   try {
     return await ctx.db.savepoint(async () => {
       throw new Undone(await work())
     })
   } catch (error) {
-    if (error instanceof Undone) return error.saved
+    if (error instanceof Undone) return error.result
     throw error
   }
 }
 
-type Said = Map<string, Profile>
+/** The profile that the rows so far add up to, by each id that they name. */
+type EarlierRows = Map<string, Profile>
 
-async function saidBefore(ctx: InTx, id: ImportId, rows: ValidRow[]): Promise<Said> {
+async function readEarlierRows(ctx: InTx, id: ImportId, rows: ValidRow[]): Promise<EarlierRows> {
   const keys = [...new Set(rows.flatMap(({ profile }) => keysOf(profile)))]
   const known = await queries.readRehearsals(ctx, id, keys)
   return new Map(known.map(({ key, profile }) => [key, profile]))
 }
 
-/** Everything said so far under each id of these rows. Of who was left as they are, only who they are: they are in the list. */
-async function remember(ctx: InTx, id: ImportId, rows: ValidRow[], { outcomes }: Saved, said: Said): Promise<void> {
-  const became = new Map(outcomes.map(({ row, is }) => [row, is]))
+/** Stores the rows for later batches. A skipped row changes no profile, and only its id is stored: its user is in the list now. */
+async function saveForLater(ctx: InTx, id: ImportId, rows: ValidRow[], { outcomes }: DryRun, earlier: EarlierRows): Promise<void> {
+  const outcomeOf = new Map(outcomes.map(({ row, is }) => [row, is]))
   for (const { row, profile } of rows) {
-    if (became.get(row) === 'failed') continue
-    const heard = became.get(row) === 'skipped' ? nameOf(profile) : profile
-    for (const key of keysOf(heard)) said.set(key, together(said.get(key), heard))
+    if (outcomeOf.get(row) === 'failed') continue
+    const applied = outcomeOf.get(row) === 'skipped' ? nameOf(profile) : profile
+    for (const key of keysOf(applied)) earlier.set(key, joined(earlier.get(key), applied))
   }
-  const rehearsals = [...said].map(([key, profile]) => ({ key, profile }))
-  if (rehearsals.length > 0) await queries.saveRehearsals(ctx, id, rehearsals)
+  const saved = [...earlier].map(([key, profile]) => ({ key, profile }))
+  if (saved.length > 0) await queries.saveRehearsals(ctx, id, saved)
 }
 
-function together(before: Profile | undefined, { data, ...profile }: Profile): Profile {
+function joined(before: Profile | undefined, { data, ...profile }: Profile): Profile {
   const both = { ...before?.data, ...data }
   return { ...before, ...profile, ...((before?.data ?? data) && { data: both }) }
 }

@@ -6,7 +6,7 @@ import type { Tenant, World } from '../../../test/world.ts'
 import { world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { importNext } from './apply.ts'
+import { importUsers } from '../../pipeline.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
@@ -312,14 +312,12 @@ describe('interruptions', () => {
     return { ...ctx, db }
   }
 
-  const surroundings = { whenChanged: async () => undefined }
-
   test('repeat nothing and lose nothing, wherever they come', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
     for (const after of [1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
-      await importNext(failing(w.ctx, after, new Error('Connection terminated unexpectedly')), surroundings).catch(() => undefined)
+      await importUsers(failing(w.ctx, after, new Error('Connection terminated unexpectedly'))).catch(() => undefined)
     }
     const midway = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
     expect(midway.rows % 500).toBe(0)
@@ -333,7 +331,7 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
-    for (let attempt = 0; attempt < 5; attempt++) await importNext(failing(w.ctx, 3, new Error('a bug')), surroundings)
+    for (let attempt = 0; attempt < 5; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
       state: 'failed',
       reason: expect.stringContaining('on our side'),
@@ -345,7 +343,7 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
-    await importNext(w.ctx, surroundings)
+    await importUsers(w.ctx)
     const path = `/api/client/lists/${list}/imports/${body.id}`
     expect((await w.get(path)).body).toMatchObject({ state: 'running', rows: 500 })
     const cancelled = await w.post(`${path}/cancel`)
@@ -373,9 +371,9 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FIFTY)
-    await importNext(w.ctx, surroundings)
+    await importUsers(w.ctx)
     w.advance('2 seconds')
-    expect(await importNext(w.ctx, surroundings)).toBe(0)
+    expect(await importUsers(w.ctx)).toBe(0)
     await w.drain()
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
   })
@@ -389,7 +387,7 @@ describe('interruptions', () => {
     const other = await send(w, theirs, FIFTY, { key: foreign.keys.editor })
     const worker = async () => {
       let done: number
-      do done = await importNext(w.ctx, surroundings)
+      do done = await importUsers(w.ctx)
       while (done > 0)
     }
     await Promise.all([worker(), worker(), worker()])

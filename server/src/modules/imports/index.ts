@@ -1,8 +1,10 @@
 /**
- * CSV files into static lists. Owns `imports`, `import_chunks`, `import_failures` and `import_dry_run_rows`.
- * A file is stored as it comes, then applied in batches: a batch of rows and the place where it ends are one transaction.
- * Promises: a row takes effect once whoever dies on the way, a file that is imported twice changes nothing the second time,
- * and nobody who opted out is subscribed by it.
+ * Imports of CSV files into static lists. Owns `imports`, `import_chunks`, `import_failures` and `import_dry_run_rows`. A file is stored
+ * as it is received, then applied in batches: the rows of a batch and the position where it ends are one transaction. Promises: a row
+ * takes effect once, also when a process dies in between; importing a file again changes nothing; and an import subscribes no user who
+ * opted out.
  */
+export { claimImportBatch, countFailedBatch, finishImportBatch, saveImportedUsers } from './batch.ts'
 export { importJobs } from './jobs.ts'
+export { importsDue } from './queries.ts'
 export { importRoutes } from './routes.ts'

@@ -1,10 +1,8 @@
 import { job } from '../../infra/queue/jobs.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { importNext, type Surroundings } from './apply.ts'
 import * as queries from './queries.ts'
 
-const IMPORT_IDLE_MS = 500
-const CLEAR_IDLE_MS = 5000
+const DELETE_IDLE_MS = 5000
 const HOUR_MS = 3_600_000
 
 const UPLOAD_SILENCE_MAX_MS = HOUR_MS
@@ -12,27 +10,26 @@ const FAILURES_KEPT_DAYS = 30
 
 const UPLOADS_AT_ONCE = 1
 const CHUNKS_AT_ONCE = 100
-const REHEARSALS_AT_ONCE = 5000
+const DRY_RUN_ROWS_AT_ONCE = 5000
 const FAILURES_AT_ONCE = 5000
 
-/** Imports, one batch a project at a time, and what they leave behind. */
-export const importJobs = (surroundings: Surroundings) => [
-  job({ name: 'imports', idleMs: IMPORT_IDLE_MS, run: (ctx) => importNext(ctx, surroundings) }),
-  job({ name: 'imports.clear', idleMs: CLEAR_IDLE_MS, run: clear }),
+/** Jobs that delete what imports leave behind. */
+export const importJobs = [
+  job({ name: 'imports.delete-uploads', idleMs: DELETE_IDLE_MS, run: deleteUploads }),
   job({ name: 'imports.purge', idleMs: HOUR_MS, run: purge }),
 ]
 
-/** Deletes files that are not needed any more, some of one at a time, and uploads that stopped. */
-async function clear(ctx: Ctx): Promise<number> {
+/** Deletes uploads that stopped, and the next part of a file that is not needed any more. */
+async function deleteUploads(ctx: Ctx): Promise<number> {
   const before = new Date(ctx.clock.now().getTime() - UPLOAD_SILENCE_MAX_MS)
   const stopped = await queries.purgeUploads(ctx, before, UPLOADS_AT_ONCE)
-  const over = await queries.importToClear(ctx)
-  if (!over) return stopped
-  const cleared = await queries.clearSome(ctx, over, CHUNKS_AT_ONCE, REHEARSALS_AT_ONCE)
-  return stopped + (cleared || (await queries.markCleared(ctx, over)))
+  const finished = await queries.importToClear(ctx)
+  if (!finished) return stopped
+  const deleted = await queries.clearSome(ctx, finished, CHUNKS_AT_ONCE, DRY_RUN_ROWS_AT_ONCE)
+  return stopped + (deleted || (await queries.markCleared(ctx, finished)))
 }
 
-/** Deletes refused rows when their time is over. */
+/** Deletes the refused rows of imports that ended 30 days ago. */
 async function purge(ctx: Ctx): Promise<number> {
   const old = await queries.importToPurge(ctx, new Date(ctx.clock.now().getTime() - FAILURES_KEPT_DAYS * 24 * HOUR_MS))
   if (!old) return 0

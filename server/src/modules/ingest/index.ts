@@ -1,7 +1,8 @@
 /**
- * What callers send to be applied later: events and queued user updates. Owns no table; accepted requests wait in the ingest queue
- * of `infra/queue`. Promises: a request is checked as a whole, and answered only after it is stored durably; what is stored and
- * cannot be read again is parked with its reason.
+ * Requests that are applied later: events and queued user updates. Owns no table: accepted requests wait in the ingest queue of
+ * `infra/queue`. Promises: a request is checked as a whole, and answered only after it is stored durably; a stored item that cannot be
+ * read again is parked with the reason.
  */
+export { identityKeysOf, type KnownUsers, lookUpUsers, newEventsOf, parkedOf, queuedChangesOf, updatesOf } from './identify.ts'
 export { type Item, readRequest } from './read.ts'
 export { ingestRoutes } from './routes.ts'

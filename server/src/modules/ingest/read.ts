@@ -4,13 +4,16 @@ import type { AcceptedEvent } from '../events/index.ts'
 import { checkItem, type Profile, type QueuedUserChange, type UserUpdate } from '../users/index.ts'
 import { toAcceptedEvent } from './check-events.ts'
 
-/** One item of the log: who it speaks of and, unless it is a queued upsert, the event; or what became different by another way. */
+/**
+ * One item of the ingest queue: a user update, with the event that brought it unless it was sent by itself, or a change of a user that was
+ * made in another way. The key is different for each item.
+ */
 export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
-  | { arrival: UserUpdate; event?: AcceptedEvent }
+  | { update: UserUpdate; event?: AcceptedEvent }
   | { change: QueuedUserChange }
 )
 
-/** Reads the stored bytes again. What an older release accepted and this one does not understand is parked, not lost. */
+/** Reads a stored request. Items that an older release accepted and this one does not understand are parked. */
 export function readRequest({ position, kind, user_id, request_id, received_at, body }: QueueEntry): {
   items: Item[]
   parked: ParkedItem[]
@@ -26,7 +29,7 @@ export function readRequest({ position, kind, user_id, request_id, received_at, 
         continue
       }
       const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
-      items.push({ key, source, arrival: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }) })
+      items.push({ key, source, update: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }) })
     } catch (error) {
       parked.push({ ...source, reason: (error as Error).message })
     }

@@ -9,6 +9,7 @@ import { type MessageIntent, TRANSACTIONAL } from './schema.ts'
 
 /** Creates messages from intents, one for each cause. They are sent after the commit. */
 export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
+  if (intents.length === 0) return
   const inserted = await queries.insertMessages(ctx, TRANSACTIONAL, intents)
   await emit(ctx, () =>
     inserted.map(({ id, campaign_id, channel, bytes }) =>

@@ -29,6 +29,10 @@ export type ListCondition = { list: number }
 export const SUBSCRIPTION_STATES = ['subscribed', 'unsubscribed', 'confirmed'] as const
 export type SubscriptionCondition = { subscription: number; is: (typeof SUBSCRIPTION_STATES)[number] }
 
+/** The system events that a user entered a list or left it. */
+export const [LIST_ENTERED, LIST_LEFT] = ['list_entered', 'list_left'] as const
+export const MEMBERSHIP_EVENTS: readonly string[] = [LIST_ENTERED, LIST_LEFT]
+
 export const CAMPAIGN_ACTIONS = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const
 /** What became of a message of a campaign. */
 export type CampaignCondition = Period & { campaign: number; did: (typeof CAMPAIGN_ACTIONS)[number] }

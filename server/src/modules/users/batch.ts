@@ -1,18 +1,27 @@
-/** Items of a batch: checked one by one, answered in order. */
+/** Items of a batch: each is checked by itself and gets a result of its own. */
 import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { checker } from '../../lib/validate.ts'
-import type { Profile, UserRecord } from './identity.ts'
+import type { Profile, UserRecord, UserUpdate } from './identity.ts'
 import { type BatchResult, type User, UserUpsert } from './schema.ts'
 
 const checkUpsert = checker(UserUpsert)
 
 export type CheckedItem = { profile: Profile } | { faults: Fault[] }
 
-/** Is this a user upsert? Everything that can be known without the database. */
+/** The items of a batch, what is wrong with some, and the updates that the others are. */
+export type CheckedBatch = { items: unknown[]; checked: CheckedItem[]; updates: UserUpdate[] }
+
+/** Checks the items of a batch that was received at this time. */
+export function checkBatch(items: unknown[], at: Date): CheckedBatch {
+  const checked = items.map(checkItem)
+  return { items, checked, updates: checked.flatMap((item): UserUpdate[] => ('profile' in item ? [{ profile: item.profile, at }] : [])) }
+}
+
+/** Checks a user upsert as far as that is possible without the database. */
 export function checkItem(item: unknown): CheckedItem {
   const { faults, value } = checkUpsert(item)
   if (faults.length > 0) return { faults }
@@ -30,7 +39,7 @@ export function checkItem(item: unknown): CheckedItem {
   return { profile }
 }
 
-/** What was checked, in the form it is stored in. A null id means an absent one (D-VAL-5). */
+/** A checked upsert in the form that is stored. A null id means an absent one (D-VAL-5). */
 export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest }: UserUpsert): Profile {
   return {
     ...rest,
@@ -41,17 +50,17 @@ export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest
   }
 }
 
-/** The phone number of an item in E.164 by what is known of the person and the project (D-F-2), or null. */
+/** The phone number of an item in E.164, or null. A number without a country code takes it from the user or the project (D-F-2). */
 export const phoneOf = (project: ProjectDefaults) => (item: Profile, user: UserRecord | null) => {
-  // What came out of here once is not taken apart again: most upserts repeat what is known.
+  // Most upserts repeat the stored number, which was normalised when it was saved.
   if (item.phone === user?.phone) return user?.phone ?? null
-  const whereabouts = { locale: item.locale ?? user?.locale ?? null, timezone: item.timezone ?? user?.timezone ?? null }
-  return normalisePhone(item.phone ?? '', phoneRegions(whereabouts, project))
+  const defaults = { locale: item.locale ?? user?.locale ?? null, timezone: item.timezone ?? user?.timezone ?? null }
+  return normalisePhone(item.phone ?? '', phoneRegions(defaults, project))
 }
 
 /**
- * For what is processed later, when nobody is there to be told: an item must be acceptable by itself.
- * `at` is its position in the request.
+ * Checks an item that is applied later, when its errors can no longer be reported: it must be valid whatever is stored by then.
+ * `at` is its index in the request.
  */
 export function checkDeferredItem(item: unknown, at: number, project: ProjectDefaults): Fault[] {
   const checked = checkItem(item)
@@ -77,7 +86,7 @@ function located(fault: Fault, at: number): Fault {
   return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
 }
 
-/** The answer: one entry an item, in the order of the request. */
+/** The body of the reply: a result for each item, in the order of the request. */
 export function batchResult(items: unknown[], outcomes: ({ user: User } | { faults: Fault[] })[]): BatchResult {
   const results = outcomes.map((outcome, index) => ({
     index,
@@ -88,7 +97,7 @@ export function batchResult(items: unknown[], outcomes: ({ user: User } | { faul
   return { results, succeeded, failed: outcomes.length - succeeded }
 }
 
-/** Echoed exactly as they came, also on failures, when they are strings. */
+/** The ids exactly as they were sent, if they are strings. Failures have them too. */
 function suppliedIds(item: unknown) {
   const { external_id, anonymous_id } = (item ?? {}) as Record<string, unknown>
   return { ...(typeof external_id === 'string' && { external_id }), ...(typeof anonymous_id === 'string' && { anonymous_id }) }
@@ -96,7 +105,7 @@ function suppliedIds(item: unknown) {
 
 function itemError(faults: Fault[]) {
   const [first] = faults
-  if (!first) throw new Error('A refused item has at least one fault.')
+  if (!first) throw new Error('A refused item must have a fault.')
   if (faults.length === 1) {
     const message = first.param === 'body' ? 'The item must be an object.' : first.message
     return { code: first.code, message }

@@ -1,4 +1,4 @@
-/** What became different about people, for those who must look again because of it. */
+/** Records of what is different about users now, for the modules that depend on it. */
 
 import { appendAll } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
@@ -7,27 +7,29 @@ import { sameJson, type UserRecord } from './identity.ts'
 import type { UserMerge } from './queries.ts'
 
 /**
- * What is different about a person: `attribute:email`, `attribute:data.plan` (a top-level key), `devices`, and whatever other
- * modules say of theirs, such as `subscription:4`. Of somebody new, everything is.
+ * What is different about a user: `attribute:email`, `attribute:data.plan` (a top-level key), `devices`, or a name that another module
+ * gives, such as `subscription:4`. For a new user, everything is.
  */
 export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
-  /** The person now, when it is at hand; is not logged. */
+  /** The user as it is now, when it was loaded anyway. Not stored in the queue. */
   user?: UserRecord
 }
 
-/** A fact that the system itself knows about a person, under one of its reserved names. A silent one triggers nothing. */
+/** An event that the server writes about a user, as it is stored in the ingest queue. A silent one triggers no campaign. */
 export type SystemEvent = { name: string; data: Record<string, unknown>; created_at: string; silent?: true }
 
-/** A change as the log of accepted requests keeps it. `merged_from` names people that turned out to be this one. */
+/** A change as it is stored in the ingest queue. `merged_from` lists users that were merged into this one. */
 export type QueuedUserChange = Omit<UserChange, 'user'> & { event?: SystemEvent; merged_from?: UserId[] }
 
 export type UserChanges = { changes: UserChange[]; merges: UserMerge[] }
 
-/** What other modules do when people change or turn out to be one; runs in the same transaction. */
-export type WhenChanged = (ctx: InTx, news: UserChanges) => Promise<void>
+export const joinChanges = (one: UserChanges, other: UserChanges): UserChanges => ({
+  changes: [...one.changes, ...other.changes],
+  merges: [...one.merges, ...other.merges],
+})
 
 const COMPARED = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale', 'has_push_device'] as const
 
@@ -36,15 +38,18 @@ export function differences(before: UserRecord, after: UserRecord): string[] {
   const fields = COMPARED.filter((name) => before[name] !== after[name])
   const created = before.created_at.getTime() === after.created_at.getTime() ? [] : ['created_at']
   const keys = before.data === after.data ? [] : differentKeys(before.data, after.data).map((key) => `data.${key}`)
-  return [...fields, ...created, ...keys].map((name) => `attribute:${name}`)
+  return [...fields, ...created, ...keys].map((name) => `${ATTRIBUTE}${name}`)
 }
+
+/** Attributes are named with this prefix in changes. */
+export const ATTRIBUTE = 'attribute:'
 
 const differentKeys = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (key) => Object.hasOwn(before, key) !== Object.hasOwn(after, key) || !sameJson(before[key], after[key]),
   )
 
-/** Hands changes that were made outside the log to whoever applies the log: they are looked at after what was accepted before. */
+/** Appends changes to the ingest queue. They are applied after everything that was accepted before them. */
 export async function appendUserChanges(ctx: InTx, changes: QueuedUserChange[]): Promise<void> {
   if (changes.length === 0) return
   await appendAll(ctx.db, [
@@ -60,8 +65,8 @@ export async function appendUserChanges(ctx: InTx, changes: QueuedUserChange[]):
   ])
 }
 
-/** The same for people that were saved, with those merged into them. */
-export const appendAllUserChanges = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>
+/** Appends the changes of users that were saved, and their merges, to the ingest queue. */
+export const appendSavedChanges = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>
   appendUserChanges(ctx, [
     ...changes.map(({ user: _, ...change }) => change),
     ...[...Map.groupBy(merges, ({ into_id }) => into_id)].map(

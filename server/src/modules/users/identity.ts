@@ -1,20 +1,20 @@
 /**
- * Which person do these ids mean, and what becomes of them: update, create, link, promote, merge (D-USER-1).
- * Works on people held in memory, item after item; the service loads them before and saves what changed after.
+ * Identity resolution: finds the user that ids belong to, and updates, creates, links, promotes or merges users (D-USER-1). Pure: it works
+ * on users in memory, item by item. The service loads them before and saves what changed afterwards.
  */
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { freeFormProblem } from '../../lib/validate.ts'
 import { DATA_BYTES_MAX } from './schema.ts'
 
-/** A person in memory. Values are replaced, never changed in place, so that a shallow copy is a snapshot. */
+/** A user in memory. Values are replaced, never changed in place, so that a shallow copy is a snapshot. */
 export type UserRecord = {
   /** Negative until the row has an id. */
   id: UserId
   external_id: string | null
   /** The most recently linked one. */
   anonymous_id: string | null
-  /** All of them, oldest first, as far as they were loaded. */
+  /** All anonymous ids that were loaded, oldest first. */
   aliases: string[]
   email: string | null
   phone: string | null
@@ -27,7 +27,7 @@ export type UserRecord = {
   mergedInto: UserRecord | null
 }
 
-/** What an item says about one person; absent keeps, null clears. Ids are absent rather than null. */
+/** The ids and fields that an item gives for a user. An absent field keeps its value, and null clears it. Ids are never null. */
 export type Profile = {
   external_id?: string
   anonymous_id?: string
@@ -38,14 +38,17 @@ export type Profile = {
   data?: Record<string, unknown>
 }
 
+/** A profile and the time when it was received. With a user token, `user_id` names the user in place of the ids. */
+export type UserUpdate = { profile: Profile; at: Date; user_id?: UserId }
+
 export type Users = {
   byExternalId: Map<string, UserRecord>
   byAnonymousId: Map<string, UserRecord>
   created: Set<UserRecord>
   touched: Set<UserRecord>
-  /** Anonymous ids that the database knows, and this transaction holds. */
+  /** Anonymous ids that are stored, and that this transaction has locked. */
   stored: Set<string>
-  /** Anonymous ids that now point elsewhere than in the database. */
+  /** Anonymous ids that belong to another user now than in the database. */
   linked: Set<string>
   merges: { from: UserRecord; into: UserRecord }[]
 }
@@ -60,32 +63,32 @@ export const noUsers = (): Users => ({
   merges: [],
 })
 
-/** What the ids of an item mean, before anything is done about it. */
-type Meaning = { user: UserRecord | null; absorbs: UserRecord | null; takesExternalId: boolean; takesAnonymousId: boolean }
+/** The user that the ids of an item belong to, and what has to be done to make it so. */
+type Resolution = { user: UserRecord | null; absorbs: UserRecord | null; takesExternalId: boolean; takesAnonymousId: boolean }
 
 /** The table of D-USER-1. */
-function meaningOf(users: Users, { external_id, anonymous_id }: Profile): Meaning {
-  const known = external_id === undefined ? undefined : users.byExternalId.get(external_id)
-  const visitor = anonymous_id === undefined ? undefined : users.byAnonymousId.get(anonymous_id)
+function resolve(users: Users, { external_id, anonymous_id }: Profile): Resolution {
+  const byExternal = external_id === undefined ? undefined : users.byExternalId.get(external_id)
+  const byAnonymous = anonymous_id === undefined ? undefined : users.byAnonymousId.get(anonymous_id)
   const nothing = { absorbs: null, takesExternalId: false, takesAnonymousId: false }
-  if (external_id === undefined) return { ...nothing, user: visitor ?? null, takesAnonymousId: !visitor }
-  if (anonymous_id === undefined) return { ...nothing, user: known ?? null, takesExternalId: !known }
-  if (known)
+  if (external_id === undefined) return { ...nothing, user: byAnonymous ?? null, takesAnonymousId: !byAnonymous }
+  if (anonymous_id === undefined) return { ...nothing, user: byExternal ?? null, takesExternalId: !byExternal }
+  if (byExternal)
     return {
       ...nothing,
-      user: known,
-      takesAnonymousId: known !== visitor,
-      absorbs: visitor && visitor !== known && isAnonymous(visitor) ? visitor : null,
+      user: byExternal,
+      takesAnonymousId: byExternal !== byAnonymous,
+      absorbs: byAnonymous && byAnonymous !== byExternal && isAnonymous(byAnonymous) ? byAnonymous : null,
     }
-  if (visitor && isAnonymous(visitor)) return { ...nothing, user: visitor, takesExternalId: true }
+  if (byAnonymous && isAnonymous(byAnonymous)) return { ...nothing, user: byAnonymous, takesExternalId: true }
   return { ...nothing, user: null, takesExternalId: true, takesAnonymousId: true }
 }
 
 const isAnonymous = (user: UserRecord) => user.external_id === null
 
 /**
- * Applies one item: all of it, or (when a rule about the result is broken) none of it.
- * `now` is when the item arrived; `phoneOf` turns a phone number into E.164 or null.
+ * Applies one item, or none of it when the result would be invalid. `now` is when the item was received; `phoneOf` returns a phone number
+ * in E.164, or null.
  */
 export function applyProfile(
   users: Users,
@@ -93,13 +96,13 @@ export function applyProfile(
   now: Date,
   phoneOf: (item: Profile, user: UserRecord | null) => string | null,
 ): { user: UserRecord } | { fault: Fault } {
-  const meaning = meaningOf(users, item)
-  const before = meaning.user && meaning.absorbs ? mergeTarget(meaning.user, meaning.absorbs) : meaning.user
+  const resolution = resolve(users, item)
+  const before = resolution.user && resolution.absorbs ? merged(resolution.user, resolution.absorbs) : resolution.user
   const changes = changesOf(item, before, phoneOf)
   if ('fault' in changes) return changes
-  const user = meaning.user ?? newUser(users, now)
-  if (meaning.absorbs && before) absorb(users, user, meaning.absorbs, before, now)
-  claimIds(users, user, item, meaning, now)
+  const user = resolution.user ?? newUser(users, now)
+  if (resolution.absorbs && before) absorb(users, user, resolution.absorbs, before, now)
+  claimIds(users, user, item, resolution, now)
   change(users, user, changes.fields, now)
   return { user }
 }
@@ -129,7 +132,7 @@ function changesOf(
   return { fields: { email: keep('email'), phone, timezone: keep('timezone'), locale: keep('locale'), data } }
 }
 
-/** Shallow merge; a null removes its key, nested values are replaced whole (D-USER-4). */
+/** Merges the top level: null removes a key, and nested values are replaced as a whole (D-USER-4). */
 export function mergeData(old: Record<string, unknown>, given: Record<string, unknown>): Record<string, unknown> {
   // Entries rather than assignment: a member called `__proto__` is data like any other.
   const merged = new Map(Object.entries(old))
@@ -140,8 +143,8 @@ export function mergeData(old: Record<string, unknown>, given: Record<string, un
   return Object.fromEntries(merged)
 }
 
-/** The survivor of a merge: keeps its values, inherits what it lacks. */
-function mergeTarget(mergedInto: UserRecord, from: UserRecord): UserRecord {
+/** The user after a merge: it keeps its values and inherits those that it does not have. */
+function merged(mergedInto: UserRecord, from: UserRecord): UserRecord {
   return {
     ...mergedInto,
     email: mergedInto.email ?? from.email,
@@ -178,7 +181,7 @@ function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherite
   const { email, phone, timezone, locale, data, has_push_device, created_at } = inherited
   Object.assign(mergedInto, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at: now })
   mergedInto.aliases = [...mergedInto.aliases, ...from.aliases]
-  Object.assign(from, { mergedInto: mergedInto, anonymous_id: null, aliases: [], updated_at: now })
+  Object.assign(from, { mergedInto, anonymous_id: null, aliases: [], updated_at: now })
   for (const [anonymousId, user] of users.byAnonymousId) {
     if (user !== from) continue
     users.byAnonymousId.set(anonymousId, mergedInto)
@@ -188,14 +191,14 @@ function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherite
   users.touched.add(mergedInto).add(from)
 }
 
-function claimIds(users: Users, user: UserRecord, item: Profile, meaning: Meaning, now: Date) {
-  if (meaning.takesExternalId && item.external_id !== undefined) {
+function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Resolution, now: Date) {
+  if (resolution.takesExternalId && item.external_id !== undefined) {
     user.external_id = item.external_id
     user.updated_at = now
     users.byExternalId.set(item.external_id, user)
     users.touched.add(user)
   }
-  if (!meaning.takesAnonymousId || item.anonymous_id === undefined) return
+  if (!resolution.takesAnonymousId || item.anonymous_id === undefined) return
   const { anonymous_id } = item
   const former = users.byAnonymousId.get(anonymous_id)
   if (former && former !== user) loseAnonymousId(users, former, anonymous_id, now)
@@ -207,7 +210,7 @@ function claimIds(users: Users, user: UserRecord, item: Profile, meaning: Meanin
   users.touched.add(user)
 }
 
-/** A shared device: the id follows whoever used it last. */
+/** On a shared device, the anonymous id moves to the user who used it last. */
 function loseAnonymousId(users: Users, former: UserRecord, anonymousId: string, now: Date) {
   former.aliases = former.aliases.filter((alias) => alias !== anonymousId)
   if (former.anonymous_id !== anonymousId) return
@@ -229,7 +232,7 @@ const sameFields = (a: Fields, b: Fields) =>
   a.locale === b.locale &&
   (a.data === b.data || sameJson(a.data, b.data))
 
-/** Equal as JSON, whatever the order of members. */
+/** Are the values the same JSON, apart from the order of members? */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false

@@ -9,21 +9,21 @@
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 export { samplesOf } from './attribute-profiles/queries.ts'
 export { Coverage, nameInRules, Samples } from './attribute-profiles/schema.ts'
-export { checkDeferredItem, checkItem, phoneOf, toProfile } from './batch.ts'
+export { checkBatch, checkDeferredItem, checkItem, phoneOf, toProfile } from './batch.ts'
 export {
-  appendAllUserChanges,
+  appendSavedChanges,
   appendUserChanges,
+  joinChanges,
   type QueuedUserChange,
   type SystemEvent,
   type UserChange,
   type UserChanges,
-  type WhenChanged,
 } from './changes.ts'
 export { contactsOf } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { pushDevicesOf } from './devices/queries.ts'
-export { identifyUsers, identityKeysOf, type KnownIds, knownIds } from './identify-users.ts'
-export type { Profile } from './identity.ts'
+export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
+export type { Profile, UserUpdate } from './identity.ts'
 export { userJobs } from './jobs.ts'
 export {
   devicesOf,
@@ -36,8 +36,10 @@ export {
   resolveIds,
   type UserMerge,
 } from './queries.ts'
+export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'
-export { Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
+export { type BatchResult, Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
-export { findLiveUsers, requireUser, usersForCaller } from './service.ts'
-export { type UserUpdate, upsertUsers } from './upsert-users.ts'
+export { findLiveUsers, presentBatch, requireUser, usersForCaller } from './service.ts'
+export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
+export { upsertUsers } from './upsert-users.ts'

@@ -9,7 +9,6 @@ import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
-import type { WhenChanged } from './changes.ts'
 import { userListing } from './queries.ts'
 import { BatchResult, Device, DeviceInput, Session, User, UserBatch, UserWithDevices } from './schema.ts'
 import {
@@ -22,7 +21,6 @@ import {
   registerDevice,
   requireUser,
   saveAttribute,
-  saveUsers,
 } from './service.ts'
 
 const params = { userId: pathUser }
@@ -33,8 +31,9 @@ const AttributeInput = Exact({
   end_user: Type.Optional(Type.Boolean({ description: 'The user itself may see it.' })),
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
-/** `whenChanged` tells the other modules what became different. */
-export const userRoutes = (whenChanged: WhenChanged) => [
+
+/** `saveUsers` saves a batch of users, with everything that other modules store about them. */
+export const userRoutes = (saveUsers: (ctx: ProjectCtx, items: unknown[]) => Promise<BatchResult>) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -43,7 +42,7 @@ export const userRoutes = (whenChanged: WhenChanged) => [
     access: { secret: 'editor' },
     body: UserBatch,
     reply: BatchResult,
-    run: (ctx, { body }) => saveUsers(ctx, body, whenChanged),
+    run: (ctx, { body }) => saveUsers(ctx, body),
   }),
   route({
     method: 'GET',

@@ -4,13 +4,13 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
-import { batchResult, checkItem } from './batch.ts'
-import { appendUserChanges, type WhenChanged } from './changes.ts'
+import { batchResult, type CheckedBatch } from './batch.ts'
+import { appendUserChanges } from './changes.ts'
 import type { UserRecord } from './identity.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
 import { searchRecent } from './search.queries.ts'
-import { type UserUpdate, upsertUsers } from './upsert-users.ts'
+import type { UpsertOutcome } from './upsert-users.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
@@ -31,16 +31,13 @@ export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<voi
   attributeRules.forget()
 }
 
-/** Saves what can be saved and says, item by item, what could not be. */
-export async function saveUsers(ctx: ProjectCtx, items: unknown[], whenChanged: WhenChanged): Promise<BatchResult> {
-  const at = ctx.clock.now()
-  const checked = items.map(checkItem)
-  const arrivals = checked.flatMap((item): UserUpdate[] => ('profile' in item ? [{ profile: item.profile, at }] : []))
-  const saved = (arrivals.length > 0 ? await upsertUsers(ctx, arrivals, whenChanged) : []).values()
+/** The reply to a batch, from the outcomes of its updates: a result for each item. */
+export async function presentBatch(ctx: ProjectCtx, { items, checked }: CheckedBatch, upserted: UpsertOutcome[]): Promise<BatchResult> {
+  const left = upserted.values()
   const rules = await attributeRules.get(ctx, ctx.projectId)
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
-    const outcome = saved.next().value
+    const outcome = left.next().value
     return outcome && 'user' in outcome ? { user: present(ctx, toRow(ctx, outcome.user), rules) } : { faults: outcome?.faults ?? [] }
   })
   const result = batchResult(items, outcomes)

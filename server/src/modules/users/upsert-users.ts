@@ -1,27 +1,27 @@
-/** Saves a batch of profiles in one transaction with a handful of statements, whatever its size. */
+/** Saves a batch of user updates with a handful of statements, whatever its size. */
 
 import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { phoneOf } from './batch.ts'
-import { differences, type UserChange, type WhenChanged } from './changes.ts'
-import { applyProfile, noUsers, type Profile, type UserRecord, type Users } from './identity.ts'
+import { differences, type UserChange, type UserChanges } from './changes.ts'
+import { applyProfile, noUsers, type Profile, type UserRecord, type Users, type UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
-
-/** A profile and when it arrived; `user_id` stands for the ids when a user token said who it is. */
-export type UserUpdate = { profile: Profile; at: Date; user_id?: UserId }
 
 export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
 
-/** Applies the arrivals in order and saves the outcome, all or nothing. Each answer is the person right after its item. */
-export const upsertUsers = (ctx: ProjectCtx, arrivals: UserUpdate[], whenChanged: WhenChanged): Promise<UpsertOutcome[]> =>
-  inTx(ctx, (ctx) => upsertInside(ctx, arrivals, whenChanged))
+type Upserted = { outcomes: UpsertOutcome[]; changes: UserChanges }
 
-async function upsertInside(ctx: InTx, arrivals: UserUpdate[], whenChanged: WhenChanged): Promise<UpsertOutcome[]> {
-  const { people: users, known, before } = await load(ctx, arrivals)
+/**
+ * Applies updates in order. Each outcome is the user as it was right after its update. `changes` say what is different at the end, and
+ * the caller has to act on them: other modules store data of merged users too.
+ */
+export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Upserted> {
+  if (updates.length === 0) return { outcomes: [], changes: { changes: [], merges: [] } }
+  const { users, known, before } = await load(ctx, updates)
   const normalise = phoneOf(ctx.project)
-  const outcomes = arrivals.map(({ profile, at, user_id }): UpsertOutcome => {
+  const outcomes = updates.map(({ profile, at, user_id }): UpsertOutcome => {
     const bound = user_id === undefined ? undefined : known.get(user_id)
     const outcome = applyProfile(users, bound ? boundTo(bound, profile) : profile, at, normalise)
     return 'fault' in outcome ? { faults: [outcome.fault] } : { user: { ...outcome.user } }
@@ -29,10 +29,11 @@ async function upsertInside(ctx: InTx, arrivals: UserUpdate[], whenChanged: When
   await save(ctx, users, before)
   const merges = users.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastMergedInto(into).id }))
   if (merges.length > 0) await queries.moveUserRows(ctx, merges)
-  const changes = changesOf(users, before)
-  if (merges.length + changes.length > 0) await whenChanged(ctx, { changes, merges })
   if ([...users.linked].some((anonymousId) => users.stored.has(anonymousId))) await queries.endIdentityEpoch(ctx)
-  return outcomes.map((outcome) => ('user' in outcome ? { user: withId(outcome.user, users) } : outcome))
+  return {
+    outcomes: outcomes.map((outcome) => ('user' in outcome ? { user: withId(outcome.user, users) } : outcome)),
+    changes: { changes: changesOf(users, before), merges },
+  }
 }
 
 function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChange[] {
@@ -46,7 +47,7 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
 }
 
-// A token names a person by number; the item then speaks of that person by whichever id it has.
+// A user token names its user by number; the update then applies to the external or anonymous id of that user.
 function boundTo(user: UserRecord, profile: Profile): Profile {
   const { external_id, anonymous_id } = user
   if (external_id !== null) return { ...profile, external_id }
@@ -54,19 +55,19 @@ function boundTo(user: UserRecord, profile: Profile): Profile {
 }
 
 type Loaded = {
-  people: Users
+  users: Users
   known: Map<UserId, UserRecord>
-  /** Each of them as they were. */
+  /** A copy of each user as it was loaded. */
   before: Map<UserRecord, UserRecord>
 }
 
-async function load(ctx: InTx, arrivals: UserUpdate[]): Promise<Loaded> {
-  const anonymousIds = idsOf(arrivals, 'anonymous_id')
+async function load(ctx: InTx, updates: UserUpdate[]): Promise<Loaded> {
+  const anonymousIds = idsOf(updates, 'anonymous_id')
   const aliases = anonymousIds.length > 0 ? await queries.lockAliases(ctx, anonymousIds) : []
-  const bound = arrivals.flatMap(({ user_id }) => (user_id === undefined ? [] : [user_id]))
+  const bound = updates.flatMap(({ user_id }) => (user_id === undefined ? [] : [user_id]))
   const ids = [...aliases.map(({ user_id }) => user_id), ...bound]
-  // Which other anonymous ids somebody has matters only when one of them moves.
-  const rows = await queries.lockUsers(ctx, idsOf(arrivals, 'external_id'), ids, anonymousIds.length > 0)
+  // The other anonymous ids of a user matter only when one of them moves.
+  const rows = await queries.lockUsers(ctx, idsOf(updates, 'external_id'), ids, anonymousIds.length > 0)
   const users = noUsers()
   const known = new Map(
     rows.map(({ aliases, ...row }): [UserId, UserRecord] => [row.id, { ...row, aliases: aliases ?? [], mergedInto: null }]),
@@ -74,25 +75,25 @@ async function load(ctx: InTx, arrivals: UserUpdate[]): Promise<Loaded> {
   for (const user of known.values()) if (user.external_id !== null) users.byExternalId.set(user.external_id, user)
   for (const { anonymous_id, user_id } of aliases) {
     const user = known.get(user_id)
-    // We hold the id: if its person is not there, the person is gone, and the id is anybody's.
+    // The id is locked. If its user is not there, the user was erased, and the id is free.
     if (user) users.byAnonymousId.set(anonymous_id, user)
     users.stored.add(anonymous_id)
   }
-  for (const id of bound) holdAnonymous(users, known.get(id))
-  return { people: users, known, before: new Map([...known.values()].map((user) => [user, { ...user }])) }
+  for (const id of bound) addAnonymousId(users, known.get(id))
+  return { users, known, before: new Map([...known.values()].map((user) => [user, { ...user }])) }
 }
 
-function holdAnonymous(users: Users, user: UserRecord | undefined) {
+function addAnonymousId(users: Users, user: UserRecord | undefined) {
   if (!user?.anonymous_id) return
   users.byAnonymousId.set(user.anonymous_id, user)
   users.stored.add(user.anonymous_id)
 }
 
-const idsOf = (arrivals: UserUpdate[], name: 'external_id' | 'anonymous_id') => [
-  ...new Set(arrivals.flatMap(({ profile }) => profile[name] ?? [])),
+const idsOf = (updates: UserUpdate[], name: 'external_id' | 'anonymous_id') => [
+  ...new Set(updates.flatMap(({ profile }) => profile[name] ?? [])),
 ]
 
-// U+001F cannot stand in any of them, so that no search matches across two.
+// None of them can contain U+001F, so that no search matches across two of them.
 const searchText = ({ external_id, email, phone, anonymous_id }: UserRecord) =>
   [external_id, email, phone, anonymous_id].filter((part) => part !== null).join('\u001f')
 
@@ -107,14 +108,14 @@ async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>
         created.map((user) => toRow(user, undefined)),
       )) < created.length
     )
-      throw new Conflict('A person was created at the same time.')
+      throw new Conflict('Another transaction created one of the users.')
   }
   const changed = [...users.touched].filter((user) => before.has(user))
   if (changed.length > 0) {
     const rows = changed.map((user) => toRow(user, before.get(user)))
-    // A visitor who gets an external id may meet somebody who was created with it a moment ago.
+    // Another transaction may have created a user with the external id that an anonymous user gets here.
     await queries.updateUsers(ctx, rows).catch((error: unknown) => {
-      throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('An external id was taken at the same time.') : error
+      throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('Another transaction took an external id.') : error
     })
   }
   await saveAliases(ctx, users)
@@ -129,7 +130,7 @@ async function saveAliases(ctx: InTx, users: Users): Promise<void> {
   const fresh = links.filter(({ anonymous_id }) => !users.stored.has(anonymous_id))
   const moved = links.filter(({ anonymous_id }) => users.stored.has(anonymous_id))
   if (fresh.length > 0 && (await queries.insertAliases(ctx, fresh)) < fresh.length)
-    throw new Conflict('An anonymous id was linked at the same time.')
+    throw new Conflict('Another transaction linked an anonymous id.')
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
 }
 
@@ -145,7 +146,7 @@ function toRow(user: UserRecord, before: UserRecord | undefined): queries.SavedU
 
 const lastMergedInto = (user: UserRecord): UserRecord => (user.mergedInto ? lastMergedInto(user.mergedInto) : user)
 
-// Snapshots of people that were new then still carry the provisional id.
+// A snapshot of a user that was new then still has the provisional id.
 function withId(snapshot: UserRecord, users: Users): UserRecord {
   if (snapshot.id > 0) return snapshot
   const user = [...users.created][-snapshot.id - 1] as UserRecord

@@ -32,7 +32,10 @@ async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number):
     const locked = await queries.lockPendingAction(ctx, id, 'share')
     if (!locked) return null
     const key = `${id}:${locked.pending_action}`
-    const { changed, last } = await ACTIONS[locked.pending_action](ctx, id, locked.state, { after: progress.get(key) ?? null, limit: chunkMessages })
+    const { changed, last } = await ACTIONS[locked.pending_action](ctx, id, locked.state, {
+      after: progress.get(key) ?? null,
+      limit: chunkMessages,
+    })
     if (last === null) progress.delete(key)
     else progress.set(key, last)
     return changed

@@ -4,12 +4,12 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { UNDIVIDED } from '../../../infra/queue/partitions.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { allJobs } from '../../../workers.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { mergeMemberships } from '../live/merges.ts'
-import { loadRegistry } from '../live/registry.ts'
 import { createListBuilder } from './build.ts'
 
 /** Who was looked at; when everybody was, the list is live. */
@@ -90,8 +90,7 @@ test('somebody else who turned out to be the same after the list went live count
   await same('two')
   const users = await w.db.many(Id, sql`select id from users where project_id = ${w.projectId} order by id`)
   const [one, two, kim] = users.map(({ id }) => id as UserId) as [UserId, UserId, UserId]
-  for (const from_id of [one, two])
-    await inTx(w.ctx, async (ctx) => mergeMemberships(ctx, await loadRegistry(ctx), 0, [{ from_id, into_id: kim }]))
+  for (const from_id of [one, two]) await inTx(w.ctx, async (ctx) => mergeMemberships(ctx, [{ from_id, into_id: kim }], UNDIVIDED))
   const kept = await w.db.many(Kept, sql`select user_id, cardinality(times) as times from tracked_times where project_id = ${w.projectId}`)
   expect(kept).toEqual([{ user_id: kim, times: 3 }])
 })

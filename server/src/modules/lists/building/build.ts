@@ -4,6 +4,7 @@
  * the chunk, or is kept up to date from then on. That is what makes the outcome the same as if the list had always been there.
  */
 
+import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
@@ -34,7 +35,6 @@ const CHUNK_MS = 60
 const CHUNK_IDLE_MS = 250
 /** While live work waits, building rests so many times as long as it took: it costs that work a tenth at most. */
 const REST = 9
-const BUILDING_PARTITION = -2
 
 type Pace = { size: number; pages: number; restUntilMs: number }
 
@@ -125,7 +125,7 @@ async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, {
     tables: ruleTables,
   })
   const members = await queries.fillUsers(ctx, id, statement, after, last)
-  await addToCounts(ctx, BUILDING_PARTITION, new Map([[id, members]]))
+  await addToCounts(ctx, BUILDING, new Map([[id, members]]))
   await queries.advance(ctx, id, last, users)
 }
 

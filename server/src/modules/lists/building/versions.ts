@@ -30,8 +30,8 @@ export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: List
 
 /** Builds anew the lists that mention something which is different for everybody at once. */
 export async function rebuildListsDependingOn(ctx: InTx, what: string): Promise<void> {
-  const { mentioning, versions } = await loadRegistry(ctx)
-  await rebuild(ctx, versions, new Set(mentioning(what).map(({ listId }) => listId)))
+  const { dependingOn, versions } = await loadRegistry(ctx)
+  await rebuild(ctx, versions, new Set(dependingOn(what).map(({ listId }) => listId)))
 }
 
 /** Each list by its newest rule. */

@@ -1,20 +1,19 @@
-/** Nobody did anything, and yet: a window has closed, a date has come. */
+/** Memberships that change because time passes: a time window ends, or a date is reached. */
+import { TIMERS } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
-import { evaluateMemberships, type MembershipChange } from './evaluate.ts'
+import { evaluate } from './evaluate.ts'
+import type { MembershipChange } from './membership-changes.ts'
 import * as queries from './queries.ts'
-import type { Registry } from './registry.ts'
+import { registryOf } from './registry.ts'
 
-const LAPSED_AT_ONCE = 2000
+const EVALUATED_AT_ONCE = 2000
 
-/** Looks again at those whose time has come. `looked` is how many there were. */
-export async function evaluateDueMemberships(
-  ctx: InTx,
-  registry: Registry,
-  partition: number,
-): Promise<{ moves: MembershipChange[]; looked: number }> {
-  const due = await queries.findDue(ctx, LAPSED_AT_ONCE)
-  if (due.length === 0) return { moves: [], looked: 0 }
-  const orphans = due.filter(({ version_id }) => !registry.byId.has(version_id))
+/** Evaluates the memberships whose time to be checked has come. `evaluated` is how many there were. The caller has locked the lists. */
+export async function evaluateDueMemberships(ctx: InTx): Promise<{ changes: MembershipChange[]; evaluated: number }> {
+  const due = await queries.findDue(ctx, EVALUATED_AT_ONCE)
+  if (due.length === 0) return { changes: [], evaluated: 0 }
+  const { byId } = await registryOf(ctx)
+  const orphans = due.filter(({ version_id }) => !byId.has(version_id))
   if (orphans.length > 0) await queries.forgetDue(ctx, orphans)
-  return { moves: await evaluateMemberships(ctx, registry, partition, { due }), looked: due.length }
+  return { changes: await evaluate(ctx, { due }, TIMERS), evaluated: due.length }
 }

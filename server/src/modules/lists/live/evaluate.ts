@@ -1,53 +1,77 @@
 /**
- * Who moves into a list or out of it because of what happened. Only the lists that mention what changed are looked at, only for
- * the people it happened to, in the order in which lists mention each other. Everything a batch needs is read by a few statements
- * for each rank, decided in memory, and written by a few.
+ * Decides memberships again after a change. Only the lists that depend on what changed are evaluated, only for the users it happened to,
+ * and each list after those that its rule names. What a batch needs is read by a few statements for each rank of lists, decided in memory,
+ * and written by a few.
  */
 
+import type { Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
-import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { StoredEvent } from '../../events/index.ts'
 import { matchesTracker } from '../../rules/index.ts'
-import type { UserChange } from '../../users/index.ts'
+import type { UserChange, UserChanges } from '../../users/index.ts'
 import { factsOf, loadUserRows, type Times } from './load-facts.ts'
+import { type MembershipChange, membershipEvent } from './membership-changes.ts'
 import * as queries from './queries.ts'
-import { isMaintained, type Registry, type Version } from './registry.ts'
+import { isMaintained, type Registry, registryOf, type Version } from './registry.ts'
 import { type Additions, add, loadTimes, openTimes, timesFor } from './times.ts'
 
-/** Somebody entered a list, or left it. */
-export type MembershipChange = { userId: UserId; listId: ListId; entered: boolean }
+/**
+ * Evaluates memberships after these events and changes, and saves them. A user that others were merged into is evaluated for all lists:
+ * everything about it may be different. The caller holds the lock on lists.
+ */
+export async function evaluateMemberships(
+  ctx: InTx,
+  events: StoredEvent[],
+  { changes, merges }: UserChanges,
+  partition: Partition,
+): Promise<MembershipChange[]> {
+  const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
+  const merged = new Set(mergedInto.values())
+  const reasons = {
+    events: events.map(({ userId, event: { name, data, createdAt } }) => ({
+      userId: mergedInto.get(userId) ?? userId,
+      name,
+      data,
+      createdAtMs: createdAt.getTime(),
+    })),
+    changes: [
+      ...changes.filter(({ user_id }) => !merged.has(user_id)),
+      ...[...merged].map((user_id) => ({ user_id, what: [], is_new: true as const })),
+    ],
+  }
+  const found = await evaluate(ctx, reasons, partition)
+  return found.map((change) => (merged.has(change.userId) ? { ...change, inherited: true } : change))
+}
 
-/** An event that was stored, as the rules see it. */
-export type StoredEvent = { userId: UserId; name: string; data: Record<string, unknown>; createdAtMs: number }
+/** An event of a user, as rules see it. */
+type RuleEvent = { userId: UserId; name: string; data: Record<string, unknown>; createdAtMs: number }
 
-export type Evaluation = {
-  occurrences?: StoredEvent[]
+/** Why memberships are evaluated. */
+type Reasons = {
+  events?: RuleEvent[]
   changes?: UserChange[]
-  /** Whose time has come. */
   due?: { user_id: UserId; version_id: ListVersionId }[]
 }
 
-/** What is still to be looked at: people by version. */
+/** The users that are still to be evaluated, by version. */
 type Pending = Map<Version, Set<UserId>>
 type Work = {
   registry: Registry
-  partition: number
+  partition: Partition
   nowMs: number
-  /** Up to this rank everything is decided. */
+  /** Lists up to this rank are decided. */
   rank: number
   pending: Pending
   additions: Additions
-  /** Who did something that the reading of past events may have missed. */
-  marks: Map<TrackerId, Set<UserId>>
+  /** Users of new events that a scan may have missed. */
+  stale: Map<TrackerId, Set<UserId>>
   changes: Map<UserId, UserChange>
 }
 
-/** Looks again, and writes down where people stand now. The answer is who moved, each once. */
-export async function evaluateMemberships(
-  ctx: InTx,
-  registry: Registry,
-  partition: number,
-  happened: Evaluation,
-): Promise<MembershipChange[]> {
+/** Evaluates memberships for these reasons, and saves them. Returns each change once. */
+export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition): Promise<MembershipChange[]> {
+  const registry = await registryOf(ctx)
   if (registry.versions.length === 0) return []
   const work: Work = {
     registry,
@@ -56,34 +80,34 @@ export async function evaluateMemberships(
     rank: -1,
     pending: new Map(),
     additions: new Map(),
-    marks: new Map(),
-    changes: new Map((happened.changes ?? []).map((change) => [change.user_id, change])),
+    stale: new Map(),
+    changes: new Map((reasons.changes ?? []).map((change) => [change.user_id, change])),
   }
-  for (const occurrence of happened.occurrences ?? []) occurred(work, occurrence)
-  for (const change of happened.changes ?? []) changed(work, change)
-  for (const { user_id, version_id } of happened.due ?? []) {
+  for (const event of reasons.events ?? []) addEvent(work, event)
+  for (const change of reasons.changes ?? []) addChange(work, change)
+  for (const { user_id, version_id } of reasons.due ?? []) {
     const version = registry.byId.get(version_id)
-    if (version) lookAgain(work, version, user_id)
+    if (version) addUser(work, version, user_id)
   }
-  const moves: MembershipChange[] = []
+  const changes: MembershipChange[] = []
   while (work.pending.size + work.additions.size > 0) {
-    const moved = await nextRank(ctx, work)
-    for (const move of moved) announce(work, move)
-    moves.push(...moved)
+    const found = await evaluateNextRank(ctx, work)
+    for (const change of found) addMembershipChange(work, change)
+    changes.push(...found)
   }
-  if (work.marks.size > 0) await queries.markStale(ctx, work.marks)
-  return moves
+  if (work.stale.size > 0) await queries.markStale(ctx, work.stale)
+  return changes
 }
 
-function occurred(work: Work, { userId, name, data, createdAtMs }: StoredEvent): void {
+function addEvent(work: Work, { userId, name, data, createdAtMs }: RuleEvent): void {
   const event = { name, data, createdAtMs }
-  for (const version of work.registry.mentioning(`event:${name}`)) {
-    const kept = isMaintained(version, userId)
-    if (!kept && !version.isScanned) continue
+  for (const version of work.registry.dependingOn(`event:${name}`)) {
+    const isKept = isMaintained(version, userId)
+    if (!isKept && !version.isScanned) continue
     for (const { id, tracker } of version.trackers) {
       if (!matchesTracker(tracker, event, work.nowMs)) continue
-      if (!kept) {
-        work.marks.set(id, (work.marks.get(id) ?? new Set()).add(userId))
+      if (!isKept) {
+        work.stale.set(id, (work.stale.get(id) ?? new Set()).add(userId))
         continue
       }
       if (version.rank > work.rank) add(work.additions, { version, id, tracker }, userId, createdAtMs)
@@ -91,12 +115,12 @@ function occurred(work: Work, { userId, name, data, createdAtMs }: StoredEvent):
   }
 }
 
-function changed(work: Work, { user_id, what, is_new }: UserChange): void {
-  if (is_new) for (const version of work.registry.versions) lookAgain(work, version, user_id)
-  else for (const name of what) for (const version of work.registry.mentioning(name)) lookAgain(work, version, user_id)
+function addChange(work: Work, { user_id, what, is_new }: UserChange): void {
+  if (is_new) for (const version of work.registry.versions) addUser(work, version, user_id)
+  else for (const name of what) for (const version of work.registry.dependingOn(name)) addUser(work, version, user_id)
 }
 
-function lookAgain({ pending, rank }: Work, version: Version, userId: UserId): void {
+function addUser({ pending, rank }: Work, version: Version, userId: UserId): void {
   if (!isMaintained(version, userId) || version.rank <= rank) return
   queue(pending, version, userId)
 }
@@ -107,55 +131,51 @@ function queue(pending: Pending, version: Version, userId: UserId): void {
   else pending.set(version, new Set([userId]))
 }
 
-/** A move is a fact for the lists that mention the list, or count the moves. */
-function announce(work: Work, { userId, listId, entered }: MembershipChange): void {
-  for (const version of work.registry.mentioning(`list:${listId}`)) lookAgain(work, version, userId)
-  occurred(work, { userId, name: entered ? 'list_entered' : 'list_left', data: { list_id: listId }, createdAtMs: work.nowMs })
+/** Lists can depend on a list, and count the events of its membership changes. */
+function addMembershipChange(work: Work, { userId, listId, entered }: MembershipChange): void {
+  for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId)
+  const { name, data } = membershipEvent(listId, entered, new Date(work.nowMs))
+  addEvent(work, { userId, name, data, createdAtMs: work.nowMs })
 }
 
-async function nextRank(ctx: InTx, work: Work): Promise<MembershipChange[]> {
+async function evaluateNextRank(ctx: InTx, work: Work): Promise<MembershipChange[]> {
   const additions = [...work.additions.values()]
   work.rank = Math.min(...[...work.pending.keys(), ...additions.map(({ version }) => version)].map((version) => version.rank))
   const added = additions.filter(({ version }) => version.rank === work.rank)
   for (const { id } of added) work.additions.delete(id)
-  const book = openTimes(work.nowMs)
-  // Events that change none of the times that matter are no reason to look again.
-  for (const { version, userId } of await loadTimes(ctx, book, added)) queue(work.pending, version, userId)
+  const times = openTimes(work.nowMs)
+  // Events that leave the tracked times as they are cannot change a membership.
+  for (const { version, userId } of await loadTimes(ctx, times, added)) queue(work.pending, version, userId)
   const now = [...work.pending].filter(([version]) => version.rank === work.rank)
   for (const [version] of now) work.pending.delete(version)
-  return now.length === 0 ? [] : settle(ctx, work, now, await timesFor(ctx, book, now))
+  return now.length === 0 ? [] : decideAll(ctx, work, now, await timesFor(ctx, times, now))
 }
 
-async function settle(ctx: InTx, work: Work, now: [Version, Set<UserId>][], times: Times): Promise<MembershipChange[]> {
-  const everybody = [...new Set(now.flatMap(([, users]) => [...users]))]
-  const users = await loadUserRows(
-    ctx,
-    work.registry,
-    now.map(([version]) => version),
-    everybody,
-    work.changes,
-  )
-  const outcome: Outcome = { saved: [], gone: [], counts: new Map(), moves: [] }
+async function decideAll(ctx: InTx, work: Work, now: [Version, Set<UserId>][], times: Times): Promise<MembershipChange[]> {
+  const versions = now.map(([version]) => version)
+  const userIds = [...new Set(now.flatMap(([, ids]) => [...ids]))]
+  const users = await loadUserRows(ctx, work.registry, versions, userIds, work.changes)
+  const outcome: Outcome = { saved: [], deleted: [], counts: new Map(), changes: [] }
   for (const [version, ids] of now) {
     const facts = factsOf(version, users, times)
-    for (const id of ids) if (facts.is(id)) decide(work, version, id, facts.standing(id), facts.user, outcome)
+    for (const id of ids) if (facts.select(id)) decide(work, version, id, facts.membership(id), facts.user, outcome)
   }
   if (outcome.saved.length > 0) await queries.saveStandings(ctx, outcome.saved)
-  if (outcome.gone.length > 0) await queries.deleteStandings(ctx, outcome.gone)
+  if (outcome.deleted.length > 0) await queries.deleteStandings(ctx, outcome.deleted)
   await queries.addToCounts(ctx, work.partition, outcome.counts)
-  return outcome.moves
+  return outcome.changes
 }
 
 type Outcome = {
   saved: queries.Standing[]
-  gone: { user_id: UserId; version_id: ListVersionId }[]
+  deleted: { user_id: UserId; version_id: ListVersionId }[]
   counts: Map<ListVersionId, number>
-  moves: MembershipChange[]
+  changes: MembershipChange[]
 }
 
 /**
- * Where a person stands with a version now. An instant to look again that is on record and not later than the next turn is left
- * alone: it comes early at worst, and events that push the turn further away then cost nothing.
+ * Decides the membership of a user in a version. A stored time to check again is kept when it is in the future and not later than the next
+ * change: it is early at worst, and events that put the next change off cost nothing.
  */
 function decide(
   { nowMs }: Work,
@@ -167,15 +187,15 @@ function decide(
 ): void {
   const wasIn = before?.is_member ?? false
   const isIn = version.rule.holds(facts, nowMs)
-  const turn = version.rule.nextTurn(facts, nowMs)
+  const nextChange = version.rule.nextTurn(facts, nowMs)
   const known = before?.next_check_at?.getTime() ?? null
-  const check = known !== null && known > nowMs && (turn === null || known <= turn) ? known : turn
+  const check = known !== null && known > nowMs && (nextChange === null || known <= nextChange) ? known : nextChange
   if (isIn !== wasIn) {
     outcome.counts.set(version.id, (outcome.counts.get(version.id) ?? 0) + (isIn ? 1 : -1))
-    if (version.isLive) outcome.moves.push({ userId, listId: version.listId, entered: isIn })
+    if (version.isLive) outcome.changes.push({ userId, listId: version.listId, entered: isIn })
   }
   if (!isIn && check === null) {
-    if (before) outcome.gone.push({ user_id: userId, version_id: version.id })
+    if (before) outcome.deleted.push({ user_id: userId, version_id: version.id })
   } else if (isIn !== wasIn || check !== known) {
     outcome.saved.push({
       user_id: userId,

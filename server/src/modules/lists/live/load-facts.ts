@@ -1,4 +1,4 @@
-/** What rules ask of people, read for many at once. */
+/** Loads the user facts that rules are evaluated on, for many users at once. */
 
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '../../../lib/ids.ts'
@@ -9,16 +9,16 @@ import { readTimes } from '../building/queries.ts'
 import * as queries from './queries.ts'
 import { loadRegistry, type Registry, type Version } from './registry.ts'
 
-/** Times of events by tracker and person, in milliseconds. */
+/** The times of events in milliseconds, by tracker and user. */
 export type Times = Map<TrackerId, Map<UserId, readonly number[]>>
 
 type User = UserFacts['user']
 type Device = UserFacts['devices'][number]
 
 export type Users = {
-  /** Absent: no rule asks for them. Who is not in it is gone. */
+  /** Null when no rule needs them. A user that is not in it was erased or merged. */
   users: Map<UserId, User> | null
-  standings: Map<UserId, Map<ListVersionId, queries.StandingRow>>
+  memberships: Map<UserId, Map<ListVersionId, queries.StandingRow>>
   subscriptions: Map<UserId, Map<number, 0 | 1 | 2>>
   devices: Map<UserId, Device[]>
   liveVersionOf: ReadonlyMap<ListId, ListVersionId>
@@ -26,9 +26,9 @@ export type Users = {
 
 const NO_TIMES: readonly number[] = []
 const NO_DEVICES: readonly Device[] = []
-const NO_STANDINGS: ReadonlyMap<ListVersionId, queries.StandingRow> = new Map()
+const NO_MEMBERSHIPS: ReadonlyMap<ListVersionId, queries.StandingRow> = new Map()
 
-/** Reads what the rules of these versions need to know of these people; whom a change brought along is not read again. */
+/** Reads what the rules of these versions need to know about these users. A user that a change came with is not read again. */
 export async function loadUserRows(
   ctx: ProjectCtx,
   { liveVersionOf }: Registry,
@@ -37,19 +37,19 @@ export async function loadUserRows(
   changes: ReadonlyMap<UserId, UserChange> = new Map(),
 ): Promise<Users> {
   const rules = versions.map(({ rule }) => rule)
-  const mentioned = rules.flatMap((rule) => rule.references.lists.flatMap((id) => liveVersionOf.get(id as ListId) ?? []))
-  const standings = await queries.findStandings(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...mentioned])])
-  return { ...(await loadAsked(ctx, rules, ids, changes)), standings: nested(standings), liveVersionOf }
+  const named = rules.flatMap((rule) => rule.references.lists.flatMap((id) => liveVersionOf.get(id as ListId) ?? []))
+  const memberships = await queries.findStandings(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...named])])
+  return { ...(await loadNeeded(ctx, rules, ids, changes)), memberships: nested(memberships), liveVersionOf }
 }
 
-async function loadAsked(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, UserChange>) {
-  const asked = (need: keyof CompiledRule['needs']) => rules.some(({ needs }) => needs[need])
+async function loadNeeded(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, UserChange>) {
+  const isNeeded = (need: keyof CompiledRule['needs']) => rules.some(({ needs }) => needs[need])
   const subscriptionIds = [...new Set(rules.flatMap(({ references }) => references.subscriptions))] as SubscriptionId[]
   const pairs = ids.flatMap((user_id) => subscriptionIds.map((subscription_id) => ({ user_id, subscription_id })))
   const states = pairs.length > 0 ? await subscriptionStates(ctx, pairs) : []
-  const devices = asked('devices') ? await devicesOf(ctx, ids) : []
+  const devices = isNeeded('devices') ? await devicesOf(ctx, ids) : []
   return {
-    users: asked('user') ? await loadUsers(ctx, ids, changes) : null,
+    users: isNeeded('user') ? await loadUsers(ctx, ids, changes) : null,
     subscriptions: new Map(
       [...Map.groupBy(states, ({ user_id }) => user_id)].map(([id, rows]) => [
         id,
@@ -71,7 +71,7 @@ async function loadUsers(ctx: ProjectCtx, ids: UserId[], changes: ReadonlyMap<Us
   return users
 }
 
-/** The facts about these people, for whoever asks by the way. `events` reads the times out of everything they did. */
+/** The facts about these users for one rule. With `events`, the times are read from all stored events. */
 export async function loadFacts(
   ctx: ProjectCtx,
   rule: CompiledRule,
@@ -88,7 +88,7 @@ export async function loadFacts(
   return new Map(
     ids.flatMap((id): [UserId, UserFacts][] => {
       const facts = factsOf(version, users, times)
-      return facts.is(id) ? [[id, facts.user]] : []
+      return facts.select(id) ? [[id, facts.user]] : []
     }),
   )
 }
@@ -109,52 +109,52 @@ async function keptTimes(ctx: ProjectCtx, trackerIds: readonly TrackerId[], ids:
   return times
 }
 
-function nested(rows: queries.StandingRow[]): Users['standings'] {
-  const standings: Users['standings'] = new Map()
+function nested(rows: queries.StandingRow[]): Users['memberships'] {
+  const memberships: Users['memberships'] = new Map()
   for (const row of rows) {
-    const known = standings.get(row.user_id)
+    const known = memberships.get(row.user_id)
     if (known) known.set(row.version_id, row)
-    else standings.set(row.user_id, new Map([[row.version_id, row]]))
+    else memberships.set(row.user_id, new Map([[row.version_id, row]]))
   }
-  return standings
+  return memberships
 }
 
 /**
- * The facts as one version asks for them. There is one object for everybody, which `is` turns to a person; it answers false for
- * somebody who is gone.
+ * The facts for one version. There is one object for all users: `select` fills it with a user, and returns false for a user who was erased
+ * or merged.
  */
 export function factsOf(version: Pick<Version, 'id' | 'trackers'>, users: Users, times: Times) {
   const kept = version.trackers.map(({ id }) => times.get(id))
   let current = 0 as UserId
-  let standings: ReadonlyMap<ListVersionId, queries.StandingRow> = NO_STANDINGS
+  let memberships: ReadonlyMap<ListVersionId, queries.StandingRow> = NO_MEMBERSHIPS
   const facts = {
     id: 0,
-    user: NOBODY,
+    user: NO_USER,
     devices: NO_DEVICES,
     times: (tracker: number) => kept[tracker]?.get(current) ?? NO_TIMES,
     isIn: (list: number) => {
       const live = users.liveVersionOf.get(list as ListId)
-      return live !== undefined && standings.get(live)?.is_member === true
+      return live !== undefined && memberships.get(live)?.is_member === true
     },
     subscription: (id: number) => users.subscriptions.get(current)?.get(id) ?? 0,
   }
   return {
     user: facts as UserFacts,
-    is: (id: UserId): boolean => {
-      const user = users.users === null ? NOBODY : users.users.get(id)
+    select: (id: UserId): boolean => {
+      const user = users.users === null ? NO_USER : users.users.get(id)
       if (!user) return false
       current = id
-      standings = users.standings.get(id) ?? NO_STANDINGS
+      memberships = users.memberships.get(id) ?? NO_MEMBERSHIPS
       facts.id = id
       facts.user = user
       facts.devices = users.devices.get(id) ?? NO_DEVICES
       return true
     },
-    standing: (id: UserId) => users.standings.get(id)?.get(version.id),
+    membership: (id: UserId) => users.memberships.get(id)?.get(version.id),
   }
 }
 
-const NOBODY: User = {
+const NO_USER: User = {
   external_id: null,
   anonymous_id: null,
   email: null,

@@ -1,7 +1,8 @@
-/** The versions of lists that are kept up to date, compiled, in the order in which they are to be looked at, found by what they mention. */
+/** The list versions that are maintained: compiled, in the order of evaluation, and found by what they depend on. */
 
 import { LRUCache } from 'lru-cache'
-import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { TxDb } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { type CompiledRule, compileRule, type Tracker } from '../../rules/index.ts'
 import * as queries from './queries.ts'
@@ -9,41 +10,52 @@ import * as queries from './queries.ts'
 export type Version = {
   id: ListVersionId
   listId: ListId
-  /** Its members are the list's: moves are news. */
+  /** Its members are the members of the list. */
   isLive: boolean
   /** Infinity while it is being built. */
   liveSinceMs: number
-  /** Of one that is being built, people up to this id are kept up to date. */
+  /** While it is being built, users up to this id are maintained. */
   builtTo: UserId
-  /** While it is being built: past events are read in a row, and what happens meanwhile is to be noted. */
+  /** It is being built by a scan, and the users of new events have to be marked as stale. */
   isScanned: boolean
   trackers: { id: TrackerId; tracker: Tracker }[]
   rule: CompiledRule
-  /** A list comes after those it mentions. */
+  /** Higher than those of the lists that its rule names. */
   rank: number
 }
 
 export type Registry = {
-  /** Dynamic ones, by rank. */
+  /** The versions of dynamic lists, by rank. */
   versions: readonly Version[]
   byId: ReadonlyMap<ListVersionId, Version>
-  /** Those that mention an attribute, an event, a list … */
-  mentioning(what: string): readonly Version[]
-  /** The version whose members are the list's; of static lists too. */
+  /** The versions that depend on an attribute, an event, a list or a subscription type. */
+  dependingOn(what: string): readonly Version[]
+  /** The version whose members are the members of the list. Static lists have one too. */
   liveVersionOf: ReadonlyMap<ListId, ListVersionId>
   listOf: ReadonlyMap<ListVersionId, ListId>
 }
 
-/** Whom the building of a version has not come to yet is not kept: it will see all there is. */
+/** Are memberships of the user maintained? If the build has not reached the user yet, it will read everything itself. */
 export const isMaintained = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean =>
   isLive || userId <= builtTo
 
 const COMPILED_KEPT = 5000
 const REGISTRIES_KEPT = 200
 
-/** Versions never change, so what was compiled is right for as long as anybody asks. */
+/** The rule of a version never changes. */
 const compiled = new LRUCache<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>({ max: COMPILED_KEPT })
 const registries = new LRUCache<number, { key: string; registry: Registry }>({ max: REGISTRIES_KEPT })
+
+const registryOfTransaction = new WeakMap<TxDb, Registry>()
+
+/** The registry of a transaction that holds the lock on lists, loaded once: no version goes live and no build advances meanwhile. */
+export async function registryOf(ctx: InTx): Promise<Registry> {
+  const known = registryOfTransaction.get(ctx.db)
+  if (known) return known
+  const registry = await loadRegistry(ctx)
+  registryOfTransaction.set(ctx.db, registry)
+  return registry
+}
 
 /** The registry of a project as this transaction sees it. */
 export async function loadRegistry(ctx: ProjectCtx): Promise<Registry> {
@@ -51,7 +63,7 @@ export async function loadRegistry(ctx: ProjectCtx): Promise<Registry> {
   const key = rows.map(({ id, is_live, built_to, is_scanned }) => `${id} ${is_live ? 'live' : `${built_to} ${is_scanned}`}`).join()
   const known = registries.get(ctx.projectId)
   if (known?.key === key) return known.registry
-  const registry = registryOf(rows, await compiledOf(ctx, rows))
+  const registry = createRegistry(rows, await compiledOf(ctx, rows))
   registries.set(ctx.projectId, { key, registry })
   return registry
 }
@@ -66,7 +78,7 @@ async function compiledOf(ctx: ProjectCtx, rows: queries.VersionRow[]) {
   return new Map(dynamic.map(({ id }) => [id, compiled.get(id) as { rule: CompiledRule; trackerIds: TrackerId[] }]))
 }
 
-function registryOf(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>): Registry {
+function createRegistry(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>): Registry {
   const versions = rows.flatMap(({ id, list_id, is_live, is_scanned, built_to, live_at }): Version[] => {
     const known = rules.get(id)
     if (!known) return []
@@ -76,37 +88,37 @@ function registryOf(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule
     return [{ id, listId: list_id, ...state, trackers, rule: known.rule, rank: 0 }]
   })
   rank(versions)
-  const byMention = new Map<string, Version[]>()
+  const byDependency = new Map<string, Version[]>()
   for (const version of versions) {
-    for (const what of version.rule.mentions) byMention.set(what, [...(byMention.get(what) ?? []), version])
+    for (const what of version.rule.mentions) byDependency.set(what, [...(byDependency.get(what) ?? []), version])
   }
   const live = rows.filter(({ is_live }) => is_live)
   return {
     versions,
     byId: new Map(versions.map((version) => [version.id, version])),
-    mentioning: (what) => byMention.get(what) ?? [],
+    dependingOn: (what) => byDependency.get(what) ?? [],
     liveVersionOf: new Map(live.map(({ id, list_id }) => [list_id, id])),
     listOf: new Map(rows.map(({ id, list_id }) => [id, list_id])),
   }
 }
 
-/** Lists that a rule asks for, or whose moves it counts. */
-const mentionedLists = ({ mentions }: CompiledRule): ListId[] =>
+/** Lists that a rule names, or whose membership changes it counts. */
+const listsNamedBy = ({ mentions }: CompiledRule): ListId[] =>
   [...mentions].filter((what) => what.startsWith('list:')).map((what) => Number(what.slice('list:'.length)) as ListId)
 
 const RANK_MAX = 50
 
-/** Lists are refused when they would mention each other in a circle, so that this comes to rest; the bound is for what nobody foresaw. */
+/** Saving a rule that leads back to its own list is refused, so that this ends; the limit is a second safeguard. */
 function rank(versions: Version[]): void {
   const ofList = Map.groupBy(versions, ({ listId }) => listId)
-  for (let round = 0, moved = true; moved && round < RANK_MAX; round++) {
-    moved = false
+  for (let round = 0, isChanging = true; isChanging && round < RANK_MAX; round++) {
+    isChanging = false
     for (const version of versions) {
-      const mentioned = mentionedLists(version.rule).flatMap((id) => ofList.get(id) ?? [])
-      const least = Math.max(-1, ...mentioned.map((other) => other.rank)) + 1
+      const named = listsNamedBy(version.rule).flatMap((id) => ofList.get(id) ?? [])
+      const least = Math.max(-1, ...named.map((other) => other.rank)) + 1
       if (least <= version.rank) continue
       version.rank = least
-      moved = true
+      isChanging = true
     }
   }
   versions.sort((a, b) => a.rank - b.rank)

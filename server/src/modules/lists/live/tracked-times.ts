@@ -1,5 +1,5 @@
 /** The times of events that a condition needs: no more than so many, the latest or the earliest first, and none that is past mattering. */
-import type { Tracker } from '../../rules/index.ts'
+import { MEMBERSHIP_EVENTS, type Tracker } from '../../rules/index.ts'
 
 const NOTHING: readonly number[] = []
 
@@ -25,11 +25,9 @@ const GRACE_MS = 86_400_000
  * for they are stored after the lists have been looked at.
  */
 export function isFull({ keep, count, withinMs, names, asksWhen }: Tracker, times: readonly number[], nowMs: number): boolean {
-  if (keep !== 'latest' || asksWhen || times.length < count || names.some((name) => MOVES.includes(name))) return false
+  if (keep !== 'latest' || asksWhen || times.length < count || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false
   return withinMs === null || (times[count - 1] as number) > nowMs - withinMs
 }
-
-const MOVES = ['list_entered', 'list_left']
 
 const descending = (a: number, b: number) => b - a
 const ascending = (a: number, b: number) => a - b

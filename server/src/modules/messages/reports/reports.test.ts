@@ -35,8 +35,7 @@ const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Rep
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
-  applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
+const apply = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
 
 test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()

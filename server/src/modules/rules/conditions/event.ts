@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
-import type { EventCondition, EventTest } from '../rule.ts'
+import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS } from '../rule.ts'
 import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
 import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
@@ -103,18 +103,16 @@ function presentFaults(test: EventTest, at: string): Fault[] {
   return [broken(at.slice(0, -1), `In \`${at.slice(0, -1)}\` a date can be compared by \`before\` and \`after\` only.`)]
 }
 
-const MOVES = ['list_entered', 'list_left']
-
 /** A list could lead to itself by way of its own moves, unless it is said which list's moves count. */
 function loopFaults(given: EventCondition): Fault[] {
-  if (!MOVES.includes(given.event) || listsWhoseMovesCount(given).length > 0) return []
+  if (!MEMBERSHIP_EVENTS.includes(given.event) || listsWhoseMovesCount(given).length > 0) return []
   return [
     broken('where', 'Say in `where` which list is meant: a test with the `attribute` `data.list_id`, and with the id of the list as `is`.'),
   ]
 }
 
 function listsWhoseMovesCount({ event: name, where = [] }: EventCondition): Reference[] {
-  if (!MOVES.includes(name)) return []
+  if (!MEMBERSHIP_EVENTS.includes(name)) return []
   return where.flatMap(({ attribute, is }, index): Reference[] =>
     attribute === 'data.list_id' && Number.isSafeInteger(is) && (is as number) > 0
       ? [{ kind: 'list', id: is as number, param: `where[${index}].is` }]

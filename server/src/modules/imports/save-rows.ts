@@ -1,0 +1,88 @@
+/** Saves the rows of an import: profiles first, then membership of the list and consent. */
+
+import { Conflict } from '../../infra/postgres/db.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { Fault } from '../../lib/errors.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { addMembers } from '../lists/index.ts'
+import { subscribeNew } from '../subscriptions/index.ts'
+import { type Profile, resolveIds, type UserChanges, type UserUpdate, upsertUsers } from '../users/index.ts'
+import type { Row } from './rows.ts'
+import type { ClaimedImport } from './schema.ts'
+import { nameOf, wavesOf } from './waves.ts'
+
+/** A row that can be saved. */
+export type ValidRow = { row: Row; profile: Profile }
+
+export type Outcome = { row: Row } & ({ is: 'created' | 'updated' | 'unchanged' | 'skipped' } | { is: 'failed'; faults: Fault[] })
+
+export type SavedRows = {
+  outcomes: Outcome[]
+  /** What is different about users, wave by wave. */
+  changes: UserChanges[]
+  /** The users of the rows, each once; of a user who was merged, the one who remains. */
+  userIds: UserId[]
+}
+
+/** Saves the profiles of rows in their order. */
+export async function saveRows(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<SavedRows> {
+  const waves: SavedWave[] = []
+  for (const wave of wavesOf(rows)) waves.push(await saveWave(ctx, claimed, wave))
+  const changes = waves.map((wave) => wave.changes)
+  const ids = waves.flatMap(({ userIds }) => userIds)
+  return { outcomes: waves.flatMap(({ outcomes }) => outcomes), changes, userIds: afterMerges(ids, changes) }
+}
+
+function afterMerges(ids: UserId[], changes: UserChanges[]): UserId[] {
+  const into = new Map(changes.flatMap(({ merges }) => merges).map(({ from_id, into_id }) => [from_id, into_id]))
+  const mergedInto = (id: UserId): UserId => {
+    const next = into.get(id)
+    return next === undefined ? id : mergedInto(next)
+  }
+  return [...new Set(ids.map(mergedInto))].sort((a, b) => a - b)
+}
+
+type SavedWave = { outcomes: Outcome[]; changes: UserChanges; userIds: UserId[] }
+
+async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<SavedWave> {
+  const isKnown = claimed.update_existing ? () => false : await knownAmong(ctx, rows)
+  const at = ctx.clock.now()
+  const updates = rows.map(({ profile }): UserUpdate => ({ profile: isKnown(profile) ? nameOf(profile) : profile, at }))
+  const upserted = await upsertUsers(ctx, updates)
+  const created = new Set(upserted.changes.changes.filter(({ is_new }) => is_new).map(({ user_id }) => user_id))
+  const changed = changedBy(upserted.changes)
+  const outcomes = rows.map(({ row, profile }, index): Outcome => {
+    const outcome = upserted.outcomes[index]
+    if (!outcome || 'faults' in outcome) return { row, is: 'failed', faults: outcome?.faults ?? [] }
+    const { id } = outcome.user
+    if (!isKnown(profile)) return { row, is: created.has(id) ? 'created' : changed.has(id) ? 'updated' : 'unchanged' }
+    if (created.has(id)) throw new Conflict('Another transaction erased one of the users.')
+    return { row, is: 'skipped' }
+  })
+  const userIds = upserted.outcomes.flatMap((outcome) => ('user' in outcome ? [outcome.user.id] : []))
+  return { outcomes, changes: upserted.changes, userIds }
+}
+
+const changedBy = ({ changes, merges }: UserChanges): Set<UserId> =>
+  new Set([...changes.filter(({ is_new }) => !is_new).map(({ user_id }) => user_id), ...merges.map(({ into_id }) => into_id)])
+
+/** Tells whether a profile is that of a stored user: by its external id, or without one by its anonymous id. */
+async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profile) => boolean> {
+  const given = (name: 'external_id' | 'anonymous_id') => rows.flatMap(({ profile }) => profile[name] ?? [])
+  const known = await resolveIds(ctx, given('external_id'), given('anonymous_id'))
+  const externalIds = new Set(known.map((row) => row.external_id))
+  const anonymousIds = new Set(known.map((row) => row.anonymous_id))
+  return ({ external_id, anonymous_id }) =>
+    external_id === undefined ? anonymousIds.has(anonymous_id ?? null) : externalIds.has(external_id)
+}
+
+/**
+ * Adds the users of rows to the list, and subscribes them to the types of the import unless they have a state already. Their merges must
+ * be complete: a merged user may have brought a state along. Returns how many were not in the list before.
+ */
+export async function addToList(ctx: InTx, claimed: ClaimedImport, userIds: UserId[]): Promise<number> {
+  const added = await addMembers(ctx, claimed.list_id, userIds)
+  if (userIds.length > 0 && claimed.subscription_ids.length > 0)
+    await subscribeNew(ctx, userIds, claimed.subscription_ids, claimed.consent_source ?? '')
+  return added.length
+}

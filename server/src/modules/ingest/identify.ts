@@ -1,0 +1,61 @@
+/** The users of the items of a batch. */
+
+import type { ParkedItem } from '../../infra/queue/queue.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { NewEvent } from '../events/index.ts'
+import {
+  type IdentifiedUser,
+  type KnownIds,
+  keysOfChange,
+  keysOfUpdate,
+  knownIds,
+  type MergedInto,
+  mergedIntoOf,
+  type ResolvedChanges,
+  resolveQueuedChanges,
+  type UserUpdate,
+} from '../users/index.ts'
+import type { Item } from './read.ts'
+
+type UpdateItem = Extract<Item, { update: unknown }>
+type ChangeItem = Extract<Item, { change: unknown }>
+
+const isUpdate = (item: Item): item is UpdateItem => 'update' in item
+const isChange = (item: Item): item is ChangeItem => 'change' in item
+
+/** The users that items belong to before any of them is applied. */
+export type KnownUsers = { ids: KnownIds; mergedInto: MergedInto }
+
+/** Looks up the users of a batch. `cacheable` is false in a transaction that has written something which may be undone. */
+export async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promise<KnownUsers> {
+  const changes = items.filter(isChange).map(({ change }) => change)
+  return { ids: await knownIds(ctx, updatesOf(items), cacheable), mergedInto: await mergedIntoOf(ctx, changes) }
+}
+
+/** Items that share one of these keys are about the same user, or may come to be. */
+export const identityKeysOf = (item: Item, { ids, mergedInto }: KnownUsers): string[] =>
+  isUpdate(item) ? keysOfUpdate(item.update, ids) : keysOfChange(item.change, mergedInto)
+
+/** The user updates of a batch, in order. */
+export const updatesOf = (items: Item[]): UserUpdate[] => items.filter(isUpdate).map(({ update }) => update)
+
+/** The events of a batch with their users. `users` are those of the updates. */
+export const newEventsOf = (items: Item[], users: IdentifiedUser[]): NewEvent[] =>
+  items.filter(isUpdate).flatMap(({ event }, index): NewEvent[] => {
+    const user = users[index]
+    return event && user && 'userId' in user ? [{ userId: user.userId, event }] : []
+  })
+
+/** The items whose update is invalid for its user. `users` are those of the updates. */
+export const parkedOf = (items: Item[], users: IdentifiedUser[]): ParkedItem[] =>
+  items.filter(isUpdate).flatMap(({ source }, index): ParkedItem[] => {
+    const user = users[index]
+    return user && 'faults' in user ? [{ ...source, reason: user.faults.map(({ message }) => message).join(' ') }] : []
+  })
+
+/** What the user changes of a batch say about the users that are left. */
+export const queuedChangesOf = (items: Item[], { mergedInto }: KnownUsers): ResolvedChanges =>
+  resolveQueuedChanges(
+    items.filter(isChange).map(({ change, key, source }) => ({ change, key, receivedAt: source.received_at })),
+    mergedInto,
+  )

@@ -1,0 +1,31 @@
+/** System events about users. Their names are part of the API: rules and campaigns can name them. */
+
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { ATTRIBUTE, type SystemEvent, type UserChange } from './changes.ts'
+
+/** A system event with its user, and the key that no other event has. */
+export type KeyedSystemEvent = { userId: UserId; key: string; receivedAt: Date; event: SystemEvent }
+
+const USER_CREATED = 'user_created'
+const USER_UPDATED = 'user_updated'
+
+/**
+ * The event that a user is new or has other attributes: one for each user, whatever the number of changes. It is silent: an import must
+ * not send a welcome message to each of its users, and an update must not cause itself.
+ */
+export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): KeyedSystemEvent[] {
+  const now = ctx.clock.now()
+  return [...Map.groupBy(changes, ({ user_id }) => user_id)].flatMap(([userId, of]): KeyedSystemEvent[] => {
+    const attributes = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
+    const isNew = of.some(({ is_new }) => is_new)
+    if (!isNew && attributes.length === 0) return []
+    const event: SystemEvent = {
+      name: isNew ? USER_CREATED : USER_UPDATED,
+      data: isNew ? {} : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)) },
+      created_at: now.toISOString(),
+      silent: true,
+    }
+    return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event }]
+  })
+}
