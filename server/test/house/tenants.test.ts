@@ -132,20 +132,20 @@ async function dump(w: World, { projectId, organisationId }: Tenant): Promise<Re
   const tables = await ask(
     w,
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
-     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace order by 1`,
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace and c.relname <> 'api_keys'`,
   )
-  const rows = await Promise.all(
-    tables.map(async ({ name }) => [
-      name,
-      await ask(w, `select to_jsonb(t) as row from ${name} t where project_id = $1 order by t::text`, [projectId]),
-    ]),
-  )
-  return {
-    ...Object.fromEntries(rows),
-    projects: await ask(w, 'select to_jsonb(t) as row from projects t where organization_id = $1', [organisationId]),
-    organisations: await ask(w, 'select to_jsonb(t) as row from organisations t where id = $1', [organisationId]),
-    api_keys: await ask(w, 'select to_jsonb(t) as row from api_keys t where organization_id = $1 order by id', [organisationId]),
-  }
+  const ofTable = (name: unknown, condition: string) => `select '${name}' as name, to_jsonb(t) as row from ${name} t where ${condition}`
+  const all = [
+    ...tables.map(({ name }) => ofTable(name, 'project_id = $1')),
+    ofTable('projects', 'organization_id = $2'),
+    ofTable('organisations', 'id = $2'),
+    ofTable('api_keys', 'organization_id = $2'),
+  ]
+  const rows = await ask(w, `select name, row from (${all.join(' union all ')}) all_tables order by name, row::text`, [
+    projectId,
+    organisationId,
+  ])
+  return Object.fromEntries(Map.groupBy(rows, ({ name }) => name as string))
 }
 
 type Stage = { w: World; foreign: Tenant; ours: Ids; theirs: Ids; before: Record<string, unknown> }
