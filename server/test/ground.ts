@@ -91,12 +91,16 @@ async function ownDatabase(): Promise<string> {
 }
 
 /** A migrated database of its own, for tests that start whole servers. */
-export async function cloneTemplate(): Promise<string> {
+export const cloneTemplate = (): Promise<string> =>
+  // These copies need no log, and without it they take half as long.
+  createDatabase(`template ${inject('templateName')} strategy file_copy`)
+
+/** A database of its own, without a table. */
+export async function createDatabase(like = ''): Promise<string> {
   const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
   const admin = new pg.Client({ connectionString: inject('databaseUrl') })
   await admin.connect()
-  // Nobody needs the log of these copies, and without it they take half as long.
-  await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`)
+  await admin.query(`create database ${name} ${like}`)
   await admin.end()
   return withDatabase(inject('databaseUrl'), name)
 }

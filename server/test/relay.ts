@@ -28,10 +28,14 @@ export type Relay = AsyncDisposable & {
   connections(): { made: number; open: number }
   /** What becomes of the next mails, one each; they are accepted when nothing is said. */
   answer(...replies: RelayReply[]): void
-  /** Holds back the answers to mails until what it returns is called. */
-  hold(): () => void
-  /** How many mails are here whole and have no answer yet. */
-  taking(): number
+  /** Holds back the greeting of new connections, or the answers to mails that are here whole. */
+  hold(at?: 'CONNECT' | 'BODY'): Hold
+}
+
+export type Hold = {
+  /** Resolves when something is held back. */
+  reached(): Promise<void>
+  release(): void
 }
 
 const PASSWORD = 'secret'
@@ -44,9 +48,13 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
   const mails: ReceivedMail[] = []
   const sockets = new Map<number | undefined, Socket>()
   let replies: RelayReply[] = []
-  let held: Promise<void> | undefined
+  let held: { at: string; reached: () => void; released: Promise<void> } | undefined
   let made = 0
-  let taking = 0
+  const holdBack = async (at: string) => {
+    if (held?.at !== at) return
+    held.reached()
+    await held.released
+  }
   /** Goes on, or makes the trouble that was ordered for this moment. */
   const goOn = (at: string, { remotePort }: SMTPServerSession, answer: (error: Error | null) => void) => {
     const [next] = replies
@@ -61,7 +69,10 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
     authOptional: true,
     closeTimeout: CLOSE_TIMEOUT_MS,
     ...options,
-    onConnect: (session, callback) => goOn('CONNECT', session, callback),
+    async onConnect(session, callback) {
+      await holdBack('CONNECT')
+      goOn('CONNECT', session, callback)
+    },
     onMailFrom: (_, session, callback) => goOn('MAIL', session, callback),
     onRcptTo: (_, session, callback) => goOn('RCPT', session, callback),
     onAuth: ({ username, password }, session, callback) =>
@@ -77,9 +88,7 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
         // The sender was killed in the middle of it: the mail was never here.
         return
       }
-      taking += 1
-      await held
-      taking -= 1
+      await holdBack('BODY')
       goOn('BODY', session, (error) => {
         if (!error) mails.push(mailOf(Buffer.concat(chunks).toString('utf8'), session))
         if (replies[0] === 'accepted') replies.shift()
@@ -105,11 +114,11 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
     answer: (...given) => {
       replies = given
     },
-    taking: () => taking,
-    hold() {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      held = promise
-      return resolve
+    hold(at = 'BODY') {
+      const reached = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<void>()
+      held = { at, reached: reached.resolve, released: released.promise }
+      return { reached: () => reached.promise, release: released.resolve }
     },
     // The server does it itself: Node does not survive that a socket is destroyed under TLS that is just ending.
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(resolve)),

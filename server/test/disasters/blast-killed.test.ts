@@ -1,80 +1,102 @@
 /**
- * A server that sends a blast is killed again and again. Nobody is written to twice, nobody is forgotten, and of whom nobody can
- * know it the ledger says so. `BLAST_PEOPLE=100000 BLAST_KILLS=20` makes it a long one.
+ * A worker that sends a blast is killed at every point of the way of a message. Each user is written to once at most, none is
+ * forgotten, and where it is not known what became of a message the ledger says so. `BLAST_USERS=100000 BLAST_KILLS=20` makes it a
+ * long one.
  */
-import { expect, test } from 'vitest'
-import { systemClock } from '../../src/infra/runtime/clock.ts'
-import { embeddedUrl, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
-import { openRelay } from '../relay.ts'
-import { caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rowsOf } from '../child-server.ts'
+import { type FaultPointName, holdAt } from '../fault-points.ts'
+import { openRelay, type Relay } from '../relay.ts'
+import { type Call, caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'
+import { type Group, startGroup } from './group.ts'
 
-const USERS = Number(process.env.BLAST_PEOPLE ?? 900)
+const USERS = Number(process.env.BLAST_USERS ?? 900)
 const KILLS = Number(process.env.BLAST_KILLS ?? 3)
-const BETWEEN_KILLS_MS = Number(process.env.BLAST_BETWEEN_MS ?? 700)
-const RATE = process.env.BLAST_PEOPLE ? null : { limit: 300, interval_seconds: 1 }
-/** Three slices of a hundred are under way at a time. */
-const IN_FLIGHT_MAX = 300
 
-const pause = (ms: number) => systemClock.sleep(ms)
-
-test('a blast whose server is killed every moment is finished with totals that are true, and nobody got it twice', {
-  timeout: 60_000 + USERS * 5,
-}, async () => {
-  await using dir = await temporaryDir()
-  await using relay = await openRelay()
-  const key = someSecretKey()
-  const start = () => startChild({ dataDir: dir.path, env: { BOOTSTRAP_SECRET_KEY: key, MESSAGE_LEASE_S: '2' } })
-  let campaign = 0
-  {
-    await using server = await start()
-    const call = caller(server.url, key)
-    campaign = await prepareBlast(call, USERS, relay, RATE)
-    await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
-    await pause(BETWEEN_KILLS_MS)
-    await server.end('SIGKILL')
-  }
-  for (let kill = 1; kill < KILLS; kill++) {
-    await using server = await start()
-    await pause(BETWEEN_KILLS_MS)
-    await server.end('SIGKILL')
-  }
-  await using server = await start()
-  const call = caller(server.url, key)
-  await finished(call, campaign, 50_000 + USERS * 4)
-  const rows = await settledIn(embeddedUrl(dir.path), campaign)
-  const { delivery } = await call('GET', `/campaigns/${campaign}`)
-  expectReconciled(rows, delivery, takenBy(relay), USERS)
-  const states = new Set(rows.map(({ state }) => state))
-  expect([...states].filter((state) => state !== 'sent' && state !== 'unknown')).toEqual([])
-  expect(rows.filter(({ state }) => state === 'unknown').length).toBeLessThanOrEqual(KILLS * IN_FLIGHT_MAX)
-  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
+let group: Group
+let call: Call
+beforeAll(async () => {
+  group = await startGroup(['api'], { env: { MESSAGE_LEASE_S: '2' } })
+  call = caller(group.urls[0] as string, group.key)
 })
+afterAll(() => group[Symbol.asyncDispose]())
 
-test('a server killed between the relay’s answer and the commit leaves that batch unknown, touches nobody else and writes to nobody twice', {
-  timeout: 60_000,
-}, async () => {
-  const users = 150
-  await using dir = await temporaryDir()
-  await using relay = await openRelay()
-  const key = someSecretKey()
-  const start = () => startChild({ dataDir: dir.path, env: { BOOTSTRAP_SECRET_KEY: key, MESSAGE_LEASE_S: '2' } })
-  let campaign = 0
-  {
-    await using server = await start()
-    const call = caller(server.url, key)
-    campaign = await prepareBlast(call, users, relay, null)
-    // The relay takes mails and keeps its answers to itself: whatever it has taken cannot have been committed.
-    const release = relay.hold()
+type Point = FaultPointName | 'between attempt record and send'
+
+/** Starts a worker and kills it at this point. */
+async function killAt(point: Point, relay: Relay, passes = 0): Promise<void> {
+  const held = point === 'between attempt record and send' ? relay.hold('CONNECT') : await holdAt(group.databaseUrl, point, { passes })
+  await using worker = await group.start('worker')
+  await held.reached()
+  await worker.end('SIGKILL')
+  await held.release()
+}
+
+/** A worker sends what is left, and stops. Answers what became of each message, which is what the relay saw. */
+async function finish(campaign: number, relay: Relay, users: number) {
+  await using worker = await group.start('worker')
+  await finished(call, campaign, 60_000 + users * 4)
+  const rows = await settledIn(group.databaseUrl, campaign)
+  expectReconciled(rows, (await call('GET', `/campaigns/${campaign}`)).delivery, takenBy(relay), users)
+  expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null })
+  return rows
+}
+
+/** The users whose messages were written down as about to leave, and whose sender was killed. */
+const lostIn = async (campaign: number): Promise<string[]> =>
+  (
+    await rowsOf<{ user: string }>(
+      group.databaseUrl,
+      `select u.external_id as user from send_attempts a
+       join messages m on m.id = any(a.message_ids) join users u on u.id = m.user_id
+       where m.campaign_id = $1 order by m.id`,
+      [campaign],
+    )
+  ).map(({ user }) => user)
+
+test.each<{ point: Point; isLost: boolean; isTaken: boolean }>([
+  { point: 'between claim and attempt record', isLost: false, isTaken: false },
+  { point: 'between attempt record and send', isLost: true, isTaken: false },
+  { point: 'between send and settle', isLost: true, isTaken: true },
+])(
+  'a worker killed $point: its messages are unknown: $isLost, the relay has them: $isTaken',
+  { timeout: 180_000 },
+  async ({ point, isLost, isTaken }) => {
+    const users = 150
+    await using relay = await openRelay()
+    const campaign = await prepareBlast(call, users, relay)
     await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
-    await expect.poll(() => relay.taking(), { timeout: 20_000 }).toBeGreaterThan(0)
-    await server.end('SIGKILL')
-    release()
+    await killAt(point, relay)
+    const taken = new Set(relay.mails.flatMap(({ to }) => to))
+    const lost = await lostIn(campaign)
+    expect([lost.length > 0, taken.size > 0]).toEqual([isLost, isTaken])
+    const rows = await finish(campaign, relay, users)
+    const unknown = rows.filter(({ state }) => state === 'unknown')
+    expect(unknown.map(({ user }) => user)).toEqual(lost)
+    expect(unknown.every(({ reason }) => reason === 'sender_lost')).toBe(true)
+    expect(rows.filter(({ state }) => state === 'sent')).toHaveLength(users - lost.length)
+  },
+)
+
+test('a blast whose worker is killed again and again is finished with totals that are true, and each user got it once at most', {
+  timeout: 300_000 + USERS * 10,
+}, async () => {
+  await using relay = await openRelay()
+  const campaign = await prepareBlast(call, USERS, relay)
+  await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
+  const points: Point[] = ['between send and settle', 'between claim and attempt record', 'between attempt record and send']
+  const hits: number[] = []
+  for (let kill = 0; kill < KILLS; kill++) {
+    // One slice goes through each time, so that some messages are settled between one kill and the next.
+    await killAt(points[kill % points.length] as Point, relay, 1)
+    hits.push(relay.mails.length)
   }
-  await using server = await start()
-  await finished(caller(server.url, key), campaign, 30_000)
-  const rows = await settledIn(embeddedUrl(dir.path), campaign)
-  const unknown = rows.filter(({ state }) => state === 'unknown')
-  expect(unknown.length).toBeGreaterThan(0)
-  expect(unknown.every(({ reason }) => reason === 'sender_lost')).toBe(true)
-  expectReconciled(rows, (await caller(server.url, key)('GET', `/campaigns/${campaign}`)).delivery, takenBy(relay), users)
+  expect(
+    hits.filter((taken) => taken > 0 && taken < USERS),
+    'some of the mails were with the relay at each kill, and some were not',
+  ).toHaveLength(KILLS)
+  const rows = await finish(campaign, relay, USERS)
+  const states = Map.groupBy(rows, ({ state }) => state)
+  expect([...states.keys()].sort()).toEqual(['sent', 'unknown'])
+  expect(states.get('unknown')?.map(({ user }) => user)).toEqual(await lostIn(campaign))
 })

@@ -1,4 +1,4 @@
-/** A blast over HTTP, against a server that may be killed at any moment. */
+/** A blast over HTTP, whose sender may be killed at any moment. */
 import { request } from 'undici'
 import { expect, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
@@ -19,15 +19,10 @@ export const caller = (url: string, key: string) => async (method: 'GET' | 'POST
 }
 export type Call = ReturnType<typeof caller>
 
-/** Saves people with addresses, puts them into a list, and makes a campaign for them over a relay. Answers the campaign, not yet scheduled. */
-export async function prepareBlast(
-  call: Call,
-  users: number,
-  relay: Relay,
-  rate: { limit: number; interval_seconds: number } | null,
-): Promise<number> {
+/** Saves users with addresses, puts them into a list, and makes a campaign for them over a relay. Answers the campaign, not yet scheduled. */
+export async function prepareBlast(call: Call, users: number, relay: Relay): Promise<number> {
   const names = Array.from({ length: users }, (_, at) => `person-${at}`)
-  const { id: list } = await call('POST', '/lists', { name: 'Everybody', type: 'static' })
+  const { id: list } = await call('POST', '/lists', { name: `Everybody ${relay.port}`, type: 'static' })
   for (let at = 0; at < names.length; at += USERS_AT_ONCE) {
     const some = names.slice(at, at + USERS_AT_ONCE)
     await call(
@@ -38,7 +33,7 @@ export async function prepareBlast(
     await call('POST', `/lists/${list}/users`, { external_ids: some })
   }
   const settings = { host: relay.host, port: relay.port, tls: 'none', connections: 5, default_from: 'shop@example.com' }
-  const { id: provider_id } = await call('POST', '/providers', { name: 'Relay', kind: 'smtp', channel: 'email', settings, rate })
+  const { id: provider_id } = await call('POST', '/providers', { name: `Relay ${relay.port}`, kind: 'smtp', channel: 'email', settings })
   const types = await call('GET', '/subscriptions')
   const subscription_id = types.results.find(({ channel }: { channel: string }) => channel === 'email').id
   const send_at = new Date().toISOString()
@@ -56,7 +51,7 @@ export async function prepareBlast(
 
 export type Settled = { user: string; state: string; reason: string | null }
 
-/** What became of everybody, by the ledger itself. */
+/** What became of each message, by the ledger itself. */
 export const settledIn = (databaseUrl: string, campaign: number) =>
   rowsOf<Settled>(
     databaseUrl,
@@ -64,7 +59,7 @@ export const settledIn = (databaseUrl: string, campaign: number) =>
     [campaign],
   )
 
-/** How often each person was written to, by what the relay took. */
+/** How often each address was written to, by what the relay took. */
 export const takenBy = (relay: Relay): Map<string, number> => {
   const taken = new Map<string, number>()
   for (const { to } of relay.mails) for (const address of to) taken.set(address, (taken.get(address) ?? 0) + 1)
@@ -74,7 +69,7 @@ export const takenBy = (relay: Relay): Map<string, number> => {
 export const finished = (call: Call, campaign: number, timeout: number) =>
   vi.waitFor(async () => expect((await call('GET', `/campaigns/${campaign}`)).state).toBe('finished'), { timeout, interval: 250 })
 
-/** The totals that the API tells are those of the ledger, and the ledger is right about who was written to. */
+/** The totals of the API are those of the ledger, and the ledger is right about which users were written to. */
 export function expectReconciled(
   rows: Settled[],
   delivery: { total: number; sent: number },

@@ -73,13 +73,13 @@ test('a slow provider holds up no other channel', async () => {
   const quick = (await w.post('/api/client/campaigns', { type: 'trigger', name: 'Quick', subscription_id, event_name: 'order' })).body
   await w.put(`/api/client/campaigns/${quick.id}/templates/en`, { title: 'Thanks', body: 'Thanks' })
   await w.patch(`/api/client/campaigns/${quick.id}`, { state: 'running' })
-  const release = relay.hold()
+  const held = relay.hold()
   const slow = w.drain()
-  await expect.poll(() => relay.taking()).toBeGreaterThan(0)
+  await held.reached()
   await w.post('/api/client/events', [{ name: 'order', external_id: 'person-1' }])
   await w.drain('ingest.apply', 'messages.send')
   expect((await w.get('/api/client/sandbox/messages')).body.results).toMatchObject([{ summary: 'Thanks' }])
-  release()
+  held.release()
   await slow
   await w.drain()
   expect(recipientsOf(relay)).toEqual(everybody)
@@ -100,12 +100,12 @@ describe('a blast that is aborted in the middle of it', () => {
     await using w = await world()
     await using relay = await openRelay()
     const id = await blastOver(w, relay)
-    const release = relay.hold()
+    const held = relay.hold()
     const sending = w.drain()
-    await expect.poll(() => relay.taking()).toBeGreaterThan(0)
+    await held.reached()
     const aborted = (await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })).body
     expect(aborted.state).toBe('aborted')
-    release()
+    held.release()
     await sending
     await w.drain()
     const states = await statesOf(w)

@@ -20,7 +20,7 @@ test.each<[string, Roles]>([
   ['an api and a worker', ['api', 'worker']],
   ['two that do everything', ['all', 'all']],
 ])('%s: each event once, each user once', { timeout: 60_000 }, async (_, roles) => {
-  await using group = await startGroup(roles)
+  await using group = await startGroup(roles, { isEmpty: true })
   const ledger = openLedger()
   const load = startLoad(ledger, group.urls, group.key, 6, turns())
   await load.acknowledged(600)

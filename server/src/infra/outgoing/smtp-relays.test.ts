@@ -138,17 +138,17 @@ describe('the reply of a relay is returned in full', () => {
   test('an email is uncertain if the relay reads it and then sends nothing', async () => {
     await using relay = await openRelay()
     await using relays = open({ silenceMs: 150 })
-    const release = relay.hold()
+    const held = relay.hold()
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
-    release()
+    held.release()
   })
 
   test('an email is uncertain if the relay reads it and does not confirm it in time', async () => {
     await using relay = await openRelay()
     await using relays = open({ totalMs: 150 })
-    const release = relay.hold()
+    const held = relay.hold()
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
-    release()
+    held.release()
   })
 
   test('an email to an invalid address is not sent', async () => {
@@ -279,12 +279,12 @@ describe('connections are reused', () => {
   test('disposing closes all connections and ends running calls', async () => {
     await using relay = await openRelay()
     const relays = open()
-    const release = relay.hold()
+    const held = relay.hold()
     const sending = relays.send(relayAt(relay), mail)
-    await expect.poll(() => relay.connections().open).toBe(1)
+    await held.reached()
     await relays[Symbol.asyncDispose]()
     expect(['unreachable', 'uncertain']).toContain((await sending).is)
     await expect.poll(() => relay.connections().open).toBe(0)
-    release()
+    held.release()
   })
 })
