@@ -47,7 +47,7 @@ export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
     sql`select ${campaignColumns} from campaigns where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 
-/** The live ones among these campaigns, in no order. */
+/** The live campaigns among these ids, in no order. */
 export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.many(
     CampaignRow,
@@ -55,7 +55,7 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
 
-/** The campaign, held until the transaction ends: its state and templates are decided about one at a time. */
+/** Locks a campaign, so that changes of its state and templates are made one at a time. */
 export const lockCampaign = (ctx: InTx, id: CampaignId) =>
   ctx.db.first(
     CampaignRow,
@@ -80,7 +80,7 @@ export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<Campaign
         returning ${campaignColumns}`,
   )
 
-/** Writes a campaign that this transaction holds. A campaign that stops is not paused any more. A pending action replaces the one before. */
+/** Saves a locked campaign. One that stops is not paused any more. A pending action replaces the one before. */
 export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, pendingAction: PendingAction | null) =>
   ctx.db.one(
     CampaignRow,
@@ -98,7 +98,7 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
         returning ${campaignColumns}`,
   )
 
-/** Pauses a campaign that this transaction holds, or lets it go on. */
+/** Pauses or resumes a locked campaign. */
 export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, pendingAction: PendingAction) =>
   ctx.db.one(
     CampaignRow,
@@ -107,7 +107,7 @@ export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, pend
         returning ${campaignColumns}`,
   )
 
-/** Takes a campaign out of every read; one that is under way ends as aborted. */
+/** Archives a campaign. One under way ends as aborted. */
 export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], pendingAction: PendingAction | null) =>
   ctx.db.run(
     sql`update campaigns
@@ -129,8 +129,8 @@ const SendingRow = Type.Object({
 })
 
 /**
- * What their messages depend on, of those campaigns that are there. Held for sharing, nobody stops or pauses them before the
- * transaction ends.
+ * The members that sending depends on, of the live campaigns among these ids. Under a shared lock they are not stopped or paused before
+ * the transaction ends.
  */
 export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
   ctx.db.many(
@@ -154,7 +154,7 @@ const TriggerRow = Type.Object({
   expires_after_hours: Type.Integer(),
 })
 
-/** The running trigger campaigns that fire on any of these events. */
+/** The running trigger campaigns of these events. */
 export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
   ctx.db.many(
     TriggerRow,
@@ -166,7 +166,7 @@ export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
 
 const NamedRow = Type.Object({ name: Type.String() })
 
-/** Campaigns that go out to a list, or spare it, sooner or later. */
+/** The names of campaigns that send to a list, or exclude it, now or later. */
 export const campaignsUsingList = (ctx: ProjectCtx, listId: ListId) =>
   ctx.db.many(
     NamedRow,

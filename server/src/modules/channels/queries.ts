@@ -42,11 +42,11 @@ export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
 export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
 
-/** The same, which nobody changes until the end of the transaction. */
+/** Locks a provider until the end of the transaction. */
 export const holdProvider = (ctx: InTx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
 
-/** Who carries the messages of a channel unless a campaign says otherwise. */
+/** The default provider of a channel. */
 export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
 
@@ -54,27 +54,27 @@ export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
 export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>
   ctx.db.many(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and id <> ${id} order by id`)
 
-/** Whose callback it is. The address is all that a vendor knows of the project. */
+/** The provider of a callback. The address of a callback has the id of the provider only. */
 export const findCalled = (ctx: Ctx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where id = ${id} and archived_at is null`)
 
 const Count = Type.Object({ all: Type.Integer(), of_channel: Type.Integer() })
 
-/** How many providers there are, and how many of the channel. */
+/** The number of providers, and of those of a channel. */
 export const countProviders = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.first(
     Count,
     sql`select count(*) as all, count(*) filter (where channel = ${channel}) as of_channel from providers where ${isThere(ctx)}`,
   )
 
-/** Has the project a provider of another kind than this? */
+/** Has the project a provider of another kind? */
 export const hasProviderBeside = (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
   ctx.db.value(
     Flag,
     sql`select exists (select 1 from providers where project_id = ${projectId} and archived_at is null and kind <> ${kind}) as exists`,
   )
 
-/** Takes its place from the default of a channel, unless that is the one given. */
+/** Makes the default provider of a channel an ordinary one, unless it is the given one. */
 export const dropDefault = (ctx: InTx, channel: Channel, except: ProviderId | null) =>
   ctx.db.run(
     sql`update providers set is_default = false, updated_at = ${ctx.clock.now()}
@@ -95,10 +95,10 @@ export const insertProvider = (ctx: InTx, { name, kind, channel, settings, is_de
         returning ${columns}`,
   )
 
-/** What of a provider may change. */
+/** The columns of a provider that can change. */
 export type ProviderState = Pick<ProviderRow, 'name' | 'settings' | 'sealed' | 'secret_names' | 'is_default'> & { rate: Rate }
 
-/** Writes all that may change, at this moment. */
+/** Saves every column that can change. */
 export const saveProvider = (ctx: InTx, id: ProviderId, { name, settings, sealed, secret_names, is_default, rate }: ProviderState) =>
   ctx.db.one(
     ProviderRow,
@@ -110,7 +110,7 @@ export const saveProvider = (ctx: InTx, id: ProviderId, { name, settings, sealed
         returning ${columns}`,
   )
 
-/** Messages refer to it, so that the row stays; its secrets do not. */
+/** Archives a provider and deletes its secrets. The row stays, because messages refer to it. */
 export const archiveProvider = (ctx: ProjectCtx, id: ProviderId) =>
   ctx.db.run(
     sql`update providers set archived_at = ${ctx.clock.now()}, is_default = false, sealed = null, secret_names = '{}'

@@ -6,7 +6,7 @@ import type { Month } from './months.ts'
 
 const Partition = Type.Object({ name: Type.String() })
 
-/** The partitions there are. */
+/** The names of the existing monthly partitions. */
 export const listMonths = async (ctx: Ctx): Promise<Set<string>> => {
   const rows = await ctx.db.many(
     Partition,
@@ -15,14 +15,14 @@ export const listMonths = async (ctx: Ctx): Promise<Set<string>> => {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Held while partitions are made, so that two processes do not make the same one. */
+/** Locks the creation of partitions, so that two processes do not create the same one. */
 export const lockMonths = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
 
-// Names and bounds are our own: months, made of digits.
+/** Creates a monthly partition. Names and bounds are made of digits by us. */
 export const createMonth = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
   ctx.db.run(sql`create table if not exists ${raw(name)} partition of events for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
 
-/** Where everything before the first month finds a home. */
+/** Creates the partition of all events before the first month. */
 export const createOldestMonth = (ctx: InTx<Ctx>, { from }: Month) =>
   ctx.db.run(sql`create table if not exists events_past partition of events for values from (minvalue) to (${raw(`'${from}'`)})`)
 
@@ -51,7 +51,7 @@ const escaped = (text: string) => (ESCAPED.test(text) ? text.replace(/[\\\t\n\r]
 
 const EventIdRow = Type.Object({ event_id: Type.String() })
 
-/** Remembers event ids; returns those that were not known, or only from before `since`. */
+/** Stores event ids. Returns those that were unknown, or stored before `since`. */
 export const rememberEventIds = (ctx: InTx, ids: { event_id: string; received_at: Date }[], since: Date) =>
   ctx.db.many(
     EventIdRow,

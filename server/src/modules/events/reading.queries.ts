@@ -27,16 +27,16 @@ export const timelineListing = listing({
   searchedFields: 'name',
 })
 
-/** Which of a person's events are wanted; `since` is included, `until` is not. */
+/** A filter of the events of a user; `since` is included, `until` is not. */
 export type Wanted = { name?: string; since?: Date; until?: Date }
 
 /**
- * Makes `listEvents` follow the order of the index. Going by averages, the planner takes a person for one with few events,
- * and would fetch and sort them all.
+ * Makes `listEvents` read in the order of the index. The planner expects an average user to have few events, and would fetch and sort all
+ * of them.
  */
 export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enable_bitmapscan', 'off', true)`)
 
-/** A page of what was stored under any of these ids. */
+/** A page of the events stored under any of these ids. */
 export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
   pageOf(
     ctx.db,
@@ -52,10 +52,9 @@ export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageR
   )
 
 /**
- * No more of one id's events than a page can show and its cursors ask for: the first on either side of the position, read off
- * the index of each month, the months in order. Of a person with a million events a page costs what it costs of any other.
- * They are cut by the time alone, which is what the index is ordered by; those of the last instant come all, so that the page
- * can be cut where it has to be.
+ * As many events of each id as a page and its cursors need: the first on either side of the position, read from the index of each month,
+ * in the order of months. A page costs the same for a user with a million events as for any other. Events are cut by time alone; those of
+ * the last instant are all returned, so that the page can be cut exactly.
  */
 function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
   const { name, since, until } = wanted
@@ -83,7 +82,7 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
   return position ? sql`${ahead} union all ${side(!ascending, 2)}` : ahead
 }
 
-/** Adds to the counts of days and names, and keeps where the latest events of each name are. */
+/** Adds to the counts by day and by name, and stores where the latest events of each name are. */
 export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names: NameCount[]) =>
   ctx.db.run(
     sql`with days as (
@@ -106,7 +105,7 @@ export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names:
             recent_times = (excluded.recent_times || n.recent_times)[1:${RECENT_KEPT}::int]`,
   )
 
-/** Days from one to another, both included, as `2026-11-23`. */
+/** A range of days, both included, as `2026-11-23`. */
 export type Days = { from: string; to: string }
 
 const NameDayRow = Type.Object({
@@ -118,7 +117,7 @@ const NameDayRow = Type.Object({
   names: Type.Integer(),
 })
 
-/** The days of the `most` names with the most events, those first; each row also says how many there are of all names. */
+/** The days of the `most` names with the most events, those first. Each row also has the totals over all names. */
 export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
   ctx.db.many(
     NameDayRow,
@@ -157,7 +156,7 @@ export const nameListing = listing({
   searchedFields: 'name',
 })
 
-/** A page of the names there are. */
+/** A page of event names. */
 export const listNames = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<NameRow>> =>
   pageOf(
     ctx.db,
@@ -181,7 +180,7 @@ const AttributeRow = Type.Object({
   samples: Samples,
 })
 
-/** What the latest `looked` events of each name carry, at most `most` attributes of one. Who was erased has no events here either. */
+/** The attributes of the latest `looked` events of each name, at most `most` of each. Erased users have no events. */
 export const attributesOfLatest = (ctx: ProjectCtx, names: string[], looked: number, most: number) =>
   ctx.db.many(
     AttributeRow,

@@ -5,17 +5,17 @@ import { Count, Instant, Nullable } from '../../lib/shapes.ts'
 
 const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), completed_at: Nullable(Instant) })
 
-/** What has been removed of the time before an instant. */
+/** The progress of removing the events before an instant. */
 export const findRemoval = (ctx: Ctx, before: Date) =>
   ctx.db.first(Removal, sql`select removed, past_to, completed_at from event_removals where before = ${before}`)
 
-/** A lock that is not to be had at once stands in the way of everybody who comes after. */
+/** Limits the wait for a lock: while a statement waits for an exclusive lock, all later ones wait behind it. */
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
 
-// Names are our own: months, made of digits.
+/** Drops monthly partitions. Names are made of digits by us. */
 export const dropMonthTables = (ctx: InTx<Ctx>, names: string[]) => ctx.db.run(sql`drop table if exists ${join(names.map(raw), ', ')}`)
 
-/** So many partitions are gone, and with them what was older. */
+/** Adds the number of dropped partitions. */
 export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
   ctx.db.run(
     sql`insert into event_removals as r (before, removed) values (${before}, ${partitions})
@@ -43,11 +43,11 @@ export const findUnfollowed = (ctx: Ctx) =>
 export const noteFollowed = (ctx: Ctx, before: Date) =>
   ctx.db.run(sql`update event_removals set followed_at = ${ctx.clock.now()} where before = ${before} and followed_at is null`)
 
-/** How large the home of what is older than every month with a partition is. */
+/** The size of the partition of all events before the first month. */
 export const oldestMonthPages = (ctx: Ctx): Promise<number> =>
   ctx.db.value(Count, sql`select pg_relation_size('events_past') / current_setting('block_size')::int as pages`)
 
-/** Removes the events before an instant from some of its pages, and keeps which is the next. */
+/** Deletes events before an instant from a range of pages, and stores the next page. */
 export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: number) =>
   ctx.db.run(
     sql`with gone as (
@@ -60,7 +60,7 @@ export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: 
         on conflict (before) do update set removed = r.removed + excluded.removed, past_to = excluded.past_to`,
   )
 
-/** Takes some of the days before a day out of the counts. */
+/** Subtracts some of the days before an instant from the counts. */
 export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number> =>
   ctx.db.value(
     Count,
@@ -78,5 +78,5 @@ export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number
           select count(*) as gone from gone`,
   )
 
-/** Forgets names of which no event is left. */
+/** Deletes names without events. */
 export const deleteNames = (ctx: Ctx) => ctx.db.run(sql`delete from event_names where events <= 0`)

@@ -42,7 +42,7 @@ export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
   )
 
-/** Imports that are neither finished nor given up, uploads among them. */
+/** The number of imports that are under way, uploads included. */
 export const countUnfinished = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(
     Count,
@@ -52,7 +52,7 @@ export const countUnfinished = (ctx: ProjectCtx): Promise<number> =>
 
 const IdRow = Type.Object({ id: IdOf<ImportId>() })
 
-/** An import whose file is about to come. */
+/** Inserts an import whose file is about to be uploaded. */
 export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Heading, options: ImportOptions): Promise<ImportId> => {
   const row = await ctx.db.first(
     IdRow,
@@ -66,7 +66,7 @@ export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Hea
   return (row as { id: ImportId }).id
 }
 
-/** Stores a piece of a file; 0 when nobody waits for it any more. */
+/** Stores a chunk of a file; 0 when the upload was discarded. */
 export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Buffer) =>
   ctx.db.run(
     sql`with longer as (
@@ -78,18 +78,18 @@ export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Bu
         select ${ctx.projectId}, id, ${no}, ${bytes} from longer`,
   )
 
-/** The file is whole: from here on the import is one. */
+/** Queues an import whose file is complete. */
 export const queueImport = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(
     ImportRow,
     sql`update imports set state = 'queued' where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
   )
 
-/** Forgets an upload that nothing came of. */
+/** Deletes an upload that failed. */
 export const discardUpload = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.run(sql`delete from imports where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving'`)
 
-/** Stops an import that is not at its end. */
+/** Cancels an import that has not ended. */
 export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
   ctx.db.first(
     ImportRow,
@@ -101,14 +101,14 @@ export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
 const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
 export type DueImport = { id: ImportId; project_id: ProjectId }
 
-/** The oldest waiting import of each project: a project has one at a time. */
+/** The oldest waiting import of each project: a project runs one at a time. */
 export const importsDue = (ctx: Ctx) =>
   ctx.db.many(
     DueRow,
     sql`select distinct on (project_id) id, project_id from imports where state in ('queued', 'running') order by project_id, id`,
   )
 
-/** Locks an import for one batch, unless somebody else is making one. The lock ends with whoever holds it. */
+/** Locks an import for one batch, unless another process has it. The lock ends with the transaction. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,
@@ -119,7 +119,7 @@ export const claimImport = (ctx: InTx, id: ImportId) =>
 
 const ChunkRow = Type.Object({ bytes: Type.Unsafe<Buffer>({}) })
 
-/** Two pieces of the file that follow each other, or the last one. */
+/** Two consecutive chunks of the file, or the last one. */
 export const readChunks = (ctx: InTx, id: ImportId, no: number) =>
   ctx.db.many(
     ChunkRow,
@@ -128,7 +128,7 @@ export const readChunks = (ctx: InTx, id: ImportId, no: number) =>
         order by no`,
   )
 
-/** What a batch did, by row, and how many people it added to the list. */
+/** The results of a batch by row, and the number of new members of the list. */
 export type Counts = Record<'rows' | 'created' | 'updated' | 'unchanged' | 'skipped' | 'failed' | 'added', number>
 
 export type Progress = {
@@ -138,7 +138,7 @@ export type Progress = {
   end: { state: 'finished' | 'failed'; reason: string | null } | null
 }
 
-/** Remembers how far an import has come. */
+/** Saves the progress of an import. */
 export const saveProgress = (ctx: InTx, id: ImportId, { position, line, counts, end }: Progress) =>
   ctx.db.run(
     sql`update imports
@@ -151,7 +151,7 @@ export const saveProgress = (ctx: InTx, id: ImportId, { position, line, counts, 
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-/** Notes that a batch could not be applied, and gives up at the last attempt. */
+/** Counts a batch that could not be applied, and fails the import at the last attempt. */
 export const countAttempt = (ctx: Ctx, { id, project_id }: DueImport, attemptsMax: number, reason: string) =>
   ctx.db.run(
     sql`update imports
@@ -162,7 +162,7 @@ export const countAttempt = (ctx: Ctx, { id, project_id }: DueImport, attemptsMa
         where project_id = ${project_id} and id = ${id} and state in ('queued', 'running')`,
   )
 
-/** Keeps rows that were refused. */
+/** Stores refused rows. */
 export const insertFailures = (ctx: InTx, id: ImportId, failures: Failure[]) =>
   ctx.db.run(
     sql`insert into import_failures (project_id, import_id, line, code, message, cells)
@@ -172,7 +172,7 @@ export const insertFailures = (ctx: InTx, id: ImportId, failures: Failure[]) =>
 
 const FailureRow = Type.Object({ line: Type.Integer(), code: Type.String(), message: Type.String(), cells: Type.Array(Type.String()) })
 
-/** Refused rows behind a line. */
+/** Refused rows after a line. */
 export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, limit: number) =>
   ctx.db.many(
     FailureRow,
@@ -185,7 +185,7 @@ export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, 
 export type DryRunRow = { key: string; profile: Record<string, unknown> }
 const RehearsalRow = Type.Object({ key: Type.String(), profile: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
 
-/** What a dry run has said before about people with these ids. */
+/** The profiles that earlier batches of a dry run stored under these ids. */
 export const readRehearsals = (ctx: InTx, id: ImportId, keys: string[]) =>
   ctx.db.many(
     RehearsalRow,
@@ -202,18 +202,18 @@ export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[])
         on conflict (project_id, import_id, key) do update set profile = excluded.profile`,
   )
 
-/** Uploads that came to a stop before their end, those of dead processes among them. */
+/** Deletes uploads that stopped before their end, also those of dead processes. */
 export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from imports
         where (project_id, id) in (select project_id, id from imports where state = 'receiving' and received_at < ${before} order by received_at limit ${limit})`,
   )
 
-/** An import that is over and whose file is still here. */
+/** An import that has ended and still has its file. */
 export const importToClear = (ctx: Ctx) =>
   ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
 
-/** Deletes some of what an import does not need any more; 0 says that nothing was left. */
+/** Deletes some of the file and of the dry run of an import; 0 when nothing is left. */
 export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rehearsalsMax: number) =>
   ctx.db.run(
     sql`with rehearsals as (
@@ -233,7 +233,7 @@ export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: nu
 export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>
   ctx.db.run(sql`update imports set cleared_at = ${ctx.clock.now()} where project_id = ${project_id} and id = ${id}`)
 
-/** An import that ended before, and whose refused rows are still here. */
+/** An import that ended before an instant and still has failures. */
 export const importToPurge = (ctx: Ctx, before: Date) =>
   ctx.db.first(
     DueRow,

@@ -6,7 +6,7 @@ import type { MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
 import { type InboxMessage, InboxRow, type Marks, type Status } from './schema.ts'
 
-/** A message as its reader sees it; `m` is the table. */
+/** The members of an inbox message; `m` is the table. */
 export const columns = sql`m.id, m.campaign_id,
   coalesce(m.content->>'type', 'inbox') as type, coalesce(m.content->>'title', '') as title, coalesce(m.content->>'body', '') as body,
   m.content->>'html' as html, m.content->>'image' as image, m.content->>'action_url' as action_url,
@@ -32,7 +32,7 @@ const OF_STATUS: Record<Status, Sql> = {
   all: sql`true`,
 }
 
-/** A page of somebody's inbox; without a status, what is not archived. */
+/** A page of an inbox; without a status, all messages that are not archived. */
 export const listMessages = (
   ctx: ProjectCtx,
   userId: UserId,
@@ -53,13 +53,13 @@ export const listMessages = (
     ctx.config.LIST_ALL_MAX,
   )
 
-/** How many are unread, by the counter `c`, without those that have expired and are yet to be removed. */
+/** The number of unread messages by the counter `c`, less those that have expired and are not deleted yet. */
 export const unreadOf = (ctx: Ctx) =>
   sql`(c.unread - (select count(*) from inbox_messages m
                    where m.project_id = c.project_id and m.user_id = c.user_id and m.read_at is null and m.archived_at is null
                      and m.expires_at <= ${ctx.clock.now()}))::integer as unread`
 
-/** How many messages of a user are unread. One without a counter has none. */
+/** The number of unread messages of a user; 0 without a counter. */
 export const countUnread = (ctx: ProjectCtx, userId: UserId): Promise<number> =>
   ctx.db.value(
     Type.Integer(),
@@ -68,14 +68,14 @@ export const countUnread = (ctx: ProjectCtx, userId: UserId): Promise<number> =>
 
 const Counter = Type.Object({ seq: Type.Integer(), unread: Type.Integer() })
 
-/** Up to which number the changes of somebody's inbox go, and how many messages are unread. */
+/** The number of the latest change of an inbox, and of unread messages. */
 export const findCounter = (ctx: ProjectCtx, userId: UserId) =>
   ctx.db.first(
     Counter,
     sql`select c.seq, ${unreadOf(ctx)} from inbox_counters c where c.project_id = ${ctx.projectId} and c.user_id = ${userId}`,
   )
 
-/** Who listens has a counter from then on, so that its going says that the person has gone elsewhere. */
+/** Makes sure that a user with a stream has a counter: when it disappears, the user was merged or erased. */
 export const makeCounter = (ctx: ProjectCtx, userId: UserId) =>
   ctx.db.first(
     Counter,
@@ -86,7 +86,7 @@ export const makeCounter = (ctx: ProjectCtx, userId: UserId) =>
 
 const UserRow = Type.Object({ user_id: IdOf<UserId>() })
 
-/** Nothing of these people's inboxes changes until the transaction ends. Who has no counter has no messages, and is not in the answer. */
+/** Locks the inboxes of these users until the transaction ends. Users without a counter have no messages and are not returned. */
 export const lockCounters = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.many(
     UserRow,
@@ -96,11 +96,11 @@ export const lockCounters = (ctx: InTx, userIds: UserId[]) =>
         for update`,
   )
 
-/** Those of these people who have a counter. */
+/** The users with a counter among these. */
 export const withCounters = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.many(UserRow, sql`select user_id from inbox_counters where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
 
-/** The same as locking them, but everybody has one then. */
+/** Locks the inboxes of these users, and creates missing counters. */
 export const lockOrMakeCounters = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(
     sql`insert into inbox_counters as c (project_id, user_id, seq, unread)
@@ -118,7 +118,7 @@ export type StoredCopy = {
   expires_at: string | null
 }
 
-/** Puts copies into inboxes, but for those that are there, and counts them. Fails when another does the same at the same time. */
+/** Adds messages to inboxes, except those that exist, and counts them. Fails when another transaction adds the same ones. */
 export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
   ctx.db.run(
     sql`with fresh as (
@@ -141,7 +141,7 @@ export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
         join many on many.user_id = f.user_id`,
   )
 
-/** One message of somebody, while it is there. */
+/** A message of a user that has not expired. */
 export const findMessage = (ctx: ProjectCtx, userId: UserId, id: MessageId) =>
   ctx.db.first(
     InboxRow,
@@ -149,7 +149,7 @@ export const findMessage = (ctx: ProjectCtx, userId: UserId, id: MessageId) =>
         where m.project_id = ${ctx.projectId} and m.id = ${id} and m.user_id = ${userId} and ${isThere(ctx)}`,
   )
 
-/** Marks a message; the counter of its reader must be locked. */
+/** Saves the read state of a message; the counter of its user must be locked. */
 export const saveReadState = (
   ctx: InTx,
   userId: UserId,
@@ -171,7 +171,7 @@ export const saveReadState = (
 
 const ReadRow = Type.Object({ id: IdOf<MessageId>(), is_first: Type.Boolean() })
 
-/** Marks everything of somebody that is unread as read, and says what had not been seen; the counter must be locked. */
+/** Marks all unread messages of a user as read. Returns which of them had not been seen; the counter must be locked. */
 export const readEverything = (ctx: InTx, userId: UserId) =>
   ctx.db.many(
     ReadRow,
@@ -196,9 +196,9 @@ export const readEverything = (ctx: InTx, userId: UserId) =>
 export type Merge = { from_id: UserId; into_id: UserId }
 
 /**
- * The inboxes of people who turned out to be one become that of the survivor; their counters must be locked, and the survivor's
- * be there. Every message takes a new number beyond all that any of them had, so that wherever somebody stopped listening to
- * one of them, nothing is missed. The counters of those who are no more go.
+ * Moves the inboxes of merged users to the users they were merged into; all counters must be locked, and those of the remaining users
+ * exist. Every message takes a new number after all earlier ones, so that no stream misses a change. The counters of merged users are
+ * deleted.
  */
 export const mergeMessages = (ctx: InTx, merges: Merge[]) =>
   ctx.db.run(
@@ -234,7 +234,7 @@ export const mergeMessages = (ctx: InTx, merges: Merge[]) =>
 const Erased = Type.Object({ inbox_messages: Type.Integer(), inbox_counters: Type.Integer() })
 export type Erased = Static<typeof Erased>
 
-/** Removes everything of these people, and says how much it was. */
+/** Deletes the inboxes of these users. Returns how many rows. */
 export const erase = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.first(
     Erased,
@@ -248,14 +248,14 @@ export const erase = (ctx: InTx, userIds: UserId[]) =>
 
 const ExpiredRow = Type.Object({ id: IdOf<MessageId>(), project_id: IdOf<ProjectId>(), user_id: IdOf<UserId>() })
 
-/** Messages past their expiry, of all projects. */
+/** Expired messages of all projects. */
 export const findExpired = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     ExpiredRow,
     sql`select m.id, m.project_id, m.user_id from inbox_messages m where m.expires_at <= ${ctx.clock.now()} order by m.expires_at limit ${limit}`,
   )
 
-/** As `lockCounters`, for people of all projects. */
+/** As `lockCounters`, for users of several projects. */
 export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds: UserId[]) =>
   ctx.db.many(
     UserRow,
@@ -265,7 +265,7 @@ export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds
         for update`,
   )
 
-/** Removes messages of people whose counters are locked, and counts them out. */
+/** Deletes messages of users whose counters are locked, and subtracts them. */
 export const removeExpired = (ctx: InTx<Ctx>, projectIds: ProjectId[], ids: MessageId[], userIds: UserId[]) =>
   ctx.db.run(
     sql`with gone as (

@@ -34,7 +34,7 @@ export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
   ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
 
-/** The journey, held until the transaction ends: its status and steps are decided about one at a time. */
+/** Locks a journey, so that changes of its status and steps are made one at a time. */
 export const lockJourney = (ctx: InTx, id: JourneyId) =>
   ctx.db.first(
     JourneyRow,
@@ -49,7 +49,7 @@ export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags
         returning ${columns}`,
   )
 
-/** Writes a journey that this transaction holds. */
+/** Saves a locked journey. */
 export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, description, tags }: JourneyFields) =>
   ctx.db.one(
     JourneyRow,
@@ -59,7 +59,7 @@ export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, descriptio
         returning ${columns}`,
   )
 
-/** Takes a journey out of every read, and lets nobody in any more. */
+/** Archives a journey. A live one is switched off, so that no user enters it. */
 export const archiveJourney = (ctx: InTx, id: JourneyId) =>
   ctx.db.run(
     sql`update journeys
@@ -75,7 +75,7 @@ export const listSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
     sql`select ${stepColumns} from journey_steps where project_id = ${ctx.projectId} and journey_id = ${journeyId} order by id`,
   )
 
-/** Puts these steps in the place of all others; a step keeps its id as long as it keeps its key. */
+/** Replaces all steps; a step with the same key keeps its id. */
 export const replaceSteps = (ctx: InTx, journeyId: JourneyId, steps: Step[]) =>
   ctx.db.run(
     sql`with input as (

@@ -34,7 +34,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
     ctx.config.LIST_ALL_MAX,
   )
 
-/** The live key with this hash, of a project and organisation that exist. */
+/** The live key with this hash, with the defaults of its project. */
 export const findCredential = (ctx: Ctx, hash: string) =>
   ctx.db.first(
     CredentialRow,
@@ -58,7 +58,7 @@ export type NewKey = {
   isSystemKey: boolean
 }
 
-/** Nothing when the very same key exists already. */
+/** Undefined when the same key exists. */
 export const insertKey = (ctx: Ctx, key: NewKey) =>
   ctx.db.first(
     InsertedKey,
@@ -77,7 +77,7 @@ export const countKeys = (ctx: Ctx, projectId: ProjectId): Promise<number> =>
 export const findKey = (ctx: ProjectCtx, id: KeyId) =>
   ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
 
-/** Members that are undefined keep their value; `updated_at` moves only when something changed. */
+/** Undefined members keep their value; `updated_at` changes only when something else does. */
 export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
   ctx.db.first(
     KeyRow,
@@ -99,7 +99,7 @@ export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
     sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`,
   )
 
-/** Is this key still alive? User tokens die with the key that minted them. */
+/** Is this key live? A user token is valid as long as the key that signed it. */
 export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>
   (await ctx.db.first(
     KeyRow,

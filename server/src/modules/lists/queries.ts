@@ -57,7 +57,7 @@ export const findList = (ctx: ProjectCtx, id: ListId) =>
 
 const IdRow = Type.Object({ id: IdOf<ListId>() })
 
-/** Which of these ids are live lists of this project. */
+/** The live lists of this project among these ids. */
 export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
   (
     await ctx.db.many(
@@ -66,17 +66,17 @@ export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<numbe
     )
   ).map(({ id }) => id)
 
-/** The list, held until the transaction ends: its rule, its state and its end are decided about one at a time. */
+/** Locks a list, so that changes of its rule and state are made one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
   ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
 
 const TypeRow = Type.Object({ type: ListRow.properties.type })
 
-/** The list, held against being archived; its members may change meanwhile. */
+/** Locks a list against being archived; its members may change. */
 export const holdList = (ctx: InTx, id: ListId) =>
   ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
 
-/** Held while rules of this project are written, so that two writers do not make a loop between them. */
+/** Locks the rules of this project, so that two transactions do not make lists depend on each other. */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
 
 export const countDynamic = (ctx: ProjectCtx): Promise<number> =>
@@ -93,7 +93,7 @@ export const insertList = (ctx: InTx, { name, type, tags }: Pick<ListInput, 'nam
         returning id`,
   )
 
-/** Writes a list that this transaction holds. */
+/** Saves a locked list. */
 export const updateList = (ctx: InTx, id: ListId, { name, tags }: Pick<ListRow, 'name' | 'tags'>) =>
   ctx.db.run(
     sql`update lists set name = ${name}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()}
@@ -109,8 +109,8 @@ export const archiveList = (ctx: InTx, id: ListId) =>
 const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), rule: Type.Unsafe<Rule>({ type: 'object' }) })
 
 /**
- * Every rule of a live list that may mention a list: the newest, and the one before it for as long as its members are the list's.
- * Whatever mentions a list has a name with `list` in it; most rules do not, and stay where they are.
+ * Every rule of a live list that may depend on a list: the newest, and the one before it while its members are live. Only rules with
+ * `list` in their text are read.
  */
 export const rulesThatMentionLists = (ctx: ProjectCtx) =>
   ctx.db.many(

@@ -13,7 +13,7 @@ const Enqueued = Type.Object({
   bytes: Type.Integer(),
 })
 
-/** Writes one message for each intent, but for causes that have one; answers those written, with the bytes each takes along. */
+/** Inserts one message for each intent, except for causes that have one. Returns those inserted, with the size of their events. */
 export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIntent[]) =>
   ctx.db.many(
     Enqueued,
@@ -26,7 +26,7 @@ export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIn
         returning id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
   )
 
-/** What one person of an audience is to get, or why not. */
+/** The message of one user of an audience, or the reason why there is none. */
 export type Planned = {
   user_id: UserId
   state: 'queued' | 'skipped'
@@ -36,12 +36,12 @@ export type Planned = {
   expires_at: Date | null
 }
 
-/** All that the messages of a chunk have in common. */
+/** What the messages of a chunk have in common. */
 export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priority; cause: string }
 
 /**
- * Writes one message for each person of a chunk; who has one for this cause keeps it, unless it was taken back to be planned anew.
- * As arrays rather than JSON: a chunk is thousands.
+ * Inserts one message for each user of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another
+ * time. As arrays rather than JSON: a chunk is thousands.
  */
 export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, users: Planned[]): Promise<number> =>
   ctx.db.run(
@@ -60,15 +60,19 @@ export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause 
 
 const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
 
+/** The result of a chunk: how many messages were changed, and the last of them, after which the next chunk starts. */
 const Chunk = Type.Object({ changed: Type.Integer(), last: Nullable(IdOf<MessageId>()) })
 
 /** What became of a chunk: how many messages were changed, and up to which; the next one begins after that. */
 export type Chunk = Static<typeof Chunk>
 
-/** Where a walk through a campaign's messages goes on, and how far at a time. */
+/** Where the next chunk of a campaign’s messages starts, and how large it is. */
 export type IdRange = { after: MessageId | null; limit: number }
 
-/** Changes a chunk of a campaign's messages that wait, in their order. One that is being claimed is waited for: then it waits no more. */
+/**
+ * Changes a chunk of the waiting messages of a campaign, in order. A message that is being claimed is waited for, and is not waiting any
+ * more then.
+ */
 const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }: IdRange, condition: Sql, change: Sql): Promise<Chunk> => {
   const row = await ctx.db.first(
     Chunk,
@@ -86,19 +90,19 @@ const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }
   return row ?? { changed: 0, last: null }
 }
 
-/** Aborts a chunk of what a campaign has not sent yet. What a sender holds is refused by that sender. */
+/** Aborts a chunk of the unsent messages of a campaign. Claimed messages are refused by their sender. */
 export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
 
-/** Takes a chunk of a paused campaign's messages out of the queues. */
+/** Takes a chunk of a paused campaign’s messages out of the queue. */
 export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`not is_held`, sql`is_held = true`)
 
-/** Puts a chunk of them back, due as they were. */
+/** Returns a chunk of held messages to the queue, due as before. */
 export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
   changeWaiting(ctx, campaignId, walk, sql`is_held`, sql`is_held = false`)
 
-/** How many messages of a campaign providers hold right now, while their senders wait for the answer. */
+/** The number of messages of a campaign that senders are giving to providers right now. */
 export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(
     Count,
@@ -111,7 +115,7 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
 
 const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
 
-/** Which of these people have a message of their own for the cause beside them. */
+/** The users among these who have a message for the cause beside them. */
 export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.many(
     CauseRow,
@@ -120,7 +124,7 @@ export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: st
         join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause`,
   )
 
-/** Takes everything personal out of these people's messages, and sends them nothing more. Their rows stay locked. */
+/** Deletes personal data from the messages of these users, and skips the waiting ones. The rows stay locked. */
 export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(
     sql`update messages m
@@ -135,8 +139,8 @@ const pairsOf = (merges: UserMerge[]) =>
   sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
 
 /**
- * One cause that several of the merged had is one message: the one furthest on stays as it is, the others, when they
- * wait, are skipped. Of several that wait, the survivor's own comes first.
+ * Merged users get one message for a cause: the one with the most progress stays, and the waiting others are skipped. Of several waiting
+ * ones, that of the remaining user comes first.
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
@@ -156,7 +160,10 @@ export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
         where m.id = ranked.id and m.project_id = ${ctx.projectId} and ranked.rank > 1 and ${isWaiting(sql`m.`)}`,
   )
 
-/** Messages and captures follow their people into the survivors; of a cause that the survivor has already, the row stays. */
+/**
+ * Moves messages and sandbox messages to the users that theirs were merged into. When both have a message for a cause, the row is not
+ * moved.
+ */
 export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
     sql`with pairs as (
@@ -173,6 +180,6 @@ export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
         update messages m set user_id = moving.into_id from moving where m.id = moving.id and m.project_id = ${ctx.projectId}`,
   )
 
-/** An id that no message has, for what goes out beside the ledger: tests and replies to keywords. */
+/** An id that no message has, for messages without a row: test sends and replies to keywords. */
 export const newMessageId = (ctx: ProjectCtx | InTx): Promise<MessageId> =>
   ctx.db.value(IdOf<MessageId>(), sql`select nextval(pg_get_serial_sequence('messages', 'id'))`)

@@ -6,7 +6,7 @@ import type { CampaignId, ConsentId, MessageId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import { MESSAGE_STATES, type MessageState } from './schema.ts'
 
-/** A person's message of a campaign, as far as somebody asks what became of it. */
+/** A message of a campaign to a user, for the listing of recipients. */
 export const Recipient = Type.Object({
   id: IdOf<MessageId>(),
   user_id: IdOf<UserId>(),
@@ -40,7 +40,7 @@ export const recipientListing = listing({
   searchedFields: 'state, reason',
 })
 
-/** A page of the messages of a campaign; only those in a state when one is given. */
+/** A page of the messages of a campaign; with a state, only those in it. */
 export const recipientsOf = (
   ctx: ProjectCtx,
   campaignId: CampaignId,
@@ -62,7 +62,7 @@ export const recipientsOf = (
 
 const MESSAGES_MAX = 100
 
-/** The messages of a campaign to one person, newest first. */
+/** The messages of a campaign to a user, newest first. */
 export const messagesOf = (ctx: ProjectCtx, campaignId: CampaignId, userId: UserId) =>
   ctx.db.many(
     Recipient,

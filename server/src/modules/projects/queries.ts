@@ -50,7 +50,7 @@ export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersi
         returning ${columns}`,
   )
 
-/** Writes the members that were given; `updated_at` moves only when one of them differs. */
+/** Saves the given members; `updated_at` changes only when one of them differs. */
 export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges) =>
   ctx.db.first(
     ProjectRow,
@@ -76,8 +76,8 @@ export const insertOrganisation = (ctx: Ctx, name: string, apiVersion: string): 
 
 const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
 
-/** The project that the bootstrap keys belong to: the oldest one. */
+/** The oldest project, which the bootstrap keys belong to. */
 export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
 
-/** Serialises first starts of several processes; held until the transaction ends. */
+/** Makes first starts of several processes wait for each other, until the transaction ends. */
 export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

@@ -49,7 +49,7 @@ export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
 export const countSubscriptions = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`)
 
-/** Inserts types; those whose name and channel are taken are left out of the answer. */
+/** Inserts types, except those whose name and channel exist; returns the inserted ones. */
 export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: SubscriptionInput[]) =>
   ctx.db.many(
     SubscriptionRow,
@@ -62,7 +62,7 @@ export const insertSubscriptions = (ctx: Ctx, projectId: ProjectId, inputs: Subs
         returning ${columns}`,
   )
 
-/** Writes the members that were given; `updated_at` moves only when one of them differs. */
+/** Saves the given members; `updated_at` changes only when one of them differs. */
 export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges) =>
   ctx.db.first(
     SubscriptionRow,
@@ -94,7 +94,7 @@ export const userSubscriptionListing = listing({
   searchedFields: 'name, channel',
 })
 
-/** Every subscription type with where the user stands; only public ones when asked. */
+/** Every subscription type with the state of a user; only public ones when asked. */
 export const listUserSubscriptions = (
   ctx: ProjectCtx,
   userId: UserId,
@@ -117,7 +117,7 @@ export const listUserSubscriptions = (
 
 const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), channel: OneOf(CHANNELS) })
 
-/** Which of these ids are types of this project (and public, when asked). */
+/** The types of this project among these ids (public ones, when asked). */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
   ctx.db.many(
     KnownRow,
@@ -129,7 +129,7 @@ export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publi
 export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.many(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
 
-/** Where each person stands with the type named beside them; a type of another project has no row in the answer. */
+/** The state of each user for the type beside it; types of other projects have no row. */
 export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =>
   ctx.db.many(
     Consent,
@@ -142,7 +142,7 @@ export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =
           on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId}`,
   )
 
-/** Every type, with where one person stands with it. */
+/** Every type with the state of one user. */
 export const standingsOf = (ctx: ProjectCtx, userId: UserId) =>
   ctx.db.many(
     Standing,
@@ -158,7 +158,7 @@ const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })
 
 // `is_there` is a column, not a condition: for a condition, a planner that expects few live users would read all of a project.
 
-/** These people, kept from being merged away or erased until the transaction ends; those who are gone already are not there. */
+/** Locks these users against being merged or erased until the transaction ends; `is_there` is false for those who were. */
 export const lockUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     HeldRow,
@@ -168,7 +168,7 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
         for key share`,
   )
 
-/** Everybody with a number, kept likewise. */
+/** Locks every user with a phone number, in the same way. */
 export const lockByPhone = (ctx: InTx, phone: string) =>
   ctx.db.many(
     HeldRow,

@@ -22,12 +22,12 @@ export const countTemplates = (ctx: ProjectCtx, campaignId: CampaignId): Promise
     sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
   )
 
-/** Which of a campaign's templates is meant. */
+/** The key of a template. */
 export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: number }
 
 type Members = Record<string, unknown>
 
-/** Creates or replaces a template; `updated_at` moves only when it says something else. */
+/** Creates or replaces a template; `updated_at` changes only when its content does. */
 export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
   ctx.db.one(
     TemplateRow,
@@ -58,7 +58,7 @@ export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
 
 const VariantRow = Type.Object({ variant: Type.Integer() })
 
-/** The variants of a campaign that a template stands for; the first one, when it has no variants. */
+/** The variants of a campaign that have a template; without variants, 0. */
 export const variantsWithTemplate = async (ctx: ProjectCtx, id: CampaignId): Promise<Set<number>> => {
   const rows = await ctx.db.many(
     VariantRow,

@@ -15,7 +15,7 @@ const ContactRow = Type.Object({
   has_push_device: Type.Boolean(),
 })
 
-/** How these people can be reached and where their clocks stand, without what else is known of them. Who is gone has no row. */
+/** The addresses and time zones of the live users among these, without the rest of their profiles. */
 export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
     ContactRow,

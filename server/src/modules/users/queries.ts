@@ -42,13 +42,13 @@ export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`t
 
 const Found = Type.Object({ user_id: IdOf<UserId>() })
 
-/** Those users whose searched text holds `q`: for a rare term, and for one that is common. */
+/** Users who match `q`, for a rare term and for a common one. */
 export const matchesSearch = (ctx: ProjectCtx, q: string) => matchesQuery(ctx, sql`u.id`, q)
 export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => matchesRecentQuery(ctx, sql`u.id`, q)
 
 const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
 
-/** Where these anonymous ids point; locked, in one order for everybody. */
+/** The users of these anonymous ids; locked, always in the same order. */
 export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
   ctx.db.many(
     AliasRow,
@@ -60,7 +60,7 @@ export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
 
 const UserRecordRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
 
-/** People by external id or id; locked, in one order for everybody. All their anonymous ids come along only when asked for. */
+/** Users by external id or id; locked, always in the same order. Their anonymous ids are read only when asked for. */
 export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
   ctx.db.many(
     UserRecordRow,
@@ -79,7 +79,7 @@ export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withA
 
 const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymous_id: Nullable(Type.String()), id: IdOf<UserId>() })
 
-/** Whom these ids mean, without locks: for events that change nothing about anybody. */
+/** The users of these ids, without locks: for events that change no user. */
 export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds: string[]) =>
   ctx.db.many(
     ResolvedRow,
@@ -92,11 +92,11 @@ export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds:
 
 const Epoch = Type.Object({ epoch: Type.Integer() })
 
-/** What is remembered of ids holds as long as this number stays. */
+/** The version of the ids: cached ids are valid while it stays the same. */
 export const identityEpoch = (ctx: ProjectCtx) =>
   ctx.db.first(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
 
-/** Ids have come to mean somebody else. The last statement of a transaction, so that nobody waits long for this row. */
+/** Ids belong to other users now. The last statement of a transaction, because other transactions wait for this row. */
 export const endIdentityEpoch = (ctx: InTx) =>
   ctx.db.run(
     sql`insert into identity_epochs as e (project_id, epoch) values (${ctx.projectId}, 1)
@@ -109,7 +109,7 @@ const IdRow = Type.Object({ id: IdOf<UserId>() })
 export const reserveIds = (ctx: InTx, count: number) =>
   ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
 
-/** A person as the statements below take it. */
+/** A user as the statements below take it. */
 export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
   created_at: Date
   updated_at: Date
@@ -121,7 +121,7 @@ export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'
 const recordset = sql`id bigint, external_id text, anonymous_id text, email text, phone text, timezone text, locale text, data jsonb,
   has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint, search_text text`
 
-/** Inserts people; fewer rows than people means that somebody else created one of them at the same time. */
+/** Inserts users; fewer rows than users mean that another transaction inserted one of them. */
 export const insertUsers = (ctx: InTx, users: SavedUser[]) =>
   ctx.db.run(
     sql`with input as (
@@ -141,7 +141,7 @@ export const insertUsers = (ctx: InTx, users: SavedUser[]) =>
         select id from saved`,
   )
 
-/** Writes people that are locked by this transaction. */
+/** Saves locked users. */
 export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
   ctx.db.run(
     sql`with input as (
@@ -160,7 +160,7 @@ export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
         where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${users.map(({ id }) => id)}::bigint[])`,
   )
 
-/** New anonymous ids; fewer rows than given means that somebody else linked one of them at the same time. */
+/** Inserts anonymous ids; fewer rows than ids mean that another transaction inserted one of them. */
 export const insertAliases = (ctx: InTx, aliases: { anonymous_id: string; user_id: UserId; linked_at: Date }[]) =>
   ctx.db.run(
     sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at)
@@ -170,7 +170,7 @@ export const insertAliases = (ctx: InTx, aliases: { anonymous_id: string; user_i
         on conflict do nothing`,
   )
 
-/** Points known anonymous ids at somebody else; this transaction holds them. */
+/** Moves locked anonymous ids to other users. */
 export const repointAliases = (ctx: InTx, aliases: { anonymous_id: string; user_id: UserId; linked_at: Date }[]) =>
   ctx.db.run(
     sql`update user_anonymous_ids t
@@ -183,7 +183,7 @@ export type UserMerge = { from_id: UserId; into_id: UserId }
 
 const merges = (pairs: UserMerge[]) => sql`jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as m(from_id bigint, into_id bigint)`
 
-/** What a merged person leaves to the survivor here: other anonymous ids, devices; and its searched text goes. */
+/** Moves the anonymous ids and devices of merged users to the users they were merged into, and deletes their searched text. */
 export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
   ctx.db.run(
     sql`with pairs as (
@@ -207,7 +207,7 @@ export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
     sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
   )
 
-/** By external id, else by the anonymous id of somebody unidentified (D-USER-2). */
+/** By external id, or by the anonymous id of a user without an external id (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
   ctx.db.first(
     UserRow,
@@ -222,7 +222,7 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
 
 const MergedIntoRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
-/** Where people went: each to itself, or to the survivor of its merges. Who is gone is not in the answer. */
+/** The user that each of these ids belongs to now: itself, or the one it was merged into. Erased users are not returned. */
 export const findMergedInto = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
   ctx.db.many(
     MergedIntoRow,
@@ -231,7 +231,7 @@ export const findMergedInto = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
         where u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and u.erase_requested_at is null`,
   )
 
-/** The ids under which other modules may keep what a person did: its own, and those of people merged into it. */
+/** The ids under which other modules may have stored rows of a user: its own, and those of users merged into it. */
 export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {
   const merged = await ctx.db.many(IdRow, sql`select id from users where project_id = ${ctx.projectId} and merged_into = ${id}`)
   return [id, ...merged.map(({ id }) => id)]
@@ -255,7 +255,7 @@ const UserDeviceRow = Type.Object({
   app_version: Nullable(Type.String()),
 })
 
-/** The devices of several people. */
+/** The devices of several users. */
 export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
     UserDeviceRow,
@@ -273,7 +273,7 @@ export type SavedDevice = {
   app_version: string | null
 }
 
-/** Registers a device; a token or device that another person had follows to this one. */
+/** Registers a device. A token or device of another user moves to this one. */
 export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
   ctx.db.run(
     sql`insert into devices (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
@@ -284,7 +284,7 @@ export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
             app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
   )
 
-/** Takes a token from whichever other device holds it. */
+/** Takes a token from any other device that has it. */
 export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
   ctx.db.many(
     Found,
@@ -293,11 +293,11 @@ export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
         returning user_id`,
   )
 
-/** Who had this device until now. */
+/** The present user of a device. */
 export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
   ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
 
-/** `has_push_device` follows the devices. */
+/** Sets `has_push_device` by the devices. */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
   ctx.db.run(
     sql`update users u
@@ -307,15 +307,15 @@ export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
         where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has`,
   )
 
-/** Marks a person as gone at once; the copies are erased in the background. */
+/** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
 export const requestErasure = (ctx: InTx, id: UserId) =>
   ctx.db.run(
     sql`update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null`,
   )
 
 /**
- * Nobody finds the person any more. A statement of its own: it must see what was linked to the person until the mark was set,
- * by transactions that the mark had to wait for.
+ * Deletes the anonymous ids and the searched text of a user. A statement of its own, after the mark of erasure: it must see rows of the
+ * transactions that the mark waited for.
  */
 export const unlinkUser = (ctx: InTx, id: UserId) =>
   ctx.db.run(
@@ -327,7 +327,7 @@ export const unlinkUser = (ctx: InTx, id: UserId) =>
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
 
-/** People to erase, oldest request first. */
+/** Users to erase, oldest request first. */
 export const findErasable = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     Erasable,
@@ -336,7 +336,7 @@ export const findErasable = (ctx: Ctx, limit: number) =>
 
 const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String()), phone: Nullable(Type.String()) })
 
-/** Removes what this module keeps of a person and of those merged into it; returns their ids. */
+/** Deletes the rows of a user, and of the users merged into it, in this module; returns their ids. */
 export const eraseUser = (ctx: InTx, id: UserId) =>
   ctx.db.many(
     ErasedRow,

@@ -4,10 +4,10 @@ import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
 
-/** News on its way into the table; the arrays run side by side. */
+/** Webhook events to be stored, as arrays of the same length. */
 export type Batch = { ids: string[]; types: string[]; occurredAt: Date[]; data: string[] }
 
-/** Stores what at least one endpoint wants to hear of at this moment, with the endpoints. */
+/** Stores the webhook events that at least one endpoint subscribes to now, with these endpoints. */
 export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch) =>
   ctx.db.run(
     sql`with wanted as (
@@ -26,14 +26,14 @@ export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch)
 
 const TypeRow = Type.Object({ type: Type.String() })
 
-/** The types of news that anybody wants to hear right now. */
+/** The event types that endpoints subscribe to now. */
 export const subscribedTypes = (ctx: InTx) =>
   ctx.db.many(
     TypeRow,
     sql`select distinct w.type from webhook_event_subscriptions s cross join unnest(s.event_types) as w (type) where s.project_id = ${ctx.projectId}`,
   )
 
-/** Stores an example for one endpoint; it is dispatched by whoever asked for it. */
+/** Stores an example for one endpoint, already dispatched. */
 export const insertTest = (ctx: InTx, id: string, type: string, data: string, endpointId: EndpointId) =>
   ctx.db.run(
     sql`insert into webhook_events (id, project_id, type, occurred_at, data, is_test, endpoint_ids, created_at, dispatched_at)
@@ -48,8 +48,7 @@ const Undispatched = Type.Object({
 })
 
 /**
- * The oldest signals that nobody has taken yet, once for each endpoint that is to hear of them. They count as dispatched
- * when the transaction commits.
+ * The oldest webhook events that are not dispatched, once for each of their endpoints. They are dispatched when the transaction commits.
  */
 export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
   ctx.db.many(
@@ -71,6 +70,7 @@ export const takeUndispatched = (ctx: InTx<Ctx>, limit: number) =>
         select id, project_id, type, endpoint_id from taken cross join unnest(endpoint_ids) as endpoint_id order by id, endpoint_id`,
   )
 
+/** A stored webhook event; `data` is the text of the JSON, so that every attempt sends the same bytes. */
 const StoredWebhookEvent = Type.Object({
   id: Type.String(),
   project_id: IdOf<ProjectId>(),
@@ -90,14 +90,14 @@ export const findSignals = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>
         where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::text[])`,
   )
 
-/** Deletes signals that were dispatched before; those that wait to be are kept. */
+/** Deletes webhook events that were dispatched before an instant. */
 export const purgeWebhookEvents = (ctx: Ctx, dispatchedBefore: Date, limit: number) =>
   ctx.db.run(
     sql`delete from webhook_events
         where (project_id, id) in (select project_id, id from webhook_events where dispatched_at < ${dispatchedBefore} order by dispatched_at limit ${limit})`,
   )
 
-/** From now on the endpoint hears of these. */
+/** Saves the event types of an endpoint. */
 export const subscribe = (ctx: InTx, endpointId: EndpointId, types: readonly string[]) =>
   ctx.db.run(
     sql`insert into webhook_event_subscriptions (project_id, endpoint_id, event_types)
@@ -105,6 +105,6 @@ export const subscribe = (ctx: InTx, endpointId: EndpointId, types: readonly str
         on conflict (project_id, endpoint_id) do update set event_types = excluded.event_types`,
   )
 
-/** From now on the endpoints hear of nothing. */
+/** Deletes the event types of an endpoint. */
 export const unsubscribe = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: EndpointId) =>
   ctx.db.run(sql`delete from webhook_event_subscriptions where project_id = ${projectId} and endpoint_id = ${endpointId}`)

@@ -42,7 +42,7 @@ export const countEndpoints = (ctx: ProjectCtx): Promise<number> =>
 export const findEndpoint = (ctx: ProjectCtx, id: EndpointId) =>
   ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
 
-/** The endpoint, which until the end of the transaction nobody pauses, suspends or deletes. */
+/** Locks an endpoint against being paused, suspended or deleted until the end of the transaction. */
 export const holdEndpoint = (ctx: InTx, id: EndpointId) =>
   ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
 
@@ -56,7 +56,7 @@ export const insertEndpoint = (ctx: InTx, { name, url, eventTypes, description, 
         returning ${endpointColumns}`,
   )
 
-/** Members that are undefined keep their value; `updated_at` moves only when something changed. A resumed endpoint begins anew. */
+/** Undefined members keep their value; `updated_at` changes only when something else does. A resumed endpoint starts without failures. */
 export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_types, description, status }: EndpointChanges) {
   const next = {
     name: sql`coalesce(${name ?? null}::text, name)`,
@@ -81,7 +81,7 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
   )
 }
 
-/** Its secret was replaced. Holds the endpoint until the end of the transaction. */
+/** Sets `updated_at` after a new secret, and locks the endpoint until the end of the transaction. */
 export const touchEndpoint = (ctx: InTx, id: EndpointId) =>
   ctx.db.first(
     EndpointRow,
@@ -94,21 +94,21 @@ export const archiveEndpoint = (ctx: InTx, id: EndpointId) =>
     sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
 
-/** Suspends an endpoint that is active; nothing when it no longer is. */
+/** Suspends an active endpoint. */
 export const disableEndpoint = (ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId, reason: string) =>
   ctx.db.run(
     sql`update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = ${ctx.clock.now()}
         where project_id = ${projectId} and id = ${id} and status = 'active' and archived_at is null`,
   )
 
-/** Whatever waits for this endpoint will not be sent. */
+/** Cancels all pending deliveries of an endpoint. */
 export const cancelDeliveries = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: EndpointId) =>
   ctx.db.run(
     sql`update webhook_deliveries set status = 'cancelled', next_attempt_at = null, lease_until = null
         where project_id = ${projectId} and endpoint_id = ${endpointId} and status = 'pending'`,
   )
 
-/** Makes this the current secret; what was current signs along until `oldExpireAt`. */
+/** Stores the current secret; the one before also signs until `oldExpireAt`. */
 export const replaceSecret = (ctx: InTx, endpointId: EndpointId, sealed: string, oldExpireAt: Date) =>
   ctx.db.run(
     sql`with former as (
@@ -170,12 +170,12 @@ export const listDeliveries = (ctx: ProjectCtx, endpointId: EndpointId, page: Pa
     ctx.config.LIST_ALL_MAX,
   )
 
-/** Events and the endpoints they go to; the arrays run side by side. */
+/** Events and their endpoints, as arrays of the same length. */
 export type Addressed = { projectIds: ProjectId[]; endpointIds: EndpointId[]; eventIds: string[]; eventTypes: string[] }
 
 const Inserted = Type.Object({ id: IdOf<DeliveryId>() })
 
-/** Queues events for those of the endpoints that are active, and holds these: a pause waits, and then finds what to cancel. */
+/** Queues events for the active ones of the endpoints, and locks these: a pause waits, and then finds the deliveries to cancel. */
 export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, eventIds, eventTypes }: Addressed) =>
   ctx.db.many(
     Inserted,
@@ -195,7 +195,7 @@ export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, even
         returning id`,
   )
 
-/** Sends the same event once more, now, with the whole schedule before it. */
+/** Sends an event again, now, with the whole retry schedule. */
 export const resendDelivery = (ctx: InTx, endpointId: EndpointId, id: DeliveryId) =>
   ctx.db.first(
     DeliveryRow,
@@ -216,16 +216,13 @@ const ClaimedDelivery = Type.Object({
 })
 export type ClaimedDelivery = Static<typeof ClaimedDelivery>
 
-/**
- * How wide the window of an endpoint is: `usual`, `wide` for those that are quick, or one when the last `failingAfter`
- * attempts failed.
- */
+/** The width of an endpoint’s window: `usual`, `wide` for quick endpoints, or one when the last `failingAfter` attempts failed. */
 export type Windows = { usual: number; wide: number; quick: EndpointId[]; failingAfter: number }
 
 /**
- * Leases deliveries that are due. Each endpoint has a window on its own queue, the oldest that are due; only what is in
- * the window is ever leased, and the first of each come before the second of any, so that neither many deliveries nor
- * slow answers of one endpoint keep others waiting. What a process that died had leased is due again when the lease ends.
+ * Leases due deliveries. Each endpoint has a window on its own queue, the oldest due ones; only deliveries in the window are leased, and
+ * the first of each endpoint come before the second of any. So neither many deliveries nor slow replies of one endpoint delay others.
+ * Deliveries that a dead process had leased are due again when the lease ends.
  */
 export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, failingAfter }: Windows, leaseSeconds: number) =>
   ctx.db.many(
@@ -274,14 +271,14 @@ export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, f
         returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step, e.url, e.api_version`,
   )
 
-/** Gives back what was leased and not tried. */
+/** Ends the leases of deliveries that were not attempted. */
 export const releaseDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[]) =>
   ctx.db.run(
     sql`update webhook_deliveries set lease_until = null
         where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::bigint[]) and status = 'pending'`,
   )
 
-/** What became of one attempt; `next_attempt_at` is null when there is none to come. */
+/** The result of one attempt; `next_attempt_at` is null when it was the last. */
 export type DeliveryResult = {
   id: DeliveryId
   project_id: ProjectId
@@ -296,8 +293,8 @@ export type DeliveryResult = {
 }
 
 /**
- * Records attempts. The number of attempts made before tells a worker that lost its lease from the one that has it. What
- * was cancelled meanwhile stays so, unless it has arrived.
+ * Saves attempts. A worker that lost its lease is recognised by the number of earlier attempts. A delivery that was cancelled meanwhile
+ * stays so, unless it succeeded.
  */
 export const saveDeliveryResults = (ctx: Ctx, settled: DeliveryResult[]) =>
   ctx.db.run(
@@ -330,7 +327,7 @@ const Health = Type.Object({
   first_failure_at: Nullable(Instant),
 })
 
-/** Counts failures in a row; answers the endpoints whose count has changed. Endpoints are locked in one order for everybody. */
+/** Counts consecutive failures. Returns the endpoints whose count has changed. Endpoints are always locked in the same order. */
 export const countFailures = (ctx: Ctx, found: Streak[]) =>
   ctx.db.many(
     Health,
@@ -355,14 +352,14 @@ export const countFailures = (ctx: Ctx, found: Streak[]) =>
         returning e.id, e.consecutive_failures, e.first_failure_at`,
   )
 
-/** Deletes deliveries of before, with their attempts. */
+/** Deletes deliveries before an instant, with their attempts. */
 export const purgeDeliveries = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from webhook_deliveries
         where (project_id, id) in (select project_id, id from webhook_deliveries where created_at < ${before} order by created_at limit ${limit})`,
   )
 
-/** Deletes what is left of deleted endpoints once their last delivery is gone. */
+/** Deletes archived endpoints without deliveries. */
 export const purgeEndpoints = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`delete from webhook_endpoints
@@ -374,7 +371,7 @@ export const purgeEndpoints = (ctx: Ctx, limit: number) =>
 
 const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })
 
-/** How many deliveries are due, over all projects, and since when the first of them is. */
+/** The number of due deliveries over all projects, and the oldest due time. */
 export const queueDepth = (ctx: Ctx) =>
   ctx.db.first(
     Depth,
@@ -383,6 +380,6 @@ export const queueDepth = (ctx: Ctx) =>
 
 const StatusCount = Type.Object({ status: Type.String(), count: Type.Integer() })
 
-/** How many endpoints there are of each status, over all projects. */
+/** The number of endpoints by status, over all projects. */
 export const countByStatus = (ctx: Ctx) =>
   ctx.db.many(StatusCount, sql`select status, count(*) as count from webhook_endpoints where archived_at is null group by status`)

@@ -8,7 +8,7 @@ import { CampaignRow } from '../schema.ts'
 
 const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
-/** Blasts whose time has come. */
+/** Scheduled blasts that are due. */
 export const findDue = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     Place,
@@ -18,7 +18,7 @@ export const findDue = (ctx: Ctx, limit: number) =>
         limit ${limit}`,
   )
 
-/** They begin, unless somebody was first or changed their plan: with an audience of which nobody is in yet. */
+/** Launches blasts that are still scheduled and due. Their audiences are loaded from the start. */
 export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(
     sql`with begun as (
@@ -32,7 +32,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
         on conflict (project_id, campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
   )
 
-/** Audiences that are not complete, of campaigns that load, those first that were left alone the longest. */
+/** Incomplete audiences of loading campaigns, those first that were left alone the longest. */
 export const findUnfinished = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     Place,
@@ -46,7 +46,7 @@ export const findUnfinished = (ctx: Ctx, limit: number) =>
 
 const Audience = Type.Object({ loaded_to: Type.Unsafe<UserId>(Type.Integer()) })
 
-/** An audience that nobody else is loading, held: only who holds it makes messages of it. */
+/** Locks an audience that no other process is loading: only the holder of the lock makes messages of it. */
 export const lockAudience = (ctx: InTx, id: CampaignId) =>
   ctx.db.first(
     Audience,
@@ -55,7 +55,7 @@ export const lockAudience = (ctx: InTx, id: CampaignId) =>
         for update skip locked`,
   )
 
-/** A campaign that loads, held so that nobody stops it before the transaction ends; senders go on meanwhile. */
+/** Locks a loading campaign, so that it is not stopped before the transaction ends. Senders are not blocked. */
 export const holdLoading = (ctx: InTx, id: CampaignId) =>
   ctx.db.first(
     CampaignRow,
@@ -64,14 +64,14 @@ export const holdLoading = (ctx: InTx, id: CampaignId) =>
         for share`,
   )
 
-/** Everybody up to an id is in. */
+/** Saves that the audience is loaded up to a user. */
 export const advance = (ctx: InTx, id: CampaignId, loadedTo: UserId, isComplete: boolean) =>
   ctx.db.run(
     sql`update campaign_audiences set loaded_to = ${loadedTo}, is_complete = ${isComplete}, touched_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and campaign_id = ${id}`,
   )
 
-/** Loading is over for campaigns whose audience is complete. A statement of its own: a crash before it loses nothing. */
+/** Moves campaigns with a complete audience from loading to running. A statement of its own: a crash before it loses nothing. */
 export const runLoaded = (ctx: Ctx) =>
   ctx.db.run(
     sql`update campaigns c set state = 'running', updated_at = ${ctx.clock.now()}

@@ -15,7 +15,7 @@ export const insertPreflight = (ctx: InTx, campaignId: CampaignId, users: number
         returning ${columns}`,
   )
 
-/** Removes all but the newest preflights of a campaign. */
+/** Deletes all but the newest preflights of a campaign. */
 export const removeOld = (ctx: InTx, campaignId: CampaignId, kept: number) =>
   ctx.db.run(
     sql`delete from campaign_preflights
@@ -32,7 +32,7 @@ export const findPreflight = (ctx: ProjectCtx, campaignId: CampaignId, id: Prefl
     sql`select ${columns} from campaign_preflights where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and id = ${id}`,
   )
 
-/** The one that is under way. */
+/** The running preflight of a campaign. */
 export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
   ctx.db.first(
     PreflightRow,
@@ -44,7 +44,7 @@ export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
 
 const Place = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
 
-/** Those under way, of campaigns that are there, those first that were left alone the longest. */
+/** Running preflights of live campaigns, those first that were left alone the longest. */
 export const findRunning = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     Place,
@@ -56,7 +56,7 @@ export const findRunning = (ctx: Ctx, limit: number) =>
         limit ${limit}`,
   )
 
-/** One that is under way and that nobody else is at, held. */
+/** Locks a running preflight, unless another process works on it. */
 export const lockPreflight = (ctx: InTx, id: PreflightId) =>
   ctx.db.first(
     PreflightRow,

@@ -40,7 +40,7 @@ export const endPendingAction = (ctx: InTx, id: CampaignId) =>
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-/** Blasts that go out, to be asked whether they are through. */
+/** Running blasts, to be checked for their end. */
 export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
   ctx.db.many(
     Place,
@@ -50,7 +50,7 @@ export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
         limit ${limit}`,
   )
 
-/** They are through: all their messages are final. */
+/** Finishes blasts whose messages are all final. */
 export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(
     sql`update campaigns set state = 'finished', finished_at = ${ctx.clock.now()}, paused_at = null, updated_at = ${ctx.clock.now()}
@@ -64,7 +64,7 @@ const Undecided = Type.Object({
 })
 export type UndecidedCampaign = Static<typeof Undecided>
 
-/** Blasts whose test has lasted long enough. */
+/** Blasts whose A/B test has lasted long enough. */
 export const findUndecided = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     Undecided,
@@ -76,7 +76,7 @@ export const findUndecided = (ctx: Ctx, limit: number) =>
         limit ${limit}`,
   )
 
-/** Chooses a variant, once. */
+/** Saves the winner, unless there is one. */
 export const saveWinner = (ctx: ProjectCtx, id: CampaignId, variant: number, numbers: WinnerNumbers) =>
   ctx.db.run(
     sql`update campaigns
@@ -86,7 +86,7 @@ export const saveWinner = (ctx: ProjectCtx, id: CampaignId, variant: number, num
 
 const NumbersRow = Type.Object({ winner_numbers: Nullable(Type.Unsafe<WinnerNumbers>({ type: 'array' })) })
 
-/** The numbers that the winner was chosen by; null while there is no winner. */
+/** The numbers that decided on the winner; null while there is none. */
 export const findWinnerNumbers = async (ctx: ProjectCtx, id: CampaignId): Promise<WinnerNumbers | null> =>
   (await ctx.db.first(NumbersRow, sql`select winner_numbers from campaigns where project_id = ${ctx.projectId} and id = ${id}`))
     ?.winner_numbers ?? null

@@ -18,7 +18,7 @@ const MovedRow = Type.Object({
 })
 export type MovedRow = Static<typeof MovedRow>
 
-/** Of the places where somebody listens, those beyond which there is something. Without a number, the person has gone elsewhere. */
+/** The stream positions with changes after them. Without a number, the user was merged or erased. */
 export const findMoved = (ctx: Ctx, places: StreamPosition[], limit: number) =>
   ctx.db.many(
     MovedRow,
@@ -33,7 +33,7 @@ export const findMoved = (ctx: Ctx, places: StreamPosition[], limit: number) =>
 const ChangeRow = Type.Object({ ...InboxRow.properties, user_id: IdOf<UserId>(), position: Type.Integer(), seq: Type.Integer() })
 export type ChangeRow = Static<typeof ChangeRow>
 
-/** The messages beyond each place, up to the number beside it and `limit` of them, in the order of their changes. */
+/** The changed messages after each position, up to the number beside it and `limit` of them, in order. */
 export const findChanges = (ctx: Ctx, places: (StreamPosition & { upTo: number })[], limit: number) =>
   ctx.db.many(
     ChangeRow,

@@ -37,7 +37,7 @@ export const insertLive = (ctx: InTx, listId: ListId) =>
         update lists set live_version_id = (select id from version) where project_id = ${ctx.projectId} and id = ${listId}`,
   )
 
-/** One version takes the place of the others. */
+/** Replaces the live version of a list. */
 export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
   ctx.db.run(
     sql`with others as (
@@ -51,7 +51,7 @@ export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
 
 const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** What is being built, first come first. */
+/** The versions being built, oldest first. */
 export const findUnfinished = (ctx: Ctx) =>
   ctx.db.many(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
 
@@ -60,7 +60,7 @@ const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 export const projectsWithRules = (ctx: Ctx) =>
   ctx.db.many(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
 
-/** Up to which page of which partition events were read; before the first, both are least. */
+/** The next page of the scan, and its partition; before the first, both are least. */
 export type ScanPosition = { partition: string; page: number }
 
 const Building = Type.Object({
@@ -75,7 +75,7 @@ const Building = Type.Object({
 
 export type Building = Static<typeof Building>
 
-/** A version that is being built, held until the transaction ends; undefined when it is not any more. */
+/** Locks a version that is being built; undefined when it is not. */
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
@@ -83,7 +83,7 @@ export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
-/** How many people there are in all, for the progress. */
+/** Counts the users of the project, for the progress. */
 export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
   ctx.db.value(
     Count,
@@ -95,7 +95,7 @@ export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
 
 const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
 
-/** The next people after an id: how many, and the last of them. */
+/** The next live users after an id: their number, and the last of them. */
 export const findChunk = (ctx: InTx, after: UserId, size: number) =>
   ctx.db.first(
     Chunk,
@@ -105,21 +105,21 @@ export const findChunk = (ctx: InTx, after: UserId, size: number) =>
               order by u.id limit ${size}) next`,
   )
 
-/** Is `events e` within the window of a tracker? What has left it will not come back. */
+/** Is `events e` within the window of a tracker? An event that has left it never counts again. */
 export const inWindow = (ctx: ProjectCtx, { withinMs }: Tracker) =>
   withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
 
-/** As many as a tracker keeps of a group: the milliseconds `ms` in the order of `at`, those that matter first. */
+/** The times that a tracker keeps of a group: the milliseconds `ms` in the order of `at`, the deciding ones first. */
 export const keptTimes = ({ keep, count }: Tracker, ms: Sql, at: Sql) =>
   sql`(array_agg(${ms} order by ${at} ${keep === 'latest' ? sql`desc` : sql`asc`}))[1:${count}]`
 
-/** The same of a group of `events e`. */
+/** The times that a tracker keeps of a group of `events e`. */
 export const keptTimesOfEvents = (tracker: Tracker) =>
   keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`)
 
 /**
- * The times that a tracker keeps of the people with an id above `after` and up to `last`, out of everything they did. What was
- * stored under an id that was merged into somebody counts for the survivor.
+ * Fills the times of a tracker for the users with an id above `after` and up to `last` from all their events, including those stored under
+ * merged ids.
  */
 export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
@@ -136,7 +136,7 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
 
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
 
-/** The times that a tracker would keep of these people, out of everything they did. */
+/** The times that a tracker would keep for these users, from all their events. */
 export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
   ctx.db.many(
     TimesRow,
@@ -148,7 +148,10 @@ export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
         group by p.merged_into`),
   )
 
-/** Where the people with an id above `after` and up to `last` stand; who is not in and has nothing to wait for gets no row. */
+/**
+ * Fills the memberships of the users with an id above `after` and up to `last`. Users who are no members and need no later check get no
+ * row.
+ */
 export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
   await ctx.db.value(
     Count,
@@ -172,11 +175,11 @@ export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: numbe
 
 const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** Versions whose rows are to be removed. */
+/** Versions whose rows are to be deleted. */
 export const findRetired = (ctx: Ctx) =>
   ctx.db.many(Retired, sql`select id, project_id from list_versions where status = 'retired' order by id limit 20`)
 
-/** Removes some rows of a retired version; 0 when there are none left. */
+/** Deletes some rows of a retired version; 0 when none are left. */
 export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: number): Promise<number> => {
   const users = await ctx.db.run(
     sql`delete from list_memberships where project_id = ${ctx.projectId} and version_id = ${id} and user_id = any(array(
@@ -195,7 +198,7 @@ export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: numb
   return users + times
 }
 
-/** The version itself goes last. */
+/** Deletes a retired version, after all its rows. */
 export const removeVersion = (ctx: ProjectCtx, id: ListVersionId) =>
   ctx.db.run(
     sql`with counts as (delete from list_counts where project_id = ${ctx.projectId} and version_id = ${id})

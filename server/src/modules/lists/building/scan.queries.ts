@@ -6,10 +6,10 @@ import { Flag, IdOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Tracker } from '../../rules/index.ts'
 import { inWindow, keptTimes, keptTimesOfEvents, type ScanPosition } from './queries.ts'
 
-// A table for each scan, which nobody else writes to: made of an id of ours.
+/** A table for each scan, which no other transaction writes to. Its name is made of a version id. */
 const found = (id: ListVersionId) => raw(`tracked_times_found_${Number(id)}`)
 
-/** What a scan finds goes here first. It is gone after a crash of the database, and its first row tells. */
+/** Creates the table of matches. It is unlogged: after a crash of the database it is empty, and its first row is missing. */
 export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
   await ctx.db.run(unprepared(sql`drop table if exists ${found(id)}`))
   await ctx.db.run(
@@ -18,10 +18,11 @@ export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> =
   await ctx.db.run(unprepared(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
 }
 
+/** Has the table survived? */
 export const isWhole = (ctx: InTx, id: ListVersionId): Promise<boolean> =>
   ctx.db.value(Flag, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`))
 
-/** Everything is found: from now on it is looked up by person. */
+/** Indexes the matches, which are then looked up by user. */
 export const indexMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
   await ctx.db.run(unprepared(sql`create index on ${found(id)} (tracker_id, user_id)`))
   await ctx.db.run(unprepared(sql`analyze ${found(id)}`))
@@ -36,7 +37,7 @@ export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'buil
 
 const Partition = Type.Object({ name: Type.String(), pages: Type.Integer() })
 
-/** The partitions of events, in the order in which they are read, with their sizes. */
+/** The partitions of events with their sizes, in the order of the scan. */
 export const partitions = (ctx: InTx) =>
   ctx.db.many(
     Partition,
@@ -44,7 +45,7 @@ export const partitions = (ctx: InTx) =>
         from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
   )
 
-/** Reads pages of a partition from `from` up to before `to`; the times of a person there are one row. */
+/** Reads pages of a partition, from `from` up to before `to`; the times of a user there are one row. */
 export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: ScanPosition & { to: number }) =>
   ctx.db.run(
     unprepared(
@@ -57,7 +58,7 @@ export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tr
     ),
   )
 
-/** The times that a tracker keeps of the people with an id above `after` and up to `last`, out of what was found. */
+/** Fills the times of a tracker for the users with an id above `after` and up to `last` from the matches of the scan. */
 export const fillFromMatches = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
     unprepared(
@@ -77,7 +78,7 @@ export const fillFromMatches = (ctx: InTx, id: ListVersionId, trackerId: Tracker
 
 const Stale = Type.Object({ user_id: IdOf<UserId>() })
 
-/** Who of them did something while past events were being read. */
+/** The users among these with events that arrived during the scan. */
 export const findStale = (ctx: InTx, trackerId: TrackerId, after: UserId, last: UserId) =>
   ctx.db.many(
     Stale,

@@ -6,7 +6,7 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 
 const MovedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
-/** Puts people into the live version of a static list; who is in already is not in the answer. */
+/** Adds users to the live version of a static list. Returns those who were no members. */
 export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
     MovedRow,
@@ -30,14 +30,14 @@ export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
 
 const LostRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>(), is_member: Type.Boolean() })
 
-/** Removes where people stand, with every list. */
+/** Deletes the memberships of users in every list. */
 export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     LostRow,
     sql`delete from list_memberships where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) returning user_id, version_id, is_member`,
   )
 
-/** Puts people into versions of static lists; who is in already, or whose list is no more, is not in the answer. */
+/** Adds users to versions of static lists. Returns those who were no members; retired versions are left out. */
 export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.many(
     MovedRow,
@@ -59,7 +59,7 @@ const TrackedRow = Type.Object({
 
 const FormerRow = Type.Object({ tracker_id: IdOf<TrackerId>(), user_id: IdOf<UserId>() })
 
-/** Takes the times that were kept of people. */
+/** Deletes and returns the tracked times of users. */
 export const removeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =>
   ctx.db.many(
     TrackedRow,
@@ -68,7 +68,7 @@ export const removeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =
         returning tracker_id, user_id, times, is_stale`,
   )
 
-/** Takes the times that were kept of whoever turned out to be one of these; the answer says whose they were to become. */
+/** Deletes the tracked times of users who were merged into these. Returns whose they were to become. */
 export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], mergedInto: UserId[]) =>
   ctx.db.many(
     FormerRow,
@@ -78,7 +78,7 @@ export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], mergedInto: 
         returning t.tracker_id, m.merged_into as user_id`,
   )
 
-/** When the first of these people turned out to be somebody else. */
+/** When the first of these users was merged. */
 export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null> =>
   await ctx.db.value(
     Nullable(Instant),
@@ -87,6 +87,6 @@ export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null
 
 const TrackerRow = Type.Object({ tracker_id: IdOf<TrackerId>() })
 
-/** Every tracker that may hold times, those of retired versions too. */
+/** Every tracker that may have times, those of retired versions included. */
 export const allTrackers = (ctx: InTx) =>
   ctx.db.many(TrackerRow, sql`select unnest(tracker_ids) as tracker_id from list_versions where project_id = ${ctx.projectId}`)

@@ -6,8 +6,8 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { Rule } from '../../rules/index.ts'
 
 /**
- * Held by everybody who writes where people stand: shared by the partitions of processing, alone by whoever must know that nothing
- * is under way, such as the building of a version. Ends with the transaction.
+ * Locks the memberships of a project until the end of the transaction. Partitions of a batch share the lock; a build, which must know that
+ * no other change is under way, takes it alone.
  */
 export const lockListsShared = (ctx: InTx) =>
   ctx.db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended('lists of a project', ${ctx.projectId}))`)
@@ -33,7 +33,7 @@ export type VersionRow = {
   live_at: Date | null
 }
 
-/** Every version that is live or being built, static ones too. */
+/** Every version that is live or being built, also those of static lists. */
 export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
   ctx.db.many(
     VersionRow,
@@ -62,7 +62,7 @@ const flattened = <K, V, T>(map: ReadonlyMap<K, Iterable<V>>, each: (key: K, val
   return all
 }
 
-/** The times kept of people by trackers. */
+/** The tracked times of users. */
 export const findTimes = (ctx: ProjectCtx, wanted: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
   ctx.db.many(
     TimesRow,
@@ -84,7 +84,7 @@ export const saveTimes = (ctx: InTx, saved: SavedTimes[]) =>
         on conflict (project_id, tracker_id, user_id) do update set times = excluded.times, is_stale = excluded.is_stale`,
   )
 
-/** Notes that these people did something which is to be read from the events. */
+/** Marks the times of these users as incomplete: their latest events are to be read from `events`. */
 export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<UserId>>) =>
   ctx.db.run(
     sql`insert into tracked_times (project_id, tracker_id, user_id, times, is_stale)
@@ -102,7 +102,7 @@ const StandingRow = Type.Object({
 })
 export type StandingRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; next_check_at: Date | null }
 
-/** Where these people stand with these versions; who is not in and has nothing to wait for has no row. */
+/** The memberships of these users in these versions. Users who are no members and need no later check have no row. */
 export const findStandings = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<StandingRow[]> =>
   ctx.db.many(
     StandingRow,
@@ -131,7 +131,7 @@ export const deleteStandings = (ctx: InTx, gone: { user_id: UserId; version_id: 
         where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
   )
 
-/** Adds to the number of members, each partition to a row of its own. */
+/** Adds to the number of members; each partition has its own row. */
 export async function addToCounts(ctx: InTx, partition: number, counts: ReadonlyMap<ListVersionId, number>): Promise<void> {
   const changed = [...counts].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
   if (changed.length === 0) return
@@ -145,7 +145,7 @@ export async function addToCounts(ctx: InTx, partition: number, counts: Readonly
 
 const DueRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
-/** Who is to be looked at because time has passed, longest due first. */
+/** Memberships that are due, longest first. */
 export const findDue = (ctx: ProjectCtx, limit: number) =>
   ctx.db.many(
     DueRow,
@@ -153,7 +153,7 @@ export const findDue = (ctx: ProjectCtx, limit: number) =>
         where project_id = ${ctx.projectId} and next_check_at <= ${ctx.clock.now()} order by next_check_at limit ${limit}`,
   )
 
-/** Of versions that nobody keeps any more nothing is due. */
+/** Clears due instants of versions that are not maintained any more. */
 export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
     sql`update list_memberships p set next_check_at = null
@@ -163,7 +163,7 @@ export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVer
 
 const DueProject = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Projects in which somebody's time has come, found by hopping over the index from one project to the next. */
+/** Projects with due memberships. The index is read from one project to the next. */
 export const projectsWithDueMemberships = (ctx: Ctx) =>
   ctx.db.many(
     DueProject,
@@ -178,7 +178,7 @@ export const projectsWithDueMemberships = (ctx: Ctx) =>
           and exists (select 1 from list_memberships d where d.project_id = w.project_id and d.next_check_at <= ${ctx.clock.now()})`,
   )
 
-/** Notes for every project with rules that lists are kept up to now; not more often than every so many milliseconds. */
+/** Stores that the lists of all projects with rules are evaluated up to now; not more often than every so many milliseconds. */
 export const noteTime = (ctx: Ctx, everyMs: number) => {
   const now = ctx.clock.now()
   return ctx.db.run(
@@ -189,7 +189,7 @@ export const noteTime = (ctx: Ctx, everyMs: number) => {
   )
 }
 
-/** Projects whose lists were kept up to an instant that has not come yet. */
+/** Projects whose lists were evaluated up to an instant in the future: the clock was set back. */
 export const projectsAhead = (ctx: Ctx, graceMs: number) =>
   ctx.db.many(
     DueProject,

@@ -9,9 +9,9 @@ const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
 const idsOf = (rows: { user_id: UserId }[]) => rows.map(({ user_id }) => user_id)
 
 /**
- * The next members of any of these lists, each once, in the order of their ids. A list is as it is at this moment: when one takes on a
- * new rule between two calls, the second goes on among the new members. Somebody who was merged or erased a moment ago may be among
- * them. Asked of each list by itself, because the first members of all are among the first of each.
+ * The next members of any of these lists, each once, in the order of their ids. A list is read as it is now: when it gets a new rule
+ * between two calls, the second call continues with the new members. Users who were merged or erased a moment ago may be included. Each
+ * list is read separately, because the first members of all lists are among the first of each.
  */
 export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: UserId, limit: number): Promise<UserId[]> =>
   idsOf(
@@ -31,7 +31,7 @@ export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: U
     ),
   )
 
-/** Which of these people are members of any of these lists. */
+/** The users among these who are members of any of these lists. */
 export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<UserId[]> =>
   idsOf(
     await ctx.db.many(
@@ -45,7 +45,7 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
 
 const StandingRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
 
-/** Where somebody stands with these lists, as far as they are there. */
+/** The memberships of a user in the live lists among these. */
 export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) =>
   ctx.db.many(
     StandingRow,
@@ -56,7 +56,7 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
         order by l.id`,
   )
 
-/** How many people these lists have together, those in several counted several times: for a progress, and at once. */
+/** The members of these lists together; a user in several lists counts several times. Fast, for a progress. */
 export const audienceSize = (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
   ctx.db.value(
     Count,

@@ -19,8 +19,8 @@ const MemberRow = Type.Object({ id: IdOf<UserId>() })
 type MemberRow = { id: UserId }
 
 /**
- * Members are walked by their index, and each is asked for; `offset 0` keeps the planner from turning that round. The project stands
- * inside, because the planner would take it for a condition that leaves nearly nobody, and sort everybody for a page.
+ * Reads members in the order of their index and checks each user; `offset 0` keeps the planner from reversing that. The project is inside
+ * the check: as a condition, the planner would expect nearly no rows and sort all members for a page.
  */
 const isMember = (ctx: ProjectCtx, versionId: ListVersionId) =>
   sql`p.version_id = ${versionId} and p.is_member
@@ -45,12 +45,12 @@ export const listMembers = (
     ctx.config.LIST_ALL_MAX,
   )
 
-/** So many members can be asked, one by one, whatever is searched for. */
+/** The number of members that are searched one by one, whatever the term. */
 export const NEAR_ROWS = 2000
 
 const Near = Type.Object({ looked: Type.Integer(), found: Type.Integer() })
 
-/** Of the members next to a position: how many there are, up to `NEAR_ROWS`, and how many hold `q`, up to `count`. */
+/** Of the members after a position: how many there are, up to `NEAR_ROWS`, and how many match `q`, up to `count`. */
 export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: PageRequest, count: number) => {
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
   const from = page.cursor?.position.id
@@ -68,15 +68,15 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
   )
 }
 
-/** Does what is known of a member hold `q`? For a term that is common: the page is walked and each row asked. */
+/** Does a member match `q`? For a common term: the page is read, and each row checked. */
 export const searchedInPassing = (ctx: ProjectCtx, q: string) => users.matchesRecentQuery(ctx, sql`p.user_id`, q)
 
-/** The same for a rare term: whoever matches is found by the trigram index first. */
+/** Does a member match `q`? For a rare term: the trigram index finds the matches first. */
 export const searchedBy = (ctx: ProjectCtx, q: string) => users.matchesQuery(ctx, sql`p.user_id`, q)
 
 const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
 
-/** Whom these names mean: by external id, or the anonymous id of somebody unidentified (D-USER-2). */
+/** The users of these names: external ids, or anonymous ids of users without an external id (D-USER-2). */
 export const findByName = (ctx: ProjectCtx, names: string[]) =>
   ctx.db.many(
     NamedRow,
@@ -88,7 +88,7 @@ export const findByName = (ctx: ProjectCtx, names: string[]) =>
         where a.project_id = ${ctx.projectId} and a.anonymous_id = any(${names}::text[])`,
   )
 
-/** Which of these people are there; held against being merged or erased before the transaction ends. */
+/** The live users among these, locked against being merged or erased before the transaction ends. */
 export const lockUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     MemberRow,
@@ -100,7 +100,7 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
 
 const StandingRow = Type.Object({ is_member: Type.Boolean(), changed_at: Instant })
 
-/** Where somebody stands with a version; no row for who never came near it. */
+/** The membership of a user in a version; undefined without a row. */
 export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
   ctx.db.first(
     StandingRow,
@@ -110,17 +110,14 @@ export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: 
 
 const PartitionRow = Type.Object({ partition: Type.Integer() })
 
-/** The counters of a version, held: whoever moves somebody in or out is done before this, or comes after it. */
+/** Locks the counts of a version: changes of members are finished before this, or follow it. */
 export const lockCounts = (ctx: InTx, versionId: ListVersionId) =>
   ctx.db.many(
     PartitionRow,
     sql`select partition from list_counts where project_id = ${ctx.projectId} and version_id = ${versionId} order by partition for update`,
   )
 
-/**
- * Makes the counters that are held say how many members there are. One that is only now being made belongs to a move that is not
- * counted here yet, and adds it.
- */
+/** Corrects the locked counts. A row that is inserted meanwhile belongs to a change that is not counted here yet, and adds it. */
 export const recount = (ctx: InTx, versionId: ListVersionId, partitions: number[]) =>
   ctx.db.run(
     sql`update list_counts c

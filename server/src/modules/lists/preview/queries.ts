@@ -6,7 +6,7 @@ import { IdOf } from '../../../lib/shapes.ts'
 import type { RuleSql } from '../../rules/index.ts'
 import { isLiveUser } from '../../users/index.ts'
 
-/** For the rest of the transaction: no statement runs longer, and one that reads everything may read it in a row. */
+/** For the rest of the transaction: limits the time of statements, and lets them read whole tables sequentially. */
 export const limitStatements = (ctx: InTx, timeoutMs: number) =>
   ctx.db.run(
     sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true), set_config('enable_seqscan', 'on', true),
@@ -21,7 +21,7 @@ const Counts = Type.Object({
 
 const SHOWN = 10
 
-/** For how many people a rule holds, which of them are the newest, and for how many each of its conditions holds by itself. */
+/** The number of users a rule holds for, the newest of them, and the number for each condition alone. */
 export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>, conditions: number) => {
   const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
   return ctx.db.one(

@@ -16,7 +16,7 @@ const TallyRow = Type.Object({
 })
 export type TallyRow = Static<typeof TallyRow>
 
-/** How many messages of these campaigns are in which state, and how many of them were opened and clicked. */
+/** The number of messages of these campaigns by state, and of their opens and clicks. */
 export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
   ctx.db.many(
     TallyRow,
@@ -29,8 +29,8 @@ export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
   )
 
 /**
- * Adds up the changes of campaigns that have more than `rowsMax` of them into one row for each state; readers see the same sums
- * before and after. Answers how many rows that spared.
+ * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each state. Sums stay the same. Returns by how many
+ * rows.
  */
 export const foldTallies = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
   const row = await ctx.db.first(

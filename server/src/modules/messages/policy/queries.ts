@@ -20,8 +20,8 @@ export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy
 const ReceivedRow = Type.Object({ user_id: IdOf<UserId>(), channel: OneOf(CHANNELS), at: Instant })
 
 /**
- * What these people got since then and what is on its way to them in other senders' hands: both count, so that two senders
- * cannot each send what is one too many.
+ * The messages that these users got since then, and those that other senders are sending now. Both count, so that two senders together do
+ * not exceed a cap.
  */
 export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, leaseTokens: string[]) =>
   ctx.db.many(

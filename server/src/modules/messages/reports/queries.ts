@@ -22,7 +22,7 @@ export type ReportedMessage = Static<typeof ReportedMessage>
 
 const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at`
 
-/** The messages that a vendor speaks of, held until the transaction ends; by our id, or by the one that this provider gave them. */
+/** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
 export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
   ctx.db.many(
     ReportedMessage,
@@ -37,7 +37,7 @@ export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[]
         for update`,
   )
 
-/** Messages that people looked at, held until the transaction ends. */
+/** Locks messages that were opened or clicked. */
 export const holdSeen = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.many(
     ReportedMessage,
@@ -46,7 +46,7 @@ export const holdSeen = (ctx: InTx, ids: MessageId[]) =>
 
 export type Resettled = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
 
-/** Writes what reports made of messages. A sender that still holds one finds it settled. */
+/** Saves states by delivery reports. A sender that still has a claim on one finds it final. */
 export const saveReported = (ctx: InTx, messages: Resettled[]) =>
   ctx.db.run(
     sql`update messages m

@@ -7,7 +7,7 @@ import { CapturedRow, CapturedWholeRow } from './schema.ts'
 
 export type Capture = Rendered & { id: MessageId; user_id: UserId; campaign_id: CampaignId }
 
-/** Puts what the sandbox captured into its inbox. */
+/** Stores sandbox messages. */
 export const insertCaptures = (ctx: InTx, captures: Capture[]) =>
   ctx.db.run(
     sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, created_at)
@@ -16,7 +16,7 @@ export const insertCaptures = (ctx: InTx, captures: Capture[]) =>
              as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb)`,
   )
 
-/** A statement of its own after the one above, so that it sees what a sender captured while that one waited for its locks. */
+/** Deletes the sandbox messages of users. Run it after their messages are locked, so that it sees those that senders stored meanwhile. */
 export const eraseCaptures = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
 
@@ -47,5 +47,5 @@ export const listCaptures = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
 export const findCapture = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(CapturedWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
 
-/** Empties the project's sandbox inbox. */
+/** Deletes all sandbox messages of the project. */
 export const deleteCaptures = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)

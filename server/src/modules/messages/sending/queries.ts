@@ -9,10 +9,10 @@ const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
 const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHANNELS) })
 
-/** Messages of one project over one channel wait for each other, and for nobody else. */
+/** The messages of one project and channel. Queues do not wait for each other. */
 export type Queue = Static<typeof QueueRow>
 
-/** The queues of a priority with due messages, those that wait longest first; found by hopping over the index from one queue to the next. */
+/** The queues of a priority with due messages, longest waiting first. The index is read from one queue to the next. */
 export const queuesDue = (ctx: Ctx, priority: Priority, limit: number) =>
   ctx.db.many(
     QueueRow,
@@ -34,10 +34,10 @@ export const queuesDue = (ctx: Ctx, priority: Priority, limit: number) =>
         select project_id, channel from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id, channel limit ${limit}`,
   )
 
-/** A queue, and how much of it is to be taken. */
+/** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
 
-/** Takes due messages out of queues; nobody else may send them before the lease ends. Each queue has a lease of its own. */
+/** Claims due messages: no other sender takes them before the lease ends. Each queue has its own lease. */
 export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], leaseUntil: Date) =>
   ctx.db.many(
     ClaimedMessage,
@@ -66,7 +66,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
 
 const Renewed = Type.Object({ id: IdOf<MessageId>() })
 
-/** Holds claimed messages for longer; answers those that are still held. */
+/** Extends leases. Returns the messages that are still claimed. */
 export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[], leaseUntil: Date) =>
   ctx.db.many(
     Renewed,
@@ -77,7 +77,7 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
         returning m.id`,
   )
 
-/** What is about to be handed over, in one row: if its sender dies now, nobody knows whether it left. */
+/** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */
 export type SendAttempts = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
 
 export const insertSendAttempts = (ctx: InTx, { lease_token, message_ids, provider, provider_id }: SendAttempts): Promise<number> =>
@@ -94,8 +94,8 @@ export const deleteHandovers = (ctx: InTx, ids: number[]) =>
 const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
 /**
- * Settles messages that are still this sender's; the answer are those, with whose they are by now. One that somebody else settled is left alone.
- * What triggered a mail stays with it: whoever reads it in the browser gets the same.
+ * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of an email is
+ * kept, because the view in the browser renders it again.
  */
 export const saveResults = (ctx: InTx, messages: SettledMessage[]) =>
   ctx.db.many(
@@ -118,8 +118,8 @@ export const saveResults = (ctx: InTx, messages: SettledMessage[]) =>
   )
 
 /**
- * Messages whose sender went away. Those that it was handing over may have left, so nobody knows, and the state says so;
- * all others wait again.
+ * Releases messages whose sender died. Those in a send attempt record may have been sent, so their state is unknown; all others are queued
+ * again.
  */
 export const releaseLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
@@ -148,7 +148,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
 
 const HANDOVER_KEPT_MS = 86_400_000
 
-/** Removes what senders that went away left behind, once none of it is under a lease. */
+/** Deletes old send attempt records of dead senders, when none of their messages is claimed. */
 export const purgeSendAttempts = (ctx: Ctx) =>
   ctx.db.run(
     sql`delete from send_attempts h
@@ -158,6 +158,6 @@ export const purgeSendAttempts = (ctx: Ctx) =>
 
 const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })
 
-/** How many messages are due, over all projects, and since when the first of them is. */
+/** The number of due messages over all projects, and the oldest due time. */
 export const queueDepth = (ctx: Ctx) =>
   ctx.db.first(Depth, sql`select count(*) as waiting, min(due_at) as oldest from messages where ${isDue} and due_at <= ${ctx.clock.now()}`)

@@ -14,7 +14,7 @@ const ViewedMessage = Type.Object({
   event: Nullable(Type.Unsafe<TriggeringEvent>({ type: 'object' })),
 })
 
-/** A message of somebody who is still there. */
+/** A message of a user who is not erased. */
 export const findViewed = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     ViewedMessage,

@@ -12,7 +12,7 @@ const Confirmation = Type.Object({
   requested_at: Instant,
 })
 
-/** Asks those of these people to confirm who stand at 1 with a type that wants it, unless they were asked since `since`. */
+/** Inserts a confirmation request for each user with state 1 of a type that requires one, unless there was one since `since`. */
 export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since: Date) =>
   ctx.db.many(
     Confirmation,
@@ -30,7 +30,7 @@ export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since:
         returning id, user_id, subscription_id, requested_at`,
   )
 
-/** What somebody was asked. */
+/** A confirmation request. */
 export const findConfirmation = (ctx: ProjectCtx, id: number) =>
   ctx.db.first(
     Confirmation,

@@ -6,7 +6,7 @@ import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
 import { ConsentEntryRow, type Evidence, SavedStateChange, type StateChange } from './schema.ts'
 
-/** Adds an entry for each row of `written`, whose ids were taken while the states were held: their order is that of the changes. */
+/** Adds an entry for each row of `written`. Ids are taken while the states are locked, so that entries are in the order of changes. */
 const entriesOf = (ctx: InTx, written: Sql, { source, wording, proof = {} }: Evidence) => sql`
   insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, wording, proof, at)
   select w.consent_id, ${ctx.projectId}, w.user_id, w.subscription_id, w.state, w.previous_state,
@@ -21,8 +21,8 @@ const followed = (ctx: InTx, written: Sql) => sql`
 const nextEntry = sql`nextval('consent_entries_id_seq')`
 
 /**
- * Stores states with an entry for each that differs from what was stored; the answer is those. Each pair at most once.
- * With `keepsConfirmed` a yes leaves a confirmed yes alone.
+ * Saves states, with a consent entry for each that differs from the stored one; returns those. Each pair at most once. With
+ * `keepsConfirmed`, state 1 does not replace state 2.
  */
 export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean) =>
   ctx.db.many(
@@ -40,7 +40,7 @@ export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence
         ${followed(ctx, sql`written`)}`,
   )
 
-/** Subscribes those people for whom no state is stored; the answer is who they are. */
+/** Subscribes the users without a stored state. Returns them. */
 export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], evidence: Evidence) =>
   ctx.db.many(
     SavedStateChange,
@@ -57,9 +57,9 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
   )
 
 /**
- * Moves states to the survivors of merges: the survivor's own wins, but an explicit 0 on either side stays 0 (D-USER-1).
- * Of several people merged into one, the most reluctant counts. What led there moves along, and the merge is an entry of its own,
- * because the last entry is always the one that holds.
+ * Moves states of merged users to the users they were merged into, whose own state wins, except that an explicit 0 on either side stays 0
+ * (D-USER-1). Of several users merged into one, the lowest state counts. Consent entries move along, and the merge adds one, because the
+ * last entry always belongs to the stored state.
  */
 export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
   ctx.db.run(
@@ -100,7 +100,7 @@ export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id:
 
 const IdRow = Type.Object({ user_id: IdOf<UserId>() })
 
-/** Removes every state of these people, what led there, and what they were asked to confirm. Answers how many entries there were. */
+/** Deletes the states, consent entries and confirmation requests of these users. Returns the number of entries. */
 export const eraseSubscriptions = async (ctx: InTx, userIds: UserId[]): Promise<number> => {
   const entries = await ctx.db.many(
     IdRow,
@@ -123,7 +123,7 @@ export const consentListing = listing({
   searchedFields: 'source, wording',
 })
 
-/** What led to where a person stands, latest first. */
+/** The consent entries of a user, latest first. */
 export const listConsents = (ctx: ProjectCtx, userId: UserId, page: PageRequest): Promise<PageOf<ConsentEntryRow>> =>
   pageOf(
     ctx.db,
@@ -145,8 +145,8 @@ const Restorable = Type.Object({
 })
 
 /**
- * Texts that somebody gave up with everything else, by STOP or on a page, and that nothing has touched since, with what was before.
- * A merge has touched them: who of the two gave them up, and what else, is not told apart any more.
+ * Text types that a user unsubscribed from together with everything else, by STOP or on a page, and that did not change since, with the
+ * state before. After a merge they are not included: it is unknown which of the two users unsubscribed.
  */
 export const unsubscribedTextTypes = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.many(

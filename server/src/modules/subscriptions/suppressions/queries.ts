@@ -7,7 +7,7 @@ import { type Addressed, SUPPRESSION_REASONS, type SuppressionReason, Suppressio
 
 const KeyRow = Type.Object({ sealed_key: Type.String() })
 
-/** The key that the project's addresses are hashed with; undefined while it never suppressed any. */
+/** The key that addresses of the project are hashed with; undefined before the first suppression. */
 export const findKey = (ctx: ProjectCtx) =>
   ctx.db.first(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
 
@@ -18,12 +18,12 @@ export const insertKey = (ctx: ProjectCtx, sealed: string) =>
         on conflict (project_id) do nothing`,
   )
 
-/** An address as the statement below takes it; null says that nothing but the hash may be kept. */
+/** An address to suppress; null when only the hash may be kept. */
 export type Entry = { channel: Addressed; address_hash: string; address: string | null; reason: SuppressionReason; source: object }
 
 const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
 
-/** Suppresses addresses. One that is suppressed already keeps the weightier reason. Each address of a channel at most once. */
+/** Suppresses addresses. A suppressed one keeps the reason with more weight. Each address of a channel at most once. */
 export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.run(
     sql`insert into suppressions as s (project_id, channel, address_hash, address, reason, source, created_at)
@@ -40,8 +40,8 @@ const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type
 type Hashed = Pick<Entry, 'channel' | 'address_hash'>
 
 /**
- * The suppressions of these hashes as `s`, each once. One look into the unique index for each, and nothing else: a planner that
- * believes the table to be small would rather read all of the project.
+ * The suppressions of these hashes as `s`, each once. `offset 0` makes one look-up in the unique index for each: a planner that expects a
+ * small table would read the whole project.
  */
 const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
   (select distinct channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(channel text, address_hash text)) w
@@ -54,7 +54,7 @@ const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
 
 const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS) })
 
-/** Why hashes are suppressed. */
+/** The reasons why hashes are suppressed. */
 export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) =>
   ctx.db.many(Reason, sql`select s.address_hash, s.reason from ${found(ctx, wanted)}`)
 
@@ -65,7 +65,7 @@ export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
     sql`select s.id, s.channel, s.address, s.reason, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
   )
 
-/** Lifts what people brought about themselves, and nothing else. */
+/** Deletes suppressions that users caused themselves by unsubscribing. */
 export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
   ctx.db.run(
     sql`delete from suppressions
@@ -83,7 +83,7 @@ export const suppressionListing = listing({
   searchedFields: 'address (the whole of it; also of those whose address is not kept)',
 })
 
-/** A page of suppressions; with hashes, those only. */
+/** A page of suppressions; with hashes, only those. */
 export const listSuppressions = (ctx: ProjectCtx, page: PageRequest, hashes: string[] | null): Promise<PageOf<SuppressionRow>> =>
   pageOf(
     ctx.db,

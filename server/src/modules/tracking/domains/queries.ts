@@ -38,7 +38,7 @@ export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
 export const countDomains = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`)
 
-/** Undefined when the project has a domain of this host already. */
+/** Undefined when the project has a domain with this host. */
 export const insertDomain = (ctx: InTx, host: string, token: string) =>
   ctx.db.first(
     DomainRow,
@@ -48,7 +48,7 @@ export const insertDomain = (ctx: InTx, host: string, token: string) =>
         returning ${columns}`,
   )
 
-/** Takes the default from whichever other domain has it. */
+/** Makes the default domain an ordinary one, unless it is the given one. */
 export const clearDefault = (ctx: InTx, id: DomainId) =>
   ctx.db.run(
     sql`update domains set is_default = false, updated_at = ${ctx.clock.now()}
@@ -70,11 +70,11 @@ export const deleteDomain = (ctx: ProjectCtx, id: DomainId) =>
 const Claim = Type.Object({ id: IdOf<DomainId>(), project_id: IdOf<ProjectId>() })
 type Claim = Static<typeof Claim>
 
-/** Holds everybody's domains of this host, so that one check at a time decides whose it is. */
+/** Locks the domains of all projects with this host, so that one check at a time decides which project it belongs to. */
 export const lockClaims = (ctx: InTx, host: string) =>
   ctx.db.many(Claim, sql`select id, project_id from domains where host = ${host} order by id for update`)
 
-/** The host was shown to be another's. */
+/** Marks domains as not verified, because the host belongs to another project. */
 export const unverifyOthers = (ctx: InTx, others: Claim[], problem: string) =>
   ctx.db.run(
     sql`update domains set is_verified = false, verified_at = null, problem = ${problem}, updated_at = ${ctx.clock.now()}
@@ -82,7 +82,7 @@ export const unverifyOthers = (ctx: InTx, others: Claim[], problem: string) =>
           and is_verified`,
   )
 
-/** Writes down what a check found. */
+/** Saves the result of a check. */
 export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem: string | null) =>
   ctx.db.first(
     DomainRow,
@@ -97,10 +97,10 @@ export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem:
 
 const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_default: Type.Boolean() })
 
-/** The domains that links may lead to. */
+/** The domains that links may use. */
 export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
   ctx.db.many(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
 
-/** Which project a host leads to. */
+/** The project that a host belongs to. */
 export const findVerifiedHost = (ctx: Ctx, host: string) =>
   ctx.db.first(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)

@@ -7,7 +7,7 @@ import { CountedLinkRow, OpensRow } from '../schema.ts'
 
 const LinkRow = Type.Object({ id: IdOf<LinkId>(), position: Type.Integer() })
 
-/** Those of these links that are known: the place in the array is the position of the link. */
+/** The stored links among these: the place in the array is the position of the link. */
 export const findLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
   ctx.db.many(
     LinkRow,
@@ -17,7 +17,10 @@ export const findLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[
          and l.position = i.number - 1 and md5(l.url) = md5(i.url)`,
   )
 
-/** Writes links down. One that another process wrote in between is in the answer too, hence the update that changes nothing. */
+/**
+ * Inserts links and returns all of them. The update changes nothing; without it, links that another process inserted would not be
+ * returned.
+ */
 export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[]) =>
   ctx.db.many(
     LinkRow,
@@ -29,7 +32,7 @@ export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[
         returning id, position`,
   )
 
-/** Which links of a campaign there are and what came of each, in the order of the templates. */
+/** The links of a campaign with their clicks, in the order of the templates. */
 export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>
   ctx.db.many(
     CountedLinkRow,
@@ -62,7 +65,7 @@ export type Visits = {
   areProxied: boolean[]
 }
 
-/** Adds a batch to what was counted. Clicks on links that there are not are left out. */
+/** Adds a batch to the counts. Clicks on unknown links are left out. */
 export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areMachines, areProxied }: Visits) =>
   ctx.db.run(
     sql`with seen as (
@@ -91,7 +94,7 @@ export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areMachines, a
             machine_opens = o.machine_opens + excluded.machine_opens`,
   )
 
-/** Moves what people followed to the survivors of their merges. */
+/** Moves the clicks of merged users to the users they were merged into. */
 export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
   ctx.db.run(
     sql`with moved as (
@@ -109,6 +112,6 @@ export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId
         set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks`,
   )
 
-/** Removes what these people followed. */
+/** Deletes the clicks of these users. */
 export const eraseClicks = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(sql`delete from link_clicks where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)

@@ -4,12 +4,12 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
 
-/** A person has few devices; whoever registers hundreds is not sent hundreds of pushes. */
+/** The most devices of a user that a push message is sent to. */
 const TARGETS_MAX = 20
 
 const Target = Type.Object({ user_id: IdOf<UserId>(), device_id: Type.String(), os: Nullable(Type.String()), token: Type.String() })
 
-/** Where pushes to these people go: of each the devices that have a token, those seen last first. */
+/** The devices with a token of these users, latest seen first. */
 export const pushDevicesOf = (ctx: ProjectCtx, userIds: UserId[]) =>
   ctx.db.many(
     Target,
@@ -23,7 +23,7 @@ export const pushDevicesOf = (ctx: ProjectCtx, userIds: UserId[]) =>
 
 const Owner = Type.Object({ user_id: IdOf<UserId>() })
 
-/** Takes these tokens from the devices that hold them, and says whose they were. */
+/** Takes these tokens from their devices. Returns the users. */
 export const clearTokens = (ctx: InTx, tokens: string[]) =>
   ctx.db.many(
     Owner,
