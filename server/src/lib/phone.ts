@@ -10,6 +10,9 @@ const SEPARATORS = /[ ().\-/]/g
 // Wider than the numbering plans, so that fictional numbers are valid too.
 const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
 
+/** Whether a text has the form of E.164: `+` and digits. */
+export const isInternationalPhone = (text: string): boolean => INTERNATIONAL.test(text)
+
 /** The countries whose number format to try, the likeliest first (D-F-2). */
 export function phoneRegions(user: PhoneDefaults, project: PhoneDefaults): string[] {
   const regions = [user, project].flatMap(({ locale, timezone }) => [locale && regionOf(locale), timezone && countryOf(timezone)])
@@ -39,7 +42,7 @@ export function normalisePhone(text: string, regions: string[]): string | null {
 function readInternational(digits: string): string | null {
   const number = parse(digits)
   if (number?.isPossible()) return number.number
-  return INTERNATIONAL.test(digits) ? digits : null
+  return isInternationalPhone(digits) ? digits : null
 }
 
 type PhoneNumber = ReturnType<typeof parsePhoneNumberFromString>

@@ -50,8 +50,7 @@ export const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)]
 export const FreeForm = (bytesMax: number, options: object = {}) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', freeForm: { bytesMax }, ...options })
 
-export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
-export type Channel = (typeof CHANNELS)[number]
+export { CHANNELS, type Channel } from './channels.ts'
 
 /** The page envelope of every list endpoint. */
 export const Page = <S extends TSchema>(item: S) =>

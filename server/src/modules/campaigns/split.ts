@@ -1,4 +1,5 @@
 /** Checks how a campaign splits its audience: variants, winner and hold-out. Pure. */
+import { channels } from '../../lib/channels.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { CampaignFields, CampaignRow } from './schema.ts'
 
@@ -18,7 +19,7 @@ export function splitFaults({ type, channel }: Pick<CampaignRow, 'type' | 'chann
     faults.push(
       broken('winner', 'A `winner` cannot be chosen if users get the campaign at different times. Set `send_in_user_timezone` to `false`.'),
     )
-  if (channel === 'text' || channel === 'webhook')
+  if (!channels[channel].knowsEngagement)
     faults.push(broken('winner', `Opens and clicks are not tracked on the channel \`${channel}\`. Omit \`winner\`.`))
   return faults
 }

@@ -1,10 +1,11 @@
 /** Test sends: sends a template to a few given recipients. They are not counted and leave no messages in the campaign. */
 
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type AddressKind, addressKindOf, addressOf, type Channel, channels, hasAddresses } from '../../lib/channels.ts'
 import { isEmail } from '../../lib/email.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
-import type { Channel } from '../../lib/shapes.ts'
+import { isInternationalPhone } from '../../lib/phone.ts'
 import { distinct } from '../../lib/shapes.ts'
 import {
   compose,
@@ -95,12 +96,9 @@ async function usersOf(ctx: ProjectCtx, names: string[]): Promise<Map<string, Us
   return users
 }
 
-const isAddress = (channel: Channel, name: string): boolean =>
-  (channel === 'email' && isEmail(name)) || (channel === 'text' && /^\+[1-9]\d{6,14}$/.test(name))
+const ADDRESS: Record<AddressKind, (text: string) => boolean> = { email: isEmail, phone: isInternationalPhone }
 
-function addressOf(channel: Channel, { email, phone }: UserRow): string | null {
-  return channel === 'email' ? email : channel === 'text' ? phone : null
-}
+const isAddress = (channel: Channel, name: string): boolean => hasAddresses(channel) && ADDRESS[addressKindOf(channel)](name)
 
 function addressesOf(channel: Channel, recipient: Recipient): string[] {
   const address = 'user' in recipient ? addressOf(channel, recipient.user) : null
@@ -132,7 +130,7 @@ async function renderFor(
   if ('problem' in result) return { refused: result.problem }
   const message = compose(channel, withPrefix(result.content), user)
   if ('problem' in message) return { refused: message.problem }
-  return { message, devices: channel === 'push' && isReal ? await pushDevicesOf(ctx, [user.id]) : [] }
+  return { message, devices: channels[channel].recipient === 'devices' && isReal ? await pushDevicesOf(ctx, [user.id]) : [] }
 }
 
 const withPrefix = (content: Record<string, unknown>): Record<string, unknown> =>

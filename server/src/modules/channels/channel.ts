@@ -19,10 +19,10 @@ export type Composed<T> = { recipient: string; summary: string; content: T } | {
 export type ChannelKind<S extends TSchema = TSchema> = {
   /** A finished message, as it is handed to a provider and shown in the sandbox. */
   content: S
-  /** Null when the person can be reached. */
-  unreachable(contact: Contact): Unreachable | null
   /** Makes the message out of a template that was filled in; only for people who can be reached. */
   compose(filled: Record<string, unknown>, contact: Contact): Composed<Static<S>>
+  /** A message, for tests of providers. */
+  sample: { recipient: string; content: Static<S> }
 }
 
 /** Declares a channel. `T` are the members of its templates. */

@@ -35,7 +35,7 @@ export async function connectProvider(ctx: ProjectCtx, channel: Channel, provide
   if (chosen?.channel === channel) return connectionOfRow(ctx, chosen)
   const row = await findDefault(ctx, channel)
   if (!row) return connectionOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
-  if (channel !== 'push' || !isPushService(row.kind)) return connectionOfRow(ctx, row)
+  if (!isPushService(row.kind)) return connectionOfRow(ctx, row)
   const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
   const beside = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
   return joinResponses(

@@ -8,7 +8,7 @@ import { createSmtpRelays, type SmtpRelays } from '../../infra/outgoing/smtp-rel
 import { systemClock } from '../../infra/runtime/clock.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import type { MessageId } from '../../lib/ids.ts'
-import type { Channel } from '../../lib/shapes.ts'
+import * as registry from './kinds.ts'
 import type { Callback, Outgoing, Provider, ProviderTools } from './provider.ts'
 import * as recordings from './providers/recorded/index.ts'
 import {
@@ -25,6 +25,8 @@ import {
   type StandIn,
 } from './recording.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers } from './registry.ts'
+
+const kinds = { ...registry }
 
 type AnyRecording = Recording | RelayRecording | LocalRecording
 type Reply = RecordedReply | RelayReply
@@ -58,22 +60,8 @@ afterAll(async () => {
   await fakeProvider[Symbol.asyncDispose]()
 })
 
-const contents: Record<Channel, Pick<Outgoing, 'recipient' | 'content'>> = {
-  email: {
-    recipient: 'kim@example.org',
-    content: { from: 'Carillon <hello@example.com>', to: 'kim@example.org', subject: 'Hello', html: '<p>Hello Kim</p>', text: 'Hello Kim' },
-  },
-  text: { recipient: '+61400000000', content: { to: '+61400000000', body: 'Hello Kim' } },
-  push: { recipient: 'kim', content: { title: 'Hello', body: 'Hello Kim' } },
-  webhook: {
-    recipient: 'https://example.com/hook',
-    content: { method: 'POST', endpoint: 'https://example.com/hook', headers: {}, body: '{}' },
-  },
-  in_app: { recipient: 'kim', content: { type: 'inbox', title: 'Hello', body: 'Hello Kim' } },
-}
-
 function messageFor({ channels: [channel = 'email'] }: Provider, ...rest: (Partial<Outgoing> | undefined)[]): Outgoing {
-  const usual = { id: 42 as MessageId, key: 'k-42', channel, summary: 'Hello', ...contents[channel], headers: {}, devices: [] }
+  const usual = { id: 42 as MessageId, key: 'k-42', channel, summary: 'Hello', ...kinds[channel].sample, headers: {}, devices: [] }
   return Object.assign(usual, ...rest)
 }
 

@@ -22,11 +22,14 @@ type EmailTemplate = Omit<EmailContent, 'to'>
 
 export const email = channel({
   content: EmailContent,
-  unreachable: ({ email }) => (email === null ? 'no_address' : null),
   compose({ from, reply_to, cc, bcc, subject, preheader, html, text }: EmailTemplate, { email }) {
     const to = email as string
     const headers = Object.entries({ from, reply_to, cc, bcc, preheader }).map(([name, value]) => [name, oneLine(value ?? '')])
     const content = { ...filledOnly(Object.fromEntries(headers)), to, subject: oneLine(subject), html, text }
     return { recipient: to, summary: summarise(content.subject), content }
+  },
+  sample: {
+    recipient: 'kim@example.org',
+    content: { from: 'Carillon <hello@example.com>', to: 'kim@example.org', subject: 'Hello', html: '<p>Hello Kim</p>', text: 'Hello Kim' },
   },
 })

@@ -16,9 +16,9 @@ type InAppTemplate = Omit<Static<typeof InAppContent>, 'type'> & { type?: string
 
 export const inApp = channel({
   content: InAppContent,
-  unreachable: () => null,
   compose({ type = 'inbox', title, body, html, image, action_url, expires_at }: InAppTemplate, contact) {
     const content = { type, title, body, ...filledOnly({ html, image, action_url, expires_at }) }
     return { recipient: nameOf(contact), summary: summarise(title), content }
   },
+  sample: { recipient: 'kim', content: { type: 'inbox', title: 'Hello', body: 'Hello Kim' } },
 })

@@ -15,9 +15,9 @@ export type PushContent = Static<typeof PushContent>
 /** Reaches a person's devices. Their tokens are credentials: the message names the person instead. */
 export const push = channel({
   content: PushContent,
-  unreachable: ({ has_push_device }) => (has_push_device ? null : 'no_push_device'),
   compose({ title, body, url, topic, custom }: PushContent, contact) {
     const content = { title, body, ...filledOnly({ url, topic }), ...(custom && { custom }) }
     return { recipient: nameOf(contact), summary: summarise(title), content }
   },
+  sample: { recipient: 'kim', content: { title: 'Hello', body: 'Hello Kim' } },
 })

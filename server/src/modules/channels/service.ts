@@ -1,19 +1,22 @@
 /** Messages as channels make them. */
-import type { Channel } from '../../lib/shapes.ts'
+import { addressOf, type Channel, channels, hasAddresses } from '../../lib/channels.ts'
 import type { ChannelKind, Contact, Unreachable } from './channel.ts'
 import * as kinds from './kinds.ts'
 import type { Rendered } from './provider.ts'
 
-const channels: Record<Channel, ChannelKind> = kinds
+const kindOf: Record<Channel, ChannelKind> = kinds
 
 /** What finished messages say, by channel. */
-export const MESSAGE_CONTENTS = Object.values(channels).map(({ content }) => content)
+export const MESSAGE_CONTENTS = Object.values(kindOf).map(({ content }) => content)
 
 /** Why a person cannot be reached over a channel, or null. */
-export const unreachable = (channel: Channel, contact: Contact): Unreachable | null => channels[channel].unreachable(contact)
+export function unreachable(channel: Channel, contact: Contact): Unreachable | null {
+  if (hasAddresses(channel)) return addressOf(channel, contact) === null ? 'no_address' : null
+  return channels[channel].recipient === 'devices' && !contact.has_push_device ? 'no_push_device' : null
+}
 
 /** Makes the finished message out of a template that was filled in, for somebody who can be reached. */
 export function compose(channel: Channel, filled: Record<string, unknown>, contact: Contact): Rendered | { problem: string } {
-  const composed = channels[channel].compose(filled, contact)
+  const composed = kindOf[channel].compose(filled, contact)
   return 'problem' in composed ? composed : { ...composed, channel, content: composed.content as Rendered['content'] }
 }

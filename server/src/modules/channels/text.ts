@@ -8,9 +8,9 @@ export type TextContent = Static<typeof TextContent>
 
 export const text = channel({
   content: TextContent,
-  unreachable: ({ phone }) => (phone === null ? 'no_address' : null),
   compose({ body }: Omit<TextContent, 'to'>, { phone }) {
     const to = phone as string
     return { recipient: to, summary: summarise(body), content: { to, body } }
   },
+  sample: { recipient: '+61400000000', content: { to: '+61400000000', body: 'Hello Kim' } },
 })

@@ -15,13 +15,16 @@ type WebhookTemplate = Partial<WebhookContent> & { endpoint: string }
 
 export const webhook = channel({
   content: WebhookContent,
-  unreachable: () => null,
   compose({ method = 'POST', endpoint, headers = {}, body }: WebhookTemplate) {
     const address = endpoint.trim()
     if (!isWebUrl(address)) return { problem: 'The endpoint did not become a URL that starts with https:// or http://.' }
     const lines = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, oneLine(value)]))
     const content = { method, endpoint: address, headers: lines, ...(body !== undefined && { body }) }
     return { recipient: address, summary: summarise(`${method} ${address}`), content }
+  },
+  sample: {
+    recipient: 'https://example.com/hook',
+    content: { method: 'POST', endpoint: 'https://example.com/hook', headers: {}, body: '{}' },
   },
 })
 

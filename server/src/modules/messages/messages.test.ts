@@ -18,7 +18,7 @@ import { claim, createSender, sendDueMessages, sendQueue } from './sending/sende
 const INBOX = '/api/client/sandbox/messages'
 const EXPIRES = new Date('2027-01-01T00:00:00.000Z')
 
-const TEMPLATES: Record<Channel, Record<string, unknown>> = {
+const TEMPLATES: Partial<Record<Channel, Record<string, unknown>>> = {
   email: {
     from: '{{ project.name }} <hello@example.com>',
     subject: 'Thanks, {{ user.data.name }}',

@@ -1,6 +1,7 @@
 import { mapPage, type PageOf, type PageRequest, readPageRequest } from '../../infra/http/paging.ts'
 import { isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { type Caller, type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { CHANNELS, channels } from '../../lib/channels.ts'
 import { ApiError, type Fault, missing, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import * as queries from './queries.ts'
@@ -16,13 +17,7 @@ import { lockUser, writeStates } from './states.ts'
 
 const SUBSCRIPTIONS_MAX = 200
 
-const DEFAULTS: SubscriptionInput[] = [
-  { name: 'Default Email', channel: 'email' },
-  { name: 'Default SMS', channel: 'text' },
-  { name: 'Default Push', channel: 'push' },
-  { name: 'Default Webhook', channel: 'webhook' },
-  { name: 'Default In-app', channel: 'in_app' },
-]
+const DEFAULTS: SubscriptionInput[] = CHANNELS.map((channel) => ({ name: `Default ${channels[channel].label}`, channel }))
 
 /** Gives a new project one public type for each channel (D-PROJ-1). */
 export async function createDefaultSubscriptions(ctx: Ctx, projectId: ProjectId): Promise<void> {

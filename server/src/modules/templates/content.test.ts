@@ -4,7 +4,9 @@ import { LiquidError, MissingVariable } from '../../lib/liquid.ts'
 import { CHANNELS, type Channel } from '../../lib/shapes.ts'
 import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
 import { isMailbox, splitAddresses } from './kinds/email.ts'
-import * as kinds from './kinds/index.ts'
+import * as registry from './kinds/index.ts'
+
+const kinds = { ...registry }
 
 const faultsOf = (channel: Channel, content: unknown) => checkContent(channel, content).faults.map(({ code, param }) => [code, param])
 
@@ -14,39 +16,9 @@ test('every channel has a template kind, and every file in the folder is registe
   expect(files.map((name) => name.replace('.ts', '').replace('-', '_')).sort()).toEqual(Object.keys(kinds).sort())
 })
 
-const whole: Record<Channel, Record<string, unknown>> = {
-  email: {
-    from: 'Ana <ana@example.com>',
-    reply_to: 'help@example.com',
-    cc: '"Doe, Jane" <jane@example.com>, bob@example.com',
-    bcc: '{{ user.data.manager }}',
-    subject: 'Hi {{ user.data.name }}',
-    preheader: 'News',
-    html: '<p>{{ user.data.name }}</p>',
-    text: 'Hi',
-    required: ['user.data.name'],
-  },
-  text: { body: 'Hi {{ user.data.name }}' },
-  push: { title: 'Hi', body: 'There', url: 'app://home', topic: 'news', custom: { deep: { link: '{{ event.id }}' }, count: 3 } },
-  webhook: {
-    method: 'PUT',
-    endpoint: 'https://example.com/{{ user.external_id }}',
-    headers: { 'X-User': '{{ user.external_id }}' },
-    body: '{"id":"{{ user.external_id }}"}',
-  },
-  in_app: {
-    type: 'banner',
-    title: 'Hi',
-    body: 'There',
-    html: '<b>{{ user.data.name }}</b>',
-    image: 'i',
-    action_url: 'u',
-    expires_at: '2026-12-01',
-  },
-}
-
 test.each(CHANNELS)('a complete %s template is accepted', (channel) => {
-  expect(checkContent(channel, structuredClone(whole[channel]))).toEqual({ faults: [], content: whole[channel] })
+  const { sample } = kinds[channel]
+  expect(checkContent(channel, structuredClone(sample))).toEqual({ faults: [], content: sample })
 })
 
 const manyHeaders = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, 'v']))

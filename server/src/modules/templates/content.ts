@@ -6,7 +6,7 @@ import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { compileHtml } from './compile-email.ts'
 import * as kinds from './kinds/index.ts'
-import type { Compiled, TemplateKind } from './kinds/template.ts'
+import { type Compiled, jsonBytes, type Measures, type TemplateKind } from './kinds/template.ts'
 import type { Content } from './schema.ts'
 
 /** Tags cost time for each message, and more when a template is linted. */
@@ -63,6 +63,10 @@ function liquidFault(text: string, param: string): Fault[] {
 export async function compileContent(channel: Channel, content: Content): Promise<{ compiled: Compiled } | { faults: Fault[] }> {
   return (await channels[channel].compile?.(content)) ?? { compiled: {} }
 }
+
+/** The size of rendered content, and what else its channel measures. */
+export const measure = (channel: Channel, content: Content): Measures =>
+  channels[channel].measure?.(content) ?? { size_bytes: jsonBytes(content) }
 
 /** A stored template. Emails in HTML that were saved by old versions have no compiled content. */
 type Stored = { data: Content; compiled: Content | null }

@@ -1,12 +1,11 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
-import type { Channel } from '../../lib/shapes.ts'
 import { requireUser, type UserRow } from '../users/index.ts'
+import { measure } from './content.ts'
 import { templatesOf } from './queries.ts'
 import { checkAndCompile, findingsOf, templateChooser, tryRender } from './ready.ts'
 import { asCallerSees, lintContextOf, sampleUser, scopeFor } from './sample.ts'
-import type { Content, Finding, LintReport, Preview, PreviewInput, TemplateOwner } from './schema.ts'
-import { segmentsOf } from './sms.ts'
+import type { Finding, LintReport, Preview, PreviewInput, TemplateOwner } from './schema.ts'
 import { variantName } from './variants.ts'
 
 /** Renders a stored or a given template as a preview. Throws 400, 404, 422. */
@@ -23,8 +22,7 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
     locale: template.locale,
     variant: template.variant,
     content,
-    size_bytes: content === null ? 0 : sizeOf(campaign.channel, content),
-    ...(campaign.channel === 'text' && content !== null && { segments: segmentsOf(String(content.body)) }),
+    ...(content === null ? { size_bytes: 0 } : measure(campaign.channel, content)),
     findings: 'problem' in result ? [renderFailed(result.problem), ...findings] : findings,
   }
 }
@@ -40,9 +38,6 @@ async function userFor(ctx: ProjectCtx, { user, data }: PreviewInput, locale: st
   const sample = await sampleUser(ctx, locale)
   return data === undefined ? sample : { ...sample, data: {} }
 }
-
-const sizeOf = (channel: Channel, content: Content): number =>
-  Buffer.byteLength(channel === 'email' ? String(content.html) : JSON.stringify(content))
 
 const renderFailed = (message: string): Finding => ({ kind: 'render_failed', severity: 'error', param: 'template', message })
 

@@ -2,11 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
+import { CHANNELS } from '../../lib/channels.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { suppress } from '../subscriptions/index.ts'
+import * as registry from './kinds/index.ts'
 import { sendableTemplatesOf } from './ready.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
+
+const templateKinds = { ...registry }
 
 type Campaign = { id: CampaignId; path: string; template(locale: string, variant?: string): string }
 
@@ -290,20 +294,19 @@ describe('test sends', () => {
 
   test('work on every channel', async () => {
     await using w = await world()
-    await w.users('kim')
+    const kim = { external_id: 'kim', email: 'kim@example.com', phone: '+61491570156', data: { name: 'Kim' } }
+    await w.post('/api/client/users/batch', [kim])
     await w.post('/api/client/devices', { external_id: 'kim', device_id: 'phone', token: 't1' })
-    const contents = {
-      text: { body: 'Hi' },
-      push: { title: 'T', body: 'B' },
-      in_app: { title: 'T', body: 'B' },
-      webhook: { endpoint: 'https://example.com' },
-    }
-    for (const [channel, content] of Object.entries(contents)) {
+    for (const channel of CHANNELS) {
       const campaign = await make(w, channel)
-      await w.put(campaign.template('en'), content)
-      const { body } = await w.post(`${campaign.path}/test`, { to: [channel === 'text' ? '+61491570156' : 'kim'] })
+      await w.put(campaign.template('en'), templateKinds[channel].sample)
+      const { body } = await w.post(`${campaign.path}/test`, { to: ['kim'] })
       expect(body.results, channel).toMatchObject([{ outcome: 'accepted' }])
     }
+    const campaign = await make(w, 'text')
+    await w.put(campaign.template('en'), { body: 'Hi' })
+    const { body } = await w.post(`${campaign.path}/test`, { to: ['+61491570157'] })
+    expect(body.results).toMatchObject([{ outcome: 'accepted', content: { to: '+61491570157' } }])
   })
 })
 

@@ -1,7 +1,7 @@
 /** Reads what decides about the users of an audience, with one statement for each kind of data. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { addressOf } from '../../../lib/channels.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
-import type { Channel } from '../../../lib/shapes.ts'
 import { membersAmong } from '../../lists/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { contactsOf, findMergedInto } from '../../users/index.ts'
@@ -36,9 +36,6 @@ export async function membersOf(ctx: ProjectCtx, audience: Audience, ids: UserId
     suppression: suppressions.get(addressOf(audience.channel, user) ?? ''),
   }))
 }
-
-const addressOf = (channel: Channel, { email, phone }: Pick<Contact, 'email' | 'phone'>): string | null =>
-  channel === 'email' ? email : channel === 'text' ? phone : null
 
 /** Lists are updated a moment after a merge. Until then this replaces a merged user by the remaining one. */
 async function usersOf(ctx: ProjectCtx, ids: UserId[]): Promise<Contact[]> {

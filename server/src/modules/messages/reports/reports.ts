@@ -1,8 +1,9 @@
 /** Applies delivery reports of providers, and answers text messages from users. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
-import { hasAddresses, receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
+import { receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import { newMessageId } from '../messages.queries.ts'

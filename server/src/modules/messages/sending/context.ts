@@ -1,7 +1,7 @@
 /** Reads the send context of a batch of messages, with one statement for each kind of data. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
-import type { Channel } from '../../../lib/shapes.ts'
 import type { PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
@@ -34,7 +34,7 @@ export async function loadSendContexts(
   )
   const consents = await consentsOf(ctx, messages, campaigns, users)
   const suppressions = await suppressionsOf(ctx, channel, users)
-  const devices = channel === 'push' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
+  const devices = channels[channel].recipient === 'devices' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
   const hasOwn = await causesOfMergedUsers(ctx, messages, users)
   const throttleOf = await loadThrottles(ctx, channel, messages, users)
   return {
@@ -64,10 +64,6 @@ export async function loadSendContexts(
     },
   }
 }
-
-/** The user's address on a channel whose addresses can be suppressed. */
-const addressOf = (channel: Channel, user: Pick<UserRow, 'email' | 'phone'>): string | null =>
-  channel === 'email' ? user.email : channel === 'text' ? user.phone : null
 
 async function consentsOf(
   ctx: ProjectCtx,

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
-import { CHANNELS, Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Priority, type SettledMessage } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
@@ -91,6 +92,9 @@ export const insertSendAttempts = (ctx: InTx, { lease_token, message_ids, provid
 export const deleteHandovers = (ctx: InTx, ids: number[]) =>
   ctx.db.run(sql`delete from send_attempts where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
+/** The channels whose messages can be read in a browser. */
+const VIEWABLE = CHANNELS.filter((channel) => channels[channel].isViewable)
+
 const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
 /**
@@ -107,7 +111,7 @@ export const saveResults = (ctx: InTx, messages: SettledMessage[]) =>
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
             provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), consent_id = coalesce(s.consent_id, m.consent_id),
             counts_to_caps = s.counts_to_caps,
-            event = case when s.state = 'deferred' or m.channel = 'email' and s.state in ('sent', 'delivered', 'unknown') and not m.is_erased
+            event = case when s.state = 'deferred' or m.channel = any(${VIEWABLE}::text[]) and s.state in ('sent', 'delivered', 'unknown') and not m.is_erased
                          then m.event end,
             settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)

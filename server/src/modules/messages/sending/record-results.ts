@@ -1,9 +1,10 @@
 /** Saves the send results of a batch and everything that follows from them, in one transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { hasAddresses } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
-import { type Consent, hasAddresses, suppress } from '../../subscriptions/index.ts'
+import { type Consent, suppress } from '../../subscriptions/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'

@@ -1,9 +1,9 @@
 /** Renders the message of one user from a template, with tracked links, tracking pixel and unsubscribe headers. No SQL. */
 import { LRUCache } from 'lru-cache'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Channel, channels } from '../../../lib/channels.ts'
 import type { LinkId, ProjectId } from '../../../lib/ids.ts'
 import { LiquidError } from '../../../lib/liquid.ts'
-import type { Channel } from '../../../lib/shapes.ts'
 import { compose, type Rendered } from '../../channels/index.ts'
 import { linksOf } from '../../subscriptions/index.ts'
 import { renderContent, type SendableTemplate, scopeOf } from '../../templates/index.ts'
@@ -34,8 +34,8 @@ export type Prepared = {
 export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendableTemplate) => Promise<Prepared>
 
 const PREPARED_MAX = 500
-/** The number of the only link of a push message. */
-const PUSH_LINK = 0
+/** The number of the link of a message that has only one. */
+const ONLY_LINK = 0
 
 /** Caches prepared templates, by their version and by whether links are tracked. */
 export function createTemplateCache(): TemplateCache {
@@ -51,12 +51,14 @@ export function createTemplateCache(): TemplateCache {
   }
 }
 
-const wrapsLinks = ({ link_wrap_email, link_wrap_push }: SendingProject, channel: Channel): boolean =>
-  (channel === 'email' && link_wrap_email) || (channel === 'push' && link_wrap_push)
+const wrapsLinks = (project: SendingProject, channel: Channel): boolean => {
+  const { links } = channels[channel]
+  return links !== null && project[links.wrappedBy]
+}
 
 async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendableTemplate): Promise<Prepared> {
   const { content, campaign_id } = template
-  if (channel === 'push') {
+  if (channels[channel].links?.in === 'url') {
     const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
     return { template, content, links: await saveLinks(ctx, campaign_id, links) }
   }
@@ -93,9 +95,10 @@ export function render(
       return id === undefined || Object.values(own).includes(url) ? url : tracker.click(id, url)
     }
     const wrapped = links === null ? filled : withLinksWrapped(message.channel, filled, urlOf)
-    const tracked = project.track_opens_email && message.channel === 'email' ? withPixel(wrapped, tracker) : wrapped
+    const { opensCountedBy, recipient } = channels[message.channel]
+    const tracked = opensCountedBy !== null && project[opensCountedBy] ? withPixel(wrapped, tracker) : wrapped
     const composed = compose(message.channel, tracked, user)
-    return 'problem' in composed ? composed : { rendered: composed, headers: message.channel === 'email' ? userLinks.headers : {} }
+    return 'problem' in composed ? composed : { rendered: composed, headers: recipient === 'email' ? userLinks.headers : {} }
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     return { problem: `The template failed on line ${error.line}: ${error.message}.` }
@@ -107,9 +110,9 @@ function withLinksWrapped(
   filled: Record<string, unknown>,
   urlOf: (link: number, url: string) => string,
 ): Record<string, unknown> {
-  if (channel === 'email') return { ...filled, html: wrapLinks(filled.html as string, urlOf) }
+  if (channels[channel].links?.in === 'html') return { ...filled, html: wrapLinks(filled.html as string, urlOf) }
   const { url } = filled
-  return typeof url === 'string' && /^https?:/i.test(url) ? { ...filled, url: urlOf(PUSH_LINK, url) } : filled
+  return typeof url === 'string' && /^https?:/i.test(url) ? { ...filled, url: urlOf(ONLY_LINK, url) } : filled
 }
 
 const withPixel = (filled: Record<string, unknown>, { pixel }: Tracker) => ({ ...filled, html: addPixel(filled.html as string, pixel) })

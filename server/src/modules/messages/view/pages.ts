@@ -2,6 +2,7 @@
 
 import { type PublicPage, type PublicReply, publicPage } from '../../../infra/http/public-page.ts'
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
+import { channels } from '../../../lib/channels.ts'
 import { findProject } from '../../projects/index.ts'
 import { chooseTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers } from '../../users/index.ts'
@@ -44,7 +45,7 @@ async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   const project = await findProject(outer, ids.projectId)
   const ctx = asSystem(outer, ids.projectId, project)
   const message = await findViewed(ctx, ids.messageId)
-  if (message?.channel !== 'email') return null
+  if (!message || !channels[message.channel].isViewable) return null
   const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
   const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
   const templates = await sendableTemplatesOf(ctx, [message.campaign_id])

@@ -1,6 +1,7 @@
 /** The frame of every page: whose it is, in which language, and what a browser may do with it. */
 import { createHash } from 'node:crypto'
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
+import { channels } from '../../../lib/channels.ts'
 import { Html, html } from '../../../lib/html.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { acceptedLocales, languageFor } from '../locale.ts'
@@ -86,10 +87,11 @@ export function invalid(call: PublicRequest): PublicReply {
 export const gone = (site: PageShell): PublicReply => said(site, 200, site.words.gone)
 
 const versions = new Map(
-  Object.entries(languages).map(([language, words]) => [
-    language,
-    `${language}@${createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 8)}`,
-  ]),
+  Object.entries(languages).map(([language, words]) => {
+    const headings = Object.values(channels).map(({ heading }) => heading[language as keyof typeof languages])
+    const hash = createHash('sha256').update(JSON.stringify([words, headings]))
+    return [language, `${language}@${hash.digest('hex').slice(0, 8)}`]
+  }),
 )
 
 const USER_AGENT_LENGTH_MAX = 500

@@ -2,9 +2,9 @@
 
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { CHANNELS, type Channel, channels } from '../../../lib/channels.ts'
 import { type Html, html } from '../../../lib/html.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { CHANNELS, type Channel } from '../../../lib/shapes.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { standingsOf } from '../queries.ts'
@@ -39,14 +39,14 @@ ${nothing(site)}`
 }
 
 function chooser(site: PageShell, choices: Standing[], givenUp: Set<Channel>): Html {
-  const { channels, save } = site.words.preferences
+  const { save } = site.words.preferences
   const groups = CHANNELS.map((channel) => ({ channel, types: choices.filter((type) => type.channel === channel) }))
   return html`<form method="post">
 ${groups
   .filter(({ types }) => types.length > 0)
   .map(
     ({ channel, types }) =>
-      html`<fieldset><legend>${channels[channel]}</legend>${types.map((type) => choice(site, type, isWanted(type, givenUp)))}</fieldset>`,
+      html`<fieldset><legend>${channels[channel].heading[site.language]}</legend>${types.map((type) => choice(site, type, isWanted(type, givenUp)))}</fieldset>`,
   )}
 <button>${save}</button>
 </form>`

@@ -1,17 +1,40 @@
 /** One form for each address, and the hash by which it is found. Pure. */
 import { createHmac, type KeyObject } from 'node:crypto'
+import { type Addressed, type AddressKind, addressKindOf } from '../../../lib/channels.ts'
+import { isEmail } from '../../../lib/email.ts'
 import { normalisePhone, type PhoneDefaults, phoneRegions } from '../../../lib/phone.ts'
 import { trimWhiteSpace } from '../../../lib/text.ts'
-import type { Addressed } from './schema.ts'
 
-/**
- * The form in which addresses are compared. Of mail addresses the whole is taken in lower case: the rare server that tells
- * `Kim@` from `kim@` is not worth writing to somebody who said stop. A number that cannot be read is compared as it is.
- */
-export function normalised(channel: Addressed, address: string, project: PhoneDefaults): string {
-  const trimmed = trimWhiteSpace(address)
-  return channel === 'email' ? trimmed.toLowerCase() : (normalisePhone(trimmed, phoneRegions({}, project)) ?? trimmed)
+type Kind = {
+  /** The form in which addresses are compared. */
+  normalise(text: string, project: PhoneDefaults): string
+  isAddress(text: string, project: PhoneDefaults): boolean
+  /** What to write, for error messages. */
+  says: string
 }
+
+const readPhone = (text: string, project: PhoneDefaults) => normalisePhone(text, phoneRegions({}, project))
+
+const KINDS: Record<AddressKind, Kind> = {
+  email: {
+    // The whole in lower case: the rare server that tells `Kim@` from `kim@` is not worth writing to a user who unsubscribed.
+    normalise: (text) => text.toLowerCase(),
+    isAddress: isEmail,
+    says: 'an email address, such as `kim@example.com`',
+  },
+  phone: {
+    // A number that cannot be read is compared as it is.
+    normalise: (text, project) => readPhone(text, project) ?? text,
+    isAddress: (text, project) => readPhone(text, project) !== null,
+    says: 'a phone number, such as `+61412345678`',
+  },
+}
+
+export const addressKind = (channel: Addressed): Kind => KINDS[addressKindOf(channel)]
+
+/** The form in which addresses of a channel are compared. */
+export const normalised = (channel: Addressed, address: string, project: PhoneDefaults): string =>
+  addressKind(channel).normalise(trimWhiteSpace(address), project)
 
 /** The hash of a normalised address, with the key of the project. */
 export const hashOf = (key: KeyObject, address: string): string => createHmac('sha256', key).update(address).digest('base64url')

@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { ADDRESSED, type Addressed } from '../../../lib/channels.ts'
 import { OneOf } from '../../../lib/shapes.ts'
-import { type Addressed, SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './schema.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './schema.ts'
 
 const KeyRow = Type.Object({ sealed_key: Type.String() })
 
@@ -94,7 +95,7 @@ export const listSuppressions = (ctx: ProjectCtx, page: PageRequest, hashes: str
       select: sql`id, channel, address, reason, source, created_at`,
       from: sql`suppressions`,
       where: hashes
-        ? sql`project_id = ${ctx.projectId} and channel = any(array['email', 'text']) and address_hash = any(${hashes}::text[])`
+        ? sql`project_id = ${ctx.projectId} and channel = any(${ADDRESSED}::text[]) and address_hash = any(${hashes}::text[])`
         : sql`project_id = ${ctx.projectId}`,
     },
     ctx.config.LIST_ALL_MAX,

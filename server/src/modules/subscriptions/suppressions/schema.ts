@@ -1,11 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { ADDRESSED } from '../../../lib/channels.ts'
 import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 
 const ITEMS_MAX = 100
-
-/** The channels that reach an address, which may be suppressed. */
-export const ADDRESSED = ['email', 'text'] as const
-export type Addressed = (typeof ADDRESSED)[number]
 
 /** Why an address gets nothing, the weightier the later. A weightier reason takes the place of a lighter one, never the other way. */
 export const SUPPRESSION_REASONS = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint', 'erased'] as const

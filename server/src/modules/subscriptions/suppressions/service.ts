@@ -3,20 +3,12 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { isEmail } from '../../../lib/email.ts'
+import { ADDRESSED, type Addressed, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
 import { type Fault, missing, refuse } from '../../../lib/errors.ts'
-import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'
-import { type Channel, distinct } from '../../../lib/shapes.ts'
-import { hashOf, normalised } from './addresses.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { addressKind, hashOf, normalised } from './addresses.ts'
 import * as queries from './queries.ts'
-import {
-  ADDRESSED,
-  type Addressed,
-  SUPPRESSION_REASONS,
-  type SuppressionInputs,
-  type SuppressionReason,
-  type SuppressionRow,
-} from './schema.ts'
+import { SUPPRESSION_REASONS, type SuppressionInputs, type SuppressionReason, type SuppressionRow } from './schema.ts'
 
 const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
@@ -48,9 +40,6 @@ async function keyMade(ctx: InTx): Promise<KeyObject> {
   if (!made) throw new Error('The key of suppressions was not stored.')
   return made
 }
-
-/** Do addresses of this channel get suppressed? Others have none. */
-export const hasAddresses = (channel: Channel): channel is Addressed => (ADDRESSED as readonly string[]).includes(channel)
 
 /** Which of these addresses get nothing, and why, under the form they were given in. */
 export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, addresses: string[]): Promise<Map<string, SuppressionReason>> {
@@ -99,10 +88,11 @@ type Contact = { email: string | null; phone: string | null }
 type Address = Pick<Suppressing, 'channel' | 'address'>
 
 /** The addresses of a person that may be suppressed. */
-export const addressesOf = ({ email, phone }: Contact): Address[] => [
-  ...(email === null ? [] : [{ channel: 'email' as const, address: email }]),
-  ...(phone === null ? [] : [{ channel: 'text' as const, address: phone }]),
-]
+export const addressesOf = (contact: Contact): Address[] =>
+  ADDRESSED.flatMap((channel) => {
+    const address = addressOf(channel, contact)
+    return address === null ? [] : [{ channel, address }]
+  })
 
 const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
@@ -154,10 +144,9 @@ export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInp
 
 const unreadable = (ctx: ProjectCtx, inputs: SuppressionInputs): Fault[] =>
   inputs.flatMap(({ channel, address }, at): Fault[] => {
-    const readable = channel === 'email' ? isEmail(address) : normalisePhone(address, phoneRegions({}, ctx.project)) !== null
-    if (readable) return []
+    const { isAddress, says } = addressKind(channel)
+    if (isAddress(address, ctx.project)) return []
     const param = `[${at}].address`
-    const says = channel === 'email' ? 'an email address, such as `kim@example.com`' : 'a phone number, such as `+61412345678`'
     return [{ code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${says}.` }]
   })
 

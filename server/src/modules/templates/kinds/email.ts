@@ -36,6 +36,18 @@ export const email = templateKind({
     ...addressFaults('bcc', bcc, splitAddresses),
   ],
   compile: compileEmail,
+  measure: ({ html }) => ({ size_bytes: Buffer.byteLength(String(html)) }),
+  sample: {
+    from: 'Ana <ana@example.com>',
+    reply_to: 'help@example.com',
+    cc: '"Doe, Jane" <jane@example.com>, bob@example.com',
+    bcc: '{{ user.data.manager }}',
+    subject: 'Hi {{ user.data.name }}',
+    preheader: 'News',
+    html: '<p>{{ user.data.name }}</p>',
+    text: 'Hi',
+    required: ['user.data.name'],
+  },
 })
 
 function bodyFaults(html: string | undefined, mjml: string | undefined): Fault[] {

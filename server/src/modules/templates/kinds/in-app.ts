@@ -16,6 +16,15 @@ export const inApp = templateKind({
     ...common,
   }),
   html: ['html'],
+  sample: {
+    type: 'banner',
+    title: 'Hi',
+    body: 'There',
+    html: '<b>{{ user.data.name }}</b>',
+    image: 'i',
+    action_url: 'u',
+    expires_at: '2026-12-01',
+  },
   check: ({ expires_at }) =>
     expires_at === undefined || hasLiquid(expires_at) || isTime(expires_at)
       ? []

@@ -15,4 +15,5 @@ export const push = templateKind({
     ...common,
   }),
   html: [],
+  sample: { title: 'Hi', body: 'There', url: 'app://home', topic: 'news', custom: { deep: { link: '{{ event.id }}' }, count: 3 } },
 })

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
 import { Line } from '../../../lib/shapes.ts'
+import type { Segments } from '../sms.ts'
 
 const REQUIRED_MAX = 50
 
@@ -18,6 +19,9 @@ export const common = {
 /** Members that were compiled when the template was saved. They replace members of the same name. */
 export type Compiled = Record<string, string>
 
+/** The size of a message, and the segments of an SMS. */
+export type Measures = { size_bytes: number; segments?: Segments }
+
 /** The shape of the content for a channel. Every string may contain Liquid. */
 export type TemplateKind<S extends TSchema = TSchema> = {
   shape: S
@@ -27,7 +31,14 @@ export type TemplateKind<S extends TSchema = TSchema> = {
   check?: (data: Static<S>) => Fault[]
   /** Compiles content when it is saved, if the channel needs it. */
   compile?: (data: Static<S>) => Promise<{ compiled: Compiled } | { faults: Fault[] }>
+  /** Measures a rendered message. By default the size is that of its JSON. */
+  measure?: (content: Record<string, unknown>) => Measures
+  /** A template that uses every member, for tests. */
+  sample: Static<S>
 }
+
+/** The size of content as JSON. */
+export const jsonBytes = (content: Record<string, unknown>): number => Buffer.byteLength(JSON.stringify(content))
 
 /** Declares the template kind of a channel. */
 export const templateKind = <S extends TSchema>(kind: TemplateKind<S>): TemplateKind => kind as unknown as TemplateKind

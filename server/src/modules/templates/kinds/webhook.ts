@@ -18,6 +18,12 @@ export const webhook = templateKind({
     ...common,
   }),
   html: [],
+  sample: {
+    method: 'PUT',
+    endpoint: 'https://example.com/{{ user.external_id }}',
+    headers: { 'X-User': '{{ user.external_id }}' },
+    body: '{"id":"{{ user.external_id }}"}',
+  },
   check({ endpoint, headers = {} }) {
     const faults: Fault[] = []
     if (!hasLiquid(endpoint) && !isWebUrl(endpoint)) {

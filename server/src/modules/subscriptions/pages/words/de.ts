@@ -16,7 +16,6 @@ export const de = words({
     link: 'Auswählen, was {brand} Ihnen schicken darf',
     title: 'Was dürfen wir Ihnen schicken?',
     explain: 'Wählen Sie aus, welche Nachrichten Sie von {brand} möchten.',
-    channels: { email: 'Per E-Mail', text: 'Per SMS', push: 'Auf Ihren Geräten', in_app: 'In der App', webhook: 'An andere Systeme' },
     awaiting: 'Wartet auf Ihre Bestätigung',
     save: 'Speichern',
     none: 'Im Moment gibt es nichts auszuwählen.',

@@ -15,7 +15,6 @@ export const en = words({
     link: 'Choose what {brand} may send you',
     title: 'What may we send you?',
     explain: 'Choose the messages that you want from {brand}.',
-    channels: { email: 'By email', text: 'By text message', push: 'On your devices', in_app: 'In the app', webhook: 'To other systems' },
     awaiting: 'Waiting for your confirmation',
     save: 'Save',
     none: 'There is nothing to choose from at the moment.',

@@ -15,13 +15,6 @@ export const es = words({
     link: 'Elegir qué puede enviarle {brand}',
     title: '¿Qué podemos enviarle?',
     explain: 'Elija los mensajes que desea recibir de {brand}.',
-    channels: {
-      email: 'Por correo electrónico',
-      text: 'Por SMS',
-      push: 'En sus dispositivos',
-      in_app: 'En la aplicación',
-      webhook: 'A otros sistemas',
-    },
     awaiting: 'Pendiente de su confirmación',
     save: 'Guardar',
     none: 'De momento no hay nada que elegir.',

@@ -16,13 +16,6 @@ export const fr = words({
     link: 'Choisir ce que {brand} peut vous envoyer',
     title: 'Que pouvons-nous vous envoyer ?',
     explain: 'Choisissez les messages que vous souhaitez recevoir de {brand}.',
-    channels: {
-      email: 'Par e-mail',
-      text: 'Par SMS',
-      push: 'Sur vos appareils',
-      in_app: 'Dans l’application',
-      webhook: 'Vers d’autres systèmes',
-    },
     awaiting: 'En attente de votre confirmation',
     save: 'Enregistrer',
     none: 'Il n’y a rien à choisir pour le moment.',

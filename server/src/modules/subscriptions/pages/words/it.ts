@@ -15,7 +15,6 @@ export const it = words({
     link: 'Scelga che cosa può inviarle {brand}',
     title: 'Che cosa possiamo inviarle?',
     explain: 'Scelga i messaggi che desidera ricevere da {brand}.',
-    channels: { email: 'Per e-mail', text: 'Per SMS', push: 'Sui suoi dispositivi', in_app: 'Nell’app', webhook: 'Ad altri sistemi' },
     awaiting: 'In attesa della sua conferma',
     save: 'Salva',
     none: 'Al momento non c’è nulla da scegliere.',

@@ -15,7 +15,6 @@ export const ja = words({
     link: '{brand}からの配信内容を選ぶ',
     title: '配信設定',
     explain: '{brand}から受け取るメッセージをお選びください。',
-    channels: { email: 'メール', text: 'SMS', push: 'プッシュ通知', in_app: 'アプリ内', webhook: '外部システムへの送信' },
     awaiting: '確認待ち',
     save: '保存する',
     none: '現在、選択できる項目はありません。',

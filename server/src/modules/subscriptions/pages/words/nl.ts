@@ -15,7 +15,6 @@ export const nl = words({
     link: 'Kies wat {brand} u mag sturen',
     title: 'Wat mogen we u sturen?',
     explain: 'Kies welke berichten u van {brand} wilt krijgen.',
-    channels: { email: 'Per e-mail', text: 'Per sms', push: 'Op uw apparaten', in_app: 'In de app', webhook: 'Naar andere systemen' },
     awaiting: 'Wacht op uw bevestiging',
     save: 'Opslaan',
     none: 'Er valt op dit moment niets te kiezen.',

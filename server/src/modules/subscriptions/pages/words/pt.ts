@@ -16,13 +16,6 @@ export const pt = words({
     link: 'Escolher o que {brand} pode enviar',
     title: 'O que podemos enviar?',
     explain: 'Escolha as mensagens que deseja receber de {brand}.',
-    channels: {
-      email: 'Por e-mail',
-      text: 'Por SMS',
-      push: 'Nos seus dispositivos',
-      in_app: 'No aplicativo',
-      webhook: 'Para outros sistemas',
-    },
     awaiting: 'À espera da sua confirmação',
     save: 'Salvar',
     none: 'Não há nada para escolher no momento.',

@@ -1,5 +1,3 @@
-import type { Channel } from '../../../../lib/shapes.ts'
-
 /** What the pages say in one language. `{brand}` is the sender, `{type}` the name of a subscription type. */
 export type Words = {
   unsubscribe: {
@@ -16,7 +14,6 @@ export type Words = {
     link: string
     title: string
     explain: string
-    channels: Record<Channel, string>
     /** Beside a type that waits for a confirmation. */
     awaiting: string
     save: string

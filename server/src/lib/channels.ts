@@ -1,0 +1,144 @@
+/**
+ * The channels, in the order in which they are listed, and what each part of the server must know about them. The code of a
+ * channel is in `modules/channels/<channel>.ts`, the shape of its templates in `modules/templates/kinds/<channel>.ts`. Pure.
+ */
+
+/** The members of a user that are addresses. */
+export type AddressKind = 'email' | 'phone'
+
+/** What a message goes to: an address of the user, their devices, their inbox, or the endpoint that the template names. */
+type Recipient = AddressKind | 'devices' | 'inbox' | 'endpoint'
+
+type ChannelFacts = {
+  /** The subscription type of a new project is called `Default <label>` (D-PROJ-1). */
+  label: string
+  /** Only an address of the user can be suppressed. */
+  recipient: Recipient
+  /** The member of its messages in which links are wrapped, and the setting of a project that says whether they are. `url` is one link. */
+  links: { in: 'html' | 'url'; wrappedBy: 'link_wrap_email' | 'link_wrap_push' } | null
+  /** The setting of a project that says whether opens are counted by an image in `html`. */
+  opensCountedBy: 'track_opens_email' | null
+  /** Whether opens or clicks are known, by whatever means: a winner among variants is chosen by them. */
+  knowsEngagement: boolean
+  /** Whether a message can be read in a browser too, under `view_url`. */
+  isViewable: boolean
+  /** The heading of its subscription types on the preference page, in each language of the hosted pages. */
+  heading: { de: string; en: string; es: string; fr: string; it: string; ja: string; nl: string; pt: string }
+}
+
+const declared = {
+  email: {
+    label: 'Email',
+    recipient: 'email',
+    links: { in: 'html', wrappedBy: 'link_wrap_email' },
+    opensCountedBy: 'track_opens_email',
+    knowsEngagement: true,
+    isViewable: true,
+    heading: {
+      de: 'Per E-Mail',
+      en: 'By email',
+      es: 'Por correo electrónico',
+      fr: 'Par e-mail',
+      it: 'Per e-mail',
+      ja: 'メール',
+      nl: 'Per e-mail',
+      pt: 'Por e-mail',
+    },
+  },
+  text: {
+    label: 'SMS',
+    recipient: 'phone',
+    links: null,
+    opensCountedBy: null,
+    knowsEngagement: false,
+    isViewable: false,
+    heading: {
+      de: 'Per SMS',
+      en: 'By text message',
+      es: 'Por SMS',
+      fr: 'Par SMS',
+      it: 'Per SMS',
+      ja: 'SMS',
+      nl: 'Per sms',
+      pt: 'Por SMS',
+    },
+  },
+  push: {
+    label: 'Push',
+    recipient: 'devices',
+    links: { in: 'url', wrappedBy: 'link_wrap_push' },
+    opensCountedBy: null,
+    knowsEngagement: true,
+    isViewable: false,
+    heading: {
+      de: 'Auf Ihren Geräten',
+      en: 'On your devices',
+      es: 'En sus dispositivos',
+      fr: 'Sur vos appareils',
+      it: 'Sui suoi dispositivi',
+      ja: 'プッシュ通知',
+      nl: 'Op uw apparaten',
+      pt: 'Nos seus dispositivos',
+    },
+  },
+  webhook: {
+    label: 'Webhook',
+    recipient: 'endpoint',
+    links: null,
+    opensCountedBy: null,
+    knowsEngagement: false,
+    isViewable: false,
+    heading: {
+      de: 'An andere Systeme',
+      en: 'To other systems',
+      es: 'A otros sistemas',
+      fr: 'Vers d’autres systèmes',
+      it: 'Ad altri sistemi',
+      ja: '外部システムへの送信',
+      nl: 'Naar andere systemen',
+      pt: 'Para outros sistemas',
+    },
+  },
+  in_app: {
+    label: 'In-app',
+    recipient: 'inbox',
+    links: null,
+    opensCountedBy: null,
+    knowsEngagement: true,
+    isViewable: false,
+    heading: {
+      de: 'In der App',
+      en: 'In the app',
+      es: 'En la aplicación',
+      fr: 'Dans l’application',
+      it: 'Nell’app',
+      ja: 'アプリ内',
+      nl: 'In de app',
+      pt: 'No aplicativo',
+    },
+  },
+} as const satisfies Record<string, ChannelFacts>
+
+export type Channel = keyof typeof declared
+
+export const channels: Record<Channel, ChannelFacts> = declared
+
+export const CHANNELS = Object.keys(declared) as Channel[]
+
+/** A channel whose messages go to an address of the user. */
+export type Addressed = { [C in Channel]: (typeof declared)[C]['recipient'] extends AddressKind ? C : never }[Channel]
+
+const ADDRESS_KINDS: readonly Recipient[] = ['email', 'phone'] satisfies AddressKind[]
+
+/** Whether messages of the channel go to an address of the user, which can be suppressed. */
+export const hasAddresses = (channel: Channel): channel is Addressed => ADDRESS_KINDS.includes(channels[channel].recipient)
+
+/** The channels whose messages go to an address of the user. */
+export const ADDRESSED = CHANNELS.filter(hasAddresses)
+
+/** The member of a user that is their address on the channel. */
+export const addressKindOf = (channel: Addressed): AddressKind => declared[channel].recipient
+
+/** The address of a user on a channel; null without one, and where the channel has no addresses. */
+export const addressOf = (channel: Channel, user: Record<AddressKind, string | null>): string | null =>
+  hasAddresses(channel) ? user[addressKindOf(channel)] : null
