@@ -164,7 +164,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContext
     ({ ready, outgoing }) => attemptSend(ctx, ready, outgoing),
   )
   await recordResults(ctx, [...failed, ...notSent, ...sent], sendAttemptId)
-  if (sent.some(({ message }) => message.channel === 'in_app')) sending.inboxStreams.wake()
+  if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 
 async function renderMessage(ctx: ProjectCtx, { prepare, project }: Sending, { message, eligible }: ReadyMessage) {
