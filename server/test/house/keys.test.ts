@@ -1,7 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/infra/postgres/db.ts'
+import type { Ctx } from '../../src/infra/runtime/ctx.ts'
+import { createEventMonths } from '../../src/modules/events/index.ts'
 import { cloneTemplate } from '../ground.ts'
-import { world } from '../world.ts'
+import { createTestClock } from '../test-clock.ts'
 
 /** Tables without a project, and why. */
 const NO_PROJECT: Record<string, string> = {
@@ -76,9 +79,11 @@ const leadsWithProject = ({ columns, referenced }: Key): boolean =>
 let found: Awaited<ReturnType<typeof readCatalogue>>
 
 beforeAll(async () => {
-  // A world has the partitions of `events` too, which the server creates.
-  await using w = await world()
-  found = await readCatalogue(w.databaseUrl)
+  // The months of `events` are tables too, and other tests leave tables of their own behind in a shared database.
+  const url = await cloneTemplate()
+  await using db = openDatabase({ url, connectionsMax: 1, name: 'keys' })
+  await createEventMonths({ db, clock: createTestClock() } as unknown as Ctx)
+  found = await readCatalogue(url)
 })
 
 describe('keys', () => {
