@@ -30,6 +30,8 @@ export type Relay = AsyncDisposable & {
   answer(...replies: RelayReply[]): void
   /** Holds back the greeting of new connections, or the answers to mails that are here whole. */
   hold(at?: 'CONNECT' | 'BODY'): Hold
+  /** How many mails are here whole and have no answer yet. */
+  unanswered(): number
 }
 
 export type Hold = {
@@ -50,6 +52,7 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
   let replies: RelayReply[] = []
   let held: { at: string; reached: () => void; released: Promise<void> } | undefined
   let made = 0
+  let unanswered = 0
   const holdBack = async (at: string) => {
     if (held?.at !== at) return
     held.reached()
@@ -88,7 +91,9 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
         // The sender was killed in the middle of it: the mail was never here.
         return
       }
+      unanswered += 1
       await holdBack('BODY')
+      unanswered -= 1
       goOn('BODY', session, (error) => {
         if (!error) mails.push(mailOf(Buffer.concat(chunks).toString('utf8'), session))
         if (replies[0] === 'accepted') replies.shift()
@@ -114,6 +119,7 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
     answer: (...given) => {
       replies = given
     },
+    unanswered: () => unanswered,
     hold(at = 'BODY') {
       const reached = Promise.withResolvers<void>()
       const released = Promise.withResolvers<void>()

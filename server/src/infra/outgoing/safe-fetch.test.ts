@@ -7,6 +7,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openListener } from '../../../test/listener.ts'
 import { egressPolicy, type HostLookup } from '../../lib/egress.ts'
 import { type Authority, issueCertificate, loadOrCreateAuthority } from './dev-authority.ts'
 import { createSafeFetch, type SafeRequest } from './safe-fetch.ts'
@@ -214,6 +215,52 @@ describe('the egress policy', () => {
     }
     expect(await safeFetch({ lookup })(`http://example.com:${port}/`)).toMatchObject({ is: 'answered', body: 'here' })
     expect(lookups).toBe(1)
+  })
+
+  describe('connects to no forbidden address', () => {
+    const onlyOne = egressPolicy(['127.0.0.1/32'])
+    const FORBIDDEN = '127.0.0.2'
+
+    test.each([
+      ['that is written as such', FORBIDDEN, undefined],
+      ['that a name resolves to', 'rebind.example.com', names(FORBIDDEN)],
+      ['in any of its forms', 'rebind.example.com', names(`::ffff:${FORBIDDEN}`, FORBIDDEN)],
+    ])('%s', async (_, host, lookup) => {
+      const forbidden = await openListener(FORBIDDEN)
+      disposables.push(forbidden)
+      const fetch = safeFetch({ policy: onlyOne, ...(lookup && { lookup }) })
+      for (const http2 of [false, true])
+        expect(await fetch(`https://${host}:${forbidden.port}/`, { http2 })).toMatchObject({ is: 'failed', reason: 'blocked' })
+      expect(await forbidden.connections()).toBe(0)
+    })
+
+    test.each([
+      ['before', [FORBIDDEN, '127.0.0.1']],
+      ['around', [FORBIDDEN, '127.0.0.1', FORBIDDEN]],
+    ])('that a name resolves to %s an allowed one', async (_, addresses) => {
+      const port = await web((_, reply) => reply.end('here'))
+      const forbidden = await openListener(FORBIDDEN, port)
+      disposables.push(forbidden)
+      const fetch = safeFetch({ policy: onlyOne, lookup: names(...addresses) })
+      expect(await fetch(`http://example.com:${port}/`)).toMatchObject({ is: 'answered', body: 'here' })
+      expect(await forbidden.connections()).toBe(0)
+    })
+
+    test('that a name resolves to beside an allowed one where nothing listens', async () => {
+      const forbidden = await openListener(FORBIDDEN)
+      disposables.push(forbidden)
+      const fetch = safeFetch({ policy: onlyOne, lookup: names('127.0.0.1', FORBIDDEN) })
+      expect(await fetch(`http://example.com:${forbidden.port}/`)).toMatchObject({ is: 'failed', reason: 'refused' })
+      expect(await forbidden.connections()).toBe(0)
+    })
+
+    test.each([301, 302, 303, 307, 308])('that an allowed one redirects to with %i', async (status) => {
+      const forbidden = await openListener(FORBIDDEN)
+      disposables.push(forbidden)
+      const port = await web((_, reply) => reply.writeHead(status, { location: `http://${FORBIDDEN}:${forbidden.port}/` }).end())
+      expect(await safeFetch({ policy: onlyOne })(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'answered', status })
+      expect(await forbidden.connections()).toBe(0)
+    })
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { unusedPort } from '../../../test/fake-provider.ts'
+import { openListener } from '../../../test/listener.ts'
 import { openRelay, type RelayReply } from '../../../test/relay.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -138,7 +139,7 @@ describe('the reply of a relay is returned in full', () => {
   test('an email is uncertain if the relay reads it and then sends nothing', async () => {
     await using relay = await openRelay()
     await using relays = open({ silenceMs: 150 })
-    const held = relay.hold()
+    const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
   })
@@ -146,7 +147,7 @@ describe('the reply of a relay is returned in full', () => {
   test('an email is uncertain if the relay reads it and does not confirm it in time', async () => {
     await using relay = await openRelay()
     await using relays = open({ totalMs: 150 })
-    const held = relay.hold()
+    const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
   })
@@ -171,14 +172,39 @@ describe('the egress policy applies', () => {
     expect(relay.connections().made).toBe(0)
   })
 
+  const FORBIDDEN = '127.0.0.2'
+  const onlyOne = egressPolicy(['127.0.0.1/32'])
+  const names =
+    (...addresses: string[]) =>
+    async () =>
+      addresses.map((address) => ({ address, family: 4 }))
+
+  test.each([
+    ['that is written as such', FORBIDDEN, names()],
+    ['that a name resolves to', 'relay.example', names(FORBIDDEN)],
+  ])('no connection is made to a forbidden address %s, neither to send nor to try it out', async (_, host, lookup) => {
+    await using forbidden = await openListener(FORBIDDEN)
+    await using relays = createSmtpRelays({ policy: onlyOne, lookup })
+    const relay = relayAt({ host, port: forbidden.port })
+    expect(await relays.send(relay, mail)).toMatchObject({ is: 'unreachable' })
+    expect(await relays.verify(relay)).toMatchObject({ works: false })
+    expect(await forbidden.connections()).toBe(0)
+  })
+
   test('for a name with one allowed address, only that one is used', async () => {
     await using relay = await openRelay()
-    const lookup = async () => [
-      { address: '10.0.0.1', family: 4 },
-      { address: '127.0.0.1', family: 4 },
-    ]
-    await using relays = createSmtpRelays({ policy: loopback, lookup })
+    await using forbidden = await openListener(FORBIDDEN, relay.port)
+    await using relays = createSmtpRelays({ policy: onlyOne, lookup: names(FORBIDDEN, '127.0.0.1') })
     expect(await relays.send(relayAt({ host: 'relay.example', port: relay.port }), mail)).toMatchObject({ is: 'accepted' })
+    expect(await relays.verify(relayAt({ host: 'relay.example', port: relay.port }))).toEqual({ works: true })
+    expect(await forbidden.connections()).toBe(0)
+  })
+
+  test('nor is the forbidden one dialled when nothing listens at the allowed one', async () => {
+    await using forbidden = await openListener(FORBIDDEN)
+    await using relays = createSmtpRelays({ policy: onlyOne, lookup: names('127.0.0.1', FORBIDDEN) })
+    expect(await relays.send(relayAt({ host: 'relay.example', port: forbidden.port }), mail)).toMatchObject({ is: 'unreachable' })
+    expect(await forbidden.connections()).toBe(0)
   })
 })
 
@@ -279,7 +305,7 @@ describe('connections are reused', () => {
   test('disposing closes all connections and ends running calls', async () => {
     await using relay = await openRelay()
     const relays = open()
-    const held = relay.hold()
+    const held = relay.hold('BODY')
     const sending = relays.send(relayAt(relay), mail)
     await held.reached()
     await relays[Symbol.asyncDispose]()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openListener } from '../../../test/listener.ts'
 import { egressPolicy, type HostLookup } from '../../lib/egress.ts'
 import { tcpCheck } from './tcp-check.ts'
 
@@ -59,6 +60,17 @@ describe('a check of a host', () => {
   test('connects only to allowed addresses', async () => {
     const lookup = names('10.0.0.1', '192.168.1.1', 'fd00::1', '169.254.169.254', '127.0.0.1')
     expect(await tcpCheck({ host: 'example.com', port, policy: open, lookup })).toBe('success')
+  })
+
+  test.each([
+    ['refuses all, when none is allowed', ['127.0.0.2'], 'blocked'],
+    ['goes past those before an allowed one', ['127.0.0.2', '127.0.0.1'], 'success'],
+    ['does not turn to those after an allowed one that refuses', ['127.0.0.3', '127.0.0.2'], 'refused'],
+  ])('connects to no forbidden address: it %s', async (_, addresses, expected) => {
+    await using forbidden = await openListener('127.0.0.2', port)
+    const policy = egressPolicy(['127.0.0.1/32', '127.0.0.3/32'])
+    expect(await tcpCheck({ host: 'example.com', port, policy, lookup: names(...addresses) })).toBe(expected)
+    expect(await forbidden.connections()).toBe(0)
   })
 
   test('tries the next address if one refuses', async () => {

@@ -118,6 +118,8 @@ function playsItsPart(name: ProviderName, provider: Provider, { over, settings, 
     const given = settings(stage(over, exchange.replies))
     const outcome = await provider.send(given as never, messageFor(provider, message, exchange.message), outside(over))
     expect(outcome).toMatchObject(exchange.outcome)
+    // Whether the address gets nothing more is never left open.
+    expect('bounced' in outcome).toBe('bounced' in exchange.outcome)
     if (exchange.requests) expect(seen(over)).toMatchObject(exchange.requests)
     const expected = one === 'cut' && provider.idempotent ? 'deferred' : ALWAYS[one]
     if (expected) expect(outcome.is).toBe(expected)

@@ -339,6 +339,21 @@ describe('interruptions', () => {
     })
   })
 
+  test('by our own mistakes count anew after each batch that succeeds', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, FIFTY)
+    for (let batch = 1; batch <= 5; batch++) {
+      for (let attempt = 0; attempt < 4; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
+      expect(await importUsers(w.ctx)).toBe(1)
+      expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
+        state: batch < 5 ? 'running' : 'finished',
+        rows: batch * 500,
+      })
+    }
+    expect(await members(w, list)).toHaveLength(2500)
+  })
+
   test('by a cancellation leave what is done, and it can be asked for twice', async () => {
     await using w = await world()
     const list = await staticList(w)

@@ -550,6 +550,42 @@ describe('suspension', () => {
     expect(await statusOf(w, id)).toBe('active')
   })
 
+  test('counts failures, and their time, from the first one after a success or a resumption', async () => {
+    await using opened = await open({
+      WEBHOOK_DISABLE_AFTER_FAILURES: '3',
+      WEBHOOK_DISABLE_AFTER_HOURS: '2',
+      WEBHOOK_RETRY_SCHEDULE: '1000000',
+    })
+    const { w, receiver } = opened
+    const { id } = await endpointAt(w, receiver)
+    const attempt = async (...answers: number[]) => {
+      for (const answer of answers) {
+        receiver.answer(answer)
+        await w.post(`${WEBHOOKS}/${id}/test`)
+        await w.drain()
+      }
+      return statusOf(w, id)
+    }
+    expect(await attempt(500, 500)).toBe('active')
+    w.advance('90 minutes')
+    expect(await attempt(200, 500, 500, 500)).toBe('active')
+    // The first failure of all is two and a half hours old, the first since the success one hour.
+    w.advance('60 minutes')
+    expect(await attempt(500)).toBe('active')
+    w.advance('60 minutes')
+    expect(await attempt(500)).toBe('disabled')
+    expect((await w.get(`${WEBHOOKS}/${id}`)).body.disabled_reason).toBe(
+      '5 attempts in a row failed, the first of them at 2026-11-23T10:30:00.000Z.',
+    )
+    // Resumed, it counts anew; written to while it is active, it does not.
+    await w.patch(`${WEBHOOKS}/${id}`, { status: 'active' })
+    expect(await attempt(500, 500, 500)).toBe('active')
+    await w.patch(`${WEBHOOKS}/${id}`, { status: 'active', name: 'Depot' })
+    w.advance('2 hours')
+    expect(await attempt(500)).toBe('disabled')
+    expect(receiver.requests).toHaveLength(12)
+  })
+
   test('does not come before five days of failures', async () => {
     await using opened = await open()
     const { w, receiver } = opened

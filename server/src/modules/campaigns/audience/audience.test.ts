@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
@@ -35,6 +37,27 @@ describe('the audience', () => {
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'running', delivery: { total: 4, sent: 0 } })
     await w.drain()
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 1 } })
+  })
+
+  test('a user in either of two exclusion lists gets nothing, and the explanation says so', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const all = await listOf(w, 'ana', 'bo', 'cy', 'di')
+    const excluded = [await listOf(w, 'ana', 'cy'), await listOf(w, 'bo', 'cy')]
+    const campaign = await blastTo(w, [all], { exclusion_list_ids: excluded })
+    await load(w, campaign)
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped excluded', 'bo: skipped excluded', 'cy: skipped excluded', 'di: queued'])
+    const backwards = await blastTo(w, [all], { exclusion_list_ids: excluded.toReversed() })
+    await load(w, backwards)
+    expect(await outcomes(w, backwards)).toEqual(await outcomes(w, campaign))
+    for (const name of ['ana', 'bo']) {
+      const told = (await w.get(`${pathOf(campaign)}/recipients/${name}/explain`)).body
+      expect(told.now.reason, name).toBe('excluded')
+      expect(told.exclusion_lists.map(({ member }: { member: boolean }) => member).sort()).toEqual([false, true])
+    }
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['di@example.com', 'di@example.com'])
   })
 
   test('skips a suppressed address, whichever user it belongs to', async () => {

@@ -161,7 +161,7 @@ function whatOf({ event, type, reason }: providerHttp.Json): Report['what'] | nu
     case 'bounce':
       return type === 'blocked' ? 'failed' : 'bounced'
     case 'dropped':
-      return /^(bounced address|invalid)/i.test(providerHttp.textOf(reason) ?? '') ? 'bounced' : 'failed'
+      return /^(bounced address|invalid)$/i.test(providerHttp.textOf(reason) ?? '') ? 'bounced' : 'failed'
     default:
       return null
   }

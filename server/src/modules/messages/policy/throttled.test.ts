@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { blastTo, listOf, messagesIn, schedule } from '../../../../test/blasts.ts'
+import { blastTo, listOf, messagesIn, run, schedule } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
 import { world } from '../../../../test/world.ts'
+import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { createInboxStreams } from '../../inbox/index.ts'
+import { BULK } from '../schema.ts'
+import { claim, createSender, sendQueue } from '../sending/sender.ts'
 
 const POLICY = '/api/client/sending-policy'
 
@@ -48,6 +54,42 @@ test('of several messages at once one is sent, and each of the others waits for 
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
     w.advance('1 day')
   }
+})
+
+test('a cap counts a message that another sender has claimed and not sent yet', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  for (let count = 0; count < 2; count++) await schedule(w, await blastTo(w, [list]))
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load', 2)
+  const claimedAt = w.clock.now()
+  const held = await claim(w.ctx, BULK, [{ project_id: w.projectId, channel: 'email', limit: 1 }])
+  expect(held).toHaveLength(1)
+  expect(await run(w, 'messages.send-bulk')).toBe(1)
+  expect(recipientsOf(relay)).toEqual([])
+  await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, BULK), held, claimedAt)
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  w.advance('1 day')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'ana@example.com'])
+})
+
+test('a cap does not count transactional messages', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  const receipts = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })).body
+  for (const more of [{ subscription_id: receipts.id }, { subscription_id: receipts.id }, {}, {}]) {
+    await schedule(w, await blastTo(w, [list], more))
+    await w.drain()
+  }
+  expect(relay.mails).toHaveLength(3)
 })
 
 test('quiet hours are in the user’s time zone, do not apply to transactional types, and delay no message past its deadline', async () => {

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { blastTo, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -52,6 +54,40 @@ test('a bounce changes the state of the message, suppresses the address, adds an
   await w.drain()
   const [skipped] = (await w.get(`/api/client/campaigns/${again.id}/recipients`)).body.results
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'suppressed' })
+})
+
+test('only bounces and complaints suppress the address; only complaints and unsubscribes unsubscribe the user', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const provider = await sendOver(w, relay)
+  const whats = ['delivered', 'delayed', 'failed', 'bounced', 'complained', 'unsubscribed'] as const
+  const list = await listOf(w, ...whats)
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(relay.mails).toHaveLength(whats.length)
+  const Sent = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), recipient: Type.String() })
+  const sent = await w.db.many(Sent, sql`select id, recipient from messages where project_id = ${w.projectId}`)
+  const idOf = (what: string) => sent.find(({ recipient }) => recipient === `${what}@example.com`)?.id as MessageId
+  // The address that the message went to counts, not the one in the report.
+  await apply(w, provider, ...whats.map((what) => report(w, what, { messageId: idOf(what), address: 'somebody.else@example.com' })))
+  await w.drain()
+  const { results: suppressed } = (await w.get('/api/client/suppressions?direction=asc')).body
+  expect(suppressed.map(({ address, reason }: { address: string; reason: string }) => [address, reason]).sort()).toEqual([
+    ['bounced@example.com', 'hard_bounce'],
+    ['complained@example.com', 'complaint'],
+  ])
+  const subscription_id = await subscriptionTo(w)
+  const unsubscribed: string[] = []
+  for (const what of whats) {
+    const { results } = (await w.get(`/api/client/users/${what}/subscriptions`)).body
+    if (results.some((one: { subscription_id: number; state: number }) => one.subscription_id === subscription_id && one.state === 0))
+      unsubscribed.push(what)
+  }
+  expect(unsubscribed).toEqual(['complained', 'unsubscribed'])
+  relay.mails.length = 0
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['delayed@example.com', 'delivered@example.com', 'failed@example.com'])
 })
 
 test('a complaint unsubscribes the user with a consent entry and sends a webhook event', async () => {

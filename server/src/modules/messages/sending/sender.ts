@@ -4,6 +4,7 @@
  * results, and only messages in a send attempt record may have been sent without a result.
  */
 import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { ProviderId } from '../../../lib/ids.ts'
 import { connectProvider, type Outgoing, type ProviderConnection } from '../../channels/index.ts'

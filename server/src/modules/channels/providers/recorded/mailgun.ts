@@ -21,6 +21,21 @@ const failed = (severity: string, reason: string) =>
     'delivery-status': { code: 550, 'enhanced-code': '5.1.1', message: '5.1.1 The account does not exist', description: '' },
   })
 
+/** Why Mailgun gave a mail up or waits with it, and what that is. */
+const FAILURES = [
+  ['permanent', 'bounce', 'bounced'],
+  ['permanent', 'suppress-bounce', 'bounced'],
+  ['permanent', 'suppress-complaint', 'failed'],
+  ['permanent', 'suppress-unsubscribe', 'failed'],
+  ['permanent', 'old', 'failed'],
+  ['permanent', 'espblock', 'failed'],
+  ['permanent', 'hardfail', 'failed'],
+  ['permanent', 'generic', 'failed'],
+  ['temporary', 'generic', 'delayed'],
+  ['temporary', 'greylisted', 'delayed'],
+  ['temporary', 'bounce', 'delayed'],
+] as const
+
 /** Signed as Mailgun signs: a time and a token, but not what it says. */
 function signed(now: Date, event: object, key = SIGNING_KEY): RecordedCall {
   const timestamp = String(Math.floor(now.getTime() / 1000))
@@ -133,8 +148,16 @@ export const mailgun = recording({
         call: (now) => signed(now, failed('permanent', 'bounce')),
         reports: [{ what: 'bounced', code: '5.1.1', diagnostic: '5.1.1 The account does not exist' }],
       },
-      { name: 'given up', call: (now) => signed(now, failed('permanent', 'old')), reports: [{ what: 'failed' }] },
-      { name: 'delayed', call: (now) => signed(now, failed('temporary', 'generic')), reports: [{ what: 'delayed' }] },
+      ...FAILURES.map(([severity, reason, what]) => ({
+        name: `${severity} ${reason} is ${what}`,
+        call: (now: Date) => signed(now, failed(severity, reason)),
+        reports: [{ what }],
+      })),
+      {
+        name: 'rejected',
+        call: (now) => signed(now, data('rejected', { reject: { reason: 'Rate limit' } })),
+        reports: [{ what: 'failed' }],
+      },
       { name: 'complained', call: (now) => signed(now, data('complained')), reports: [{ what: 'complained' }] },
       { name: 'unsubscribed', call: (now) => signed(now, data('unsubscribed')), reports: [{ what: 'unsubscribed' }] },
       { name: 'opened', call: (now) => signed(now, data('opened')), reports: [] },

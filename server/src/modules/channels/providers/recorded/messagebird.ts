@@ -38,6 +38,23 @@ const report = (status: string, more: Record<string, string> = {}): RecordedCall
   ),
 })
 
+/** Why a message did not arrive: the status, its error and its reason, and whether the number is at fault. */
+const FAILURES = [
+  ['delivery_failed', '1', '', 'bounced'],
+  ['delivery_failed', '5', '', 'bounced'],
+  ['delivery_failed', '', 'unknown subscriber', 'bounced'],
+  ['delivery_failed', '', 'Unknown subscriber', 'bounced'],
+  ['delivery_failed', '', 'incorrect number', 'bounced'],
+  ['delivery_failed', '6', 'unavailable subscriber', 'failed'],
+  ['delivery_failed', '9', 'illegal subscriber', 'failed'],
+  ['delivery_failed', '27', 'unavailable subscriber', 'failed'],
+  ['delivery_failed', '31', '', 'failed'],
+  ['delivery_failed', '103', 'carrier rejected', 'failed'],
+  ['delivery_failed', '', 'opted out', 'failed'],
+  ['delivery_failed', '', '', 'failed'],
+  ['expired', '1', 'unknown subscriber', 'failed'],
+] as const
+
 const inbound = {
   id: 'in-1',
   originator: '61400000000',
@@ -120,6 +137,12 @@ export const messagebird = recording({
         call: (now) => signed(report('delivery_failed', { statusErrorCode: '1', statusReason: 'unknown subscriber' }), now),
         reports: [{ what: 'bounced', code: '1', diagnostic: 'unknown subscriber' }],
       },
+      ...FAILURES.map(([is, statusErrorCode, statusReason, what]) => ({
+        name: `${is} with error ${statusErrorCode || 'none'}, ${statusReason || 'no reason'}, is ${what}`,
+        call: (now: Date) =>
+          signed(report(is, { ...(statusErrorCode && { statusErrorCode }), ...(statusReason && { statusReason }) }), now),
+        reports: [{ what }],
+      })),
       { name: 'too late', call: (now) => signed(report('expired'), now), reports: [{ what: 'failed' }] },
       {
         name: 'a message from a person',

@@ -15,6 +15,34 @@ const status = (Status: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
+/** Errors of a message that did not arrive, and whether the number is at fault. */
+const FAILURES = [
+  ['50', 'bounced'],
+  ['70', 'bounced'],
+  ['10', 'failed'],
+  ['20', 'failed'],
+  ['30', 'failed'],
+  ['40', 'failed'],
+  ['60', 'failed'],
+  ['80', 'failed'],
+  ['90', 'failed'],
+  ['100', 'failed'],
+  ['110', 'failed'],
+  ['200', 'failed'],
+  ['1000', 'failed'],
+] as const
+
+/** What Plivo writes of a number that it takes for none, and of other things. */
+const REFUSALS = [
+  ['dst is not a valid phone number', true],
+  ['destination number is invalid', true],
+  ['recipient is incorrect', true],
+  ['dst parameter not valid', true],
+  ['src is not a valid phone number', false],
+  ['dst is blocked', false],
+  ['insufficient credit', false],
+] as const
+
 const inbound = { From: '61400000000', To: '61411111111', Type: 'sms', Text: 'Stop', MessageUUID: 'in-1' }
 
 /** A form that is signed as Plivo signs messages: address, query, names and values in order, nonce. */
@@ -56,10 +84,15 @@ export const plivo = recording({
       replies: [{ status: 202, body: { api_id: 'a1', message: 'no valid numbers', message_uuid: [], invalid_number: ['61400000000'] } }],
       outcome: { is: 'rejected', bounced: true },
     },
-    bad_sender: {
-      replies: [{ status: 400, body: { api_id: 'a1', error: 'src is not a valid phone number' } }],
-      outcome: { is: 'rejected', code: '400', reason: 'src is not a valid phone number' },
-    },
+    ...Object.fromEntries(
+      REFUSALS.map(([error, isBad]) => [
+        error,
+        {
+          replies: [{ status: 400, body: { api_id: 'a1', error } }],
+          outcome: { is: 'rejected' as const, code: '400', reason: error, ...(isBad && { bounced: true as const }) },
+        },
+      ]),
+    ),
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '5' }, body: { error: 'rate limit exceeded' } }],
       outcome: { is: 'deferred', retryAt: new Date('2026-11-23T09:00:05Z') },
@@ -91,12 +124,14 @@ export const plivo = recording({
         reports: [{ what: 'delivered' }],
       },
       { name: 'on its way', call: () => signed(status('sent'), 'message=42'), reports: [] },
-      {
-        name: 'no such number',
-        call: () => signed(status('undelivered', { ErrorCode: '50' }), 'message=42'),
-        reports: [{ what: 'bounced', code: '50', messageId: 42 as never }],
-      },
-      { name: 'spam', call: () => signed(status('failed', { ErrorCode: '30' }), 'message=42'), reports: [{ what: 'failed', code: '30' }] },
+      ...FAILURES.flatMap(([code, what]) =>
+        (['undelivered', 'failed', 'rejected'] as const).map((is) => ({
+          name: `${is} with error ${code} is ${what}`,
+          call: () => signed(status(is, { ErrorCode: code }), 'message=42'),
+          reports: [{ what, code, messageId: 42 as never }],
+        })),
+      ),
+      { name: 'failed without a reason', call: () => signed(status('failed'), 'message=42'), reports: [{ what: 'failed' }] },
       {
         name: 'a message from a person',
         call: () => signed(inbound, ''),

@@ -21,6 +21,35 @@ const bounce = (Type: string) => ({
   Inactive: true,
 })
 
+/** The types of bounce that Postmark knows, and what they are; null is no bounce at all. */
+const BOUNCES = [
+  ['HardBounce', 'bounced'],
+  ['BadEmailAddress', 'bounced'],
+  ['SoftBounce', 'failed'],
+  ['DnsError', 'failed'],
+  ['SpamNotification', 'failed'],
+  ['SpamComplaint', 'failed'],
+  ['VirusNotification', 'failed'],
+  ['Blocked', 'failed'],
+  ['SMTPApiError', 'failed'],
+  ['InboundError', 'failed'],
+  ['DMARCPolicy', 'failed'],
+  ['ManuallyDeactivated', 'failed'],
+  ['TemplateRenderingFailed', 'failed'],
+  ['Unknown', 'failed'],
+  ['Transient', 'delayed'],
+  ['Unsubscribe', 'unsubscribed'],
+  ['Subscribe', null],
+  ['AutoResponder', null],
+  ['AddressChange', null],
+  ['OpenRelayTest', null],
+  ['ChallengeVerification', null],
+  ['Unconfirmed', null],
+] as const
+
+/** Codes of the account's trouble, of which the mail knows nothing. */
+const LATER = [10, 100, 405, 412, 413]
+
 const called = (body: object, password = 'hook-password'): RecordedCall => ({
   headers: { authorization: `Basic ${Buffer.from(`carillon:${password}`).toString('base64')}` },
   body: JSON.stringify(body),
@@ -97,7 +126,12 @@ export const postmark = recording({
       replies: [refusal(401, 10, 'The Server Token you provided in the X-Postmark-Server-Token request header was invalid.')],
       outcome: { is: 'deferred', code: '10' },
     },
-    out_of_credit: { replies: [refusal(422, 405, 'Not allowed to send.')], outcome: { is: 'deferred', code: '405' } },
+    ...Object.fromEntries(
+      LATER.map((code) => [
+        `account_trouble_${code}`,
+        { replies: [refusal(422, code, 'Not allowed to send.')], outcome: { is: 'deferred' as const, code: String(code) } },
+      ]),
+    ),
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '5' }, body: { ErrorCode: 0, Message: 'Rate limit exceeded.' } }],
       outcome: { is: 'deferred', code: '429', retryAt: new Date('2026-11-23T09:00:05Z') },
@@ -157,9 +191,11 @@ export const postmark = recording({
           },
         ],
       },
-      { name: 'given up', call: () => called(bounce('SoftBounce')), reports: [{ what: 'failed' }] },
-      { name: 'delayed', call: () => called(bounce('Transient')), reports: [{ what: 'delayed' }] },
-      { name: 'somebody is away', call: () => called(bounce('AutoResponder')), reports: [] },
+      ...BOUNCES.map(([type, what]) => ({
+        name: `a bounce of the type ${type} is ${what ?? 'none'}`,
+        call: () => called(bounce(type)),
+        reports: what === null ? [] : [{ what, code: type }],
+      })),
       {
         name: 'complained',
         call: () => called({ ...bounce('SpamComplaint'), RecordType: 'SpamComplaint' }),
@@ -179,9 +215,14 @@ export const postmark = recording({
           }),
         reports: [{ what: 'unsubscribed', address: 'kim@example.org' }],
       },
+      ...(['HardBounce', 'SpamComplaint'] as const).map((SuppressionReason) => ({
+        name: `suppressed for a ${SuppressionReason} that was reported`,
+        call: () => called({ RecordType: 'SubscriptionChange', ...about, SuppressSending: true, SuppressionReason }),
+        reports: [],
+      })),
       {
-        name: 'suppressed for a bounce that was reported',
-        call: () => called({ RecordType: 'SubscriptionChange', ...about, SuppressSending: true, SuppressionReason: 'HardBounce' }),
+        name: 'subscribed again',
+        call: () => called({ RecordType: 'SubscriptionChange', ...about, SuppressSending: false, SuppressionReason: 'ManualSuppression' }),
         reports: [],
       },
     ],

@@ -12,6 +12,22 @@ const event = (type: string, more: object = {}) => ({
   data: { email_id: ID, from: 'hello@example.com', to: ['kim@example.org'], subject: 'Hello', tags: { message_id: '42' }, ...more },
 })
 
+/** Types of bounce, and what they are. */
+const BOUNCES = [
+  ['Permanent', 'General', 'bounced'],
+  ['Permanent', 'NoEmail', 'bounced'],
+  ['Permanent', 'Suppressed', 'bounced'],
+  ['Transient', 'General', 'failed'],
+  ['Transient', 'MailboxFull', 'failed'],
+  ['Transient', 'MessageTooLarge', 'failed'],
+  ['Transient', 'ContentRejected', 'failed'],
+  ['Transient', 'AttachmentRejected', 'failed'],
+  ['Undetermined', 'Undetermined', 'failed'],
+] as const
+
+/** Names of errors that are the account's trouble, or that of another request. */
+const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
+
 /** Signed as Svix signs: id, time and body. */
 function signed(now: Date, body: object, { key = KEY, before = '' } = {}): RecordedCall {
   const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
@@ -73,7 +89,13 @@ export const resend = recording({
       replies: [refusal(403, 'validation_error', 'The example.com domain is not verified.')],
       outcome: { is: 'rejected', code: 'validation_error', reason: 'The example.com domain is not verified.' },
     },
-    wrong_key: { replies: [refusal(403, 'invalid_api_key', 'API key is invalid')], outcome: { is: 'deferred', code: 'invalid_api_key' } },
+    ...Object.fromEntries(
+      LATER.map((code) => [code, { replies: [refusal(403, code, 'Not now.')], outcome: { is: 'deferred' as const, code } }]),
+    ),
+    bad_copy: {
+      replies: [refusal(422, 'validation_error', 'Invalid `cc` field.')],
+      outcome: { is: 'rejected', code: 'validation_error', reason: 'Invalid `cc` field.' },
+    },
     throttled: {
       replies: [{ ...refusal(429, 'rate_limit_exceeded', 'Too many requests.'), headers: { 'retry-after': '1' } }],
       outcome: { is: 'deferred', code: '429', retryAt: new Date('2026-11-23T09:00:01Z') },
@@ -130,11 +152,12 @@ export const resend = recording({
           signed(now, event('email.bounced', { bounce: { type: 'Permanent', subType: 'General', message: 'No such mailbox.' } })),
         reports: [{ what: 'bounced', code: 'General', diagnostic: 'No such mailbox.' }],
       },
-      {
-        name: 'given up',
-        call: (now) => signed(now, event('email.bounced', { bounce: { type: 'Transient', subType: 'MailboxFull', message: 'Full.' } })),
-        reports: [{ what: 'failed', code: 'MailboxFull' }],
-      },
+      ...BOUNCES.map(([type, subType, what]) => ({
+        name: `a ${type} bounce, ${subType}, is ${what}`,
+        call: (now: Date) => signed(now, event('email.bounced', { bounce: { type, subType, message: 'No.' } })),
+        reports: [{ what, code: subType }],
+      })),
+      { name: 'suppressed', call: (now) => signed(now, event('email.suppressed')), reports: [{ what: 'failed' }] },
       { name: 'delayed', call: (now) => signed(now, event('email.delivery_delayed')), reports: [{ what: 'delayed' }] },
       { name: 'complained', call: (now) => signed(now, event('email.complained')), reports: [{ what: 'complained' }] },
       {

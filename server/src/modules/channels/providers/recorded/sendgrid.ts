@@ -49,6 +49,23 @@ const events = [
   { email: 'ana@example.org', timestamp: 1_763_888_309, event: 'open', carillon_message_id: '51' },
 ]
 
+/** What SendGrid says of a mail that did not arrive, and what that is. */
+const FAILURES = [
+  [{ event: 'bounce', type: 'bounce' }, 'bounced'],
+  [{ event: 'bounce' }, 'bounced'],
+  [{ event: 'bounce', type: 'blocked' }, 'failed'],
+  [{ event: 'dropped', reason: 'Bounced Address' }, 'bounced'],
+  [{ event: 'dropped', reason: 'Invalid' }, 'bounced'],
+  [{ event: 'dropped', reason: 'Invalid SMTPAPI header' }, 'failed'],
+  [{ event: 'dropped', reason: 'Unsubscribed Address' }, 'failed'],
+  [{ event: 'dropped', reason: 'Spam Reporting Address' }, 'failed'],
+  [{ event: 'dropped', reason: 'Spam Content (if Spam Checker app is enabled)' }, 'failed'],
+  [{ event: 'dropped', reason: 'Recipient List over Package Quota' }, 'failed'],
+  [{ event: 'dropped' }, 'failed'],
+  [{ event: 'deferred' }, 'delayed'],
+  [{ event: 'group_unsubscribe' }, 'unsubscribed'],
+] as const
+
 /** Signed as SendGrid signs: the time, then the body. */
 function signed(now: Date, body: string, key: KeyObject = privateKey): RecordedCall {
   const time = String(Math.floor(now.getTime() / 1000))
@@ -174,6 +191,16 @@ export const sendgrid = recording({
           { what: 'failed', messageId: 49 as never },
         ],
       },
+      ...FAILURES.map(([said, what]) => ({
+        name: `${JSON.stringify(said)} is ${what}`,
+        call: (now: Date) => signed(now, JSON.stringify([{ email: 'ana@example.org', timestamp: 1_763_888_300, ...said }])),
+        reports: [{ what }],
+      })),
+      ...['processed', 'open', 'click', 'group_resubscribe'].map((event) => ({
+        name: `${event} is no news of a delivery`,
+        call: (now: Date) => signed(now, JSON.stringify([{ email: 'ana@example.org', event }])),
+        reports: [],
+      })),
       { name: 'something else', call: (now) => signed(now, '"ping"'), reports: [] },
     ],
     forged: [

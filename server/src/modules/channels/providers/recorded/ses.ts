@@ -19,11 +19,11 @@ const event = (eventType: string, members: object) =>
 
 const timestamp = '2026-11-23T08:59:00.000Z'
 
-const bounce = (bounceType: string) =>
+const bounce = (bounceType: string, bounceSubType = 'General') =>
   event('Bounce', {
     bounce: {
       bounceType,
-      bounceSubType: 'General',
+      bounceSubType,
       bouncedRecipients: [
         { emailAddress: 'kim@example.org', action: 'failed', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 user unknown' },
       ],
@@ -31,6 +31,44 @@ const bounce = (bounceType: string) =>
       feedbackId: '0100',
     },
   })
+
+/** Types of bounce with their kinds, and what they are. */
+const BOUNCES = [
+  ['Permanent', 'General', 'bounced'],
+  ['Permanent', 'NoEmail', 'bounced'],
+  ['Permanent', 'Suppressed', 'bounced'],
+  ['Permanent', 'OnAccountSuppressionList', 'bounced'],
+  ['Transient', 'General', 'failed'],
+  ['Transient', 'MailboxFull', 'failed'],
+  ['Transient', 'MessageTooLarge', 'failed'],
+  ['Transient', 'ContentRejected', 'failed'],
+  ['Transient', 'AttachmentRejected', 'failed'],
+  ['Undetermined', 'Undetermined', 'failed'],
+] as const
+
+/** Errors of the account, or of too much at the moment. */
+const LATER = [
+  'AccountSuspendedException',
+  'SendingPausedException',
+  'LimitExceededException',
+  'TooManyRequestsException',
+  'AccessDeniedException',
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'InvalidClientTokenId',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+]
+
+/** What SES says of an address that is none. */
+const BAD_ADDRESSES = [
+  "Missing final '@domain'",
+  'Local address contains control or whitespace',
+  'Domain contains illegal character',
+  'Domain is missing',
+  'User name is missing: @example.org',
+  'Illegal address',
+]
 
 const complaint = event('Complaint', {
   complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType: 'abuse' },
@@ -121,14 +159,21 @@ export const ses = recording({
       replies: [refusal(400, 'MessageRejected', 'Email address is not verified.')],
       outcome: { is: 'rejected', code: 'MessageRejected' },
     },
-    paused: {
-      replies: [refusal(400, 'SendingPausedException', 'Sending is paused for this account.')],
-      outcome: { is: 'deferred', code: 'SendingPausedException' },
+    bad_request: {
+      replies: [refusal(400, 'BadRequestException', 'Header name not allowed.')],
+      outcome: { is: 'rejected', code: 'BadRequestException', reason: 'Header name not allowed.' },
     },
-    wrong_key: {
-      replies: [refusal(403, 'InvalidSignatureException', 'The request signature we calculated does not match.')],
-      outcome: { is: 'deferred', code: 'InvalidSignatureException' },
+    not_of_the_address: {
+      replies: [refusal(400, 'MessageRejected', 'Illegal address')],
+      outcome: { is: 'rejected', code: 'MessageRejected' },
     },
+    ...Object.fromEntries([
+      ...BAD_ADDRESSES.map((message) => [
+        message,
+        { replies: [refusal(400, 'BadRequestException', message)], outcome: { is: 'rejected' as const, bounced: true as const } },
+      ]),
+      ...LATER.map((code) => [code, { replies: [refusal(400, code, 'Not now.')], outcome: { is: 'deferred' as const, code } }]),
+    ]),
     throttled: {
       replies: [
         {
@@ -186,6 +231,14 @@ export const ses = recording({
         call: (now) => signed(now, { Message: bounce('Transient') }, { version: '1' }),
         reports: [{ what: 'failed' }],
       },
+      ...BOUNCES.flatMap(([type, subType, what]) =>
+        (['eventType', 'notificationType'] as const).map((member) => ({
+          name: `a ${type} bounce, ${subType}, by ${member}, is ${what}`,
+          replies: withCertificate,
+          call: (now: Date) => signed(now, { Message: bounce(type, subType).replace('"eventType"', `"${member}"`) }),
+          reports: [{ what, address: 'kim@example.org' }],
+        })),
+      ),
       {
         name: 'complained',
         replies: withCertificate,

@@ -4,6 +4,35 @@ const settings = { tls: 'none', username: 'carillon', password: 'secret', defaul
 
 const withoutSender = { to: 'kim@example.org', subject: 'Hello', html: '<p>Hello Kim</p>', text: 'Hello Kim' }
 
+/** What relays say of a recipient, and whether the address is at fault: by its enhanced code, or in words where there is none. */
+const RECIPIENTS = [
+  ['5.1.1 No', true],
+  ['5.1.2 No', true],
+  ['5.1.3 No', true],
+  ['5.1.6 No', true],
+  ['5.1.10 No', true],
+  ['5.2.1 No', true],
+  ['5.1.0 No', false],
+  ['5.1.8 No', false],
+  ['5.2.0 No', false],
+  ['5.2.2 Mailbox full', false],
+  ['5.2.3 Too large', false],
+  ['5.4.1 No', false],
+  ['5.7.1 User unknown', false],
+  ['5.7.1 Relaying denied', false],
+  ['unknown user', true],
+  ['User unknown in virtual table', true],
+  ['No such user here', true],
+  ['Account does not exist', true],
+  ['Mailbox not found', true],
+  ['mailbox unavailable', true],
+  ['Invalid mailbox', true],
+  ['invalid recipient', true],
+  ['Invalid address', true],
+  ['relaying denied', false],
+  ['Blocked by policy', false],
+] as const
+
 export const smtp: RelayRecording = {
   over: 'relay',
   settings: ({ host, port }) => ({ host, port, ...settings }),
@@ -63,6 +92,23 @@ export const smtp: RelayRecording = {
     bad_recipient_in_words: {
       replies: [{ at: 'RCPT', code: 550, text: 'Requested action not taken: mailbox unavailable' }],
       outcome: { is: 'rejected', bounced: true, code: '550' },
+    },
+    ...Object.fromEntries(
+      RECIPIENTS.map(([text, isBad]) => [
+        `recipient refused: ${text}`,
+        {
+          replies: [{ at: 'RCPT' as const, code: 550, text }],
+          outcome: { is: 'rejected' as const, reason: `550 ${text}`, ...(isBad && { bounced: true as const }) },
+        },
+      ]),
+    ),
+    sender_unknown: {
+      replies: [{ at: 'MAIL', code: 550, text: '5.1.1 User unknown' }],
+      outcome: { is: 'rejected', code: '5.1.1' },
+    },
+    recipient_unknown_for_now: {
+      replies: [{ at: 'RCPT', code: 450, text: '4.1.1 User unknown' }],
+      outcome: { is: 'deferred', code: '4.1.1' },
     },
     no_relaying: {
       replies: [{ at: 'RCPT', code: 550, text: 'relaying denied' }],

@@ -40,6 +40,21 @@ const finalized = (status: string, errors: object[] = []) =>
     errors,
   })
 
+/** Errors of a message that did not arrive, and whether the number is at fault. */
+const FAILURES = [
+  ['40001', 'bounced'],
+  ['40012', 'bounced'],
+  ['40002', 'failed'],
+  ['40003', 'failed'],
+  ['40004', 'failed'],
+  ['40005', 'failed'],
+  ['40006', 'failed'],
+  ['40008', 'failed'],
+  ['40009', 'failed'],
+  ['40011', 'failed'],
+  ['40300', 'failed'],
+] as const
+
 /** A body that is signed as Telnyx signs: the time, a bar, and the body. */
 function signed(body: object, at: Date, key: KeyObject = keys.privateKey): RecordedCall {
   const text = JSON.stringify(body)
@@ -82,6 +97,18 @@ export const telnyx = recording({
       replies: [{ status: 400, body: failure('40310', "Invalid 'to' address", "The 'to' address should be in E.164 format.", '/to') }],
       outcome: { is: 'rejected', bounced: true, code: '40310', reason: "The 'to' address should be in E.164 format." },
     },
+    bad_number_in_another_member: {
+      replies: [{ status: 422, body: failure('10015', 'Bad Request', 'The number is malformed.', '/to') }],
+      outcome: { is: 'rejected', bounced: true, code: '10015' },
+    },
+    bad_recipient_by_code: {
+      replies: [{ status: 400, body: failure('40310', "Invalid 'to' address", 'No.') }],
+      outcome: { is: 'rejected', bounced: true, code: '40310' },
+    },
+    bad_sender: {
+      replies: [{ status: 400, body: failure('40305', "Invalid 'from' address", 'No.', '/from') }],
+      outcome: { is: 'rejected', code: '40305' },
+    },
     opted_out: {
       replies: [{ status: 400, body: failure('40300', 'Blocked due to STOP message', 'Messages cannot be sent to this number.') }],
       outcome: { is: 'rejected', code: '40300' },
@@ -115,6 +142,14 @@ export const telnyx = recording({
       },
       { name: 'on its way', call: (now) => signed(event('message.sent', { id: ID, to: [{ status: 'sent' }] }), now), reports: [] },
       { name: 'nobody knows', call: (now) => signed(finalized('delivery_unconfirmed'), now), reports: [] },
+      ...FAILURES.flatMap(([code, what]) =>
+        (['delivery_failed', 'sending_failed', 'expired'] as const).map((is) => ({
+          name: `${is} with error ${code} is ${what}`,
+          call: (now: Date) => signed(finalized(is, failure(code, 'No', 'No.').errors), now),
+          reports: [{ what, code }],
+        })),
+      ),
+      { name: 'failed without a reason', call: (now) => signed(finalized('delivery_failed'), now), reports: [{ what: 'failed' }] },
       {
         name: 'a landline',
         call: (now) => signed(finalized('delivery_failed', failure('40001', 'Not routable', 'The destination is a landline.').errors), now),

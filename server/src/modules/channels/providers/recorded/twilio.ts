@@ -43,6 +43,34 @@ const status = (MessageStatus: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
+/** Errors of a message that did not arrive, and whether the number is at fault. */
+const FAILURES = [
+  ['30005', 'bounced'],
+  ['30006', 'bounced'],
+  ['21211', 'bounced'],
+  ['21614', 'bounced'],
+  ['21635', 'bounced'],
+  ['30001', 'failed'],
+  ['30002', 'failed'],
+  ['30003', 'failed'],
+  ['30004', 'failed'],
+  ['30007', 'failed'],
+  ['30008', 'failed'],
+  ['21610', 'failed'],
+  ['', 'failed'],
+] as const
+
+/** Refusals at once, and whether the number is at fault. */
+const REFUSALS = [
+  ['21211', true],
+  ['21614', true],
+  ['21635', true],
+  ['21212', false],
+  ['21408', false],
+  ['21610', false],
+  ['21612', false],
+] as const
+
 const inbound = {
   MessageSid: 'SM0f',
   AccountSid: ACCOUNT,
@@ -82,10 +110,12 @@ export const twilio = recording({
       replies: [refused(21611, "This 'From' number has exceeded the maximum number of queued messages")],
       outcome: { is: 'deferred', code: '21611' },
     },
-    opted_out: {
-      replies: [refused(21610, 'Attempt to send to unsubscribed recipient')],
-      outcome: { is: 'rejected', code: '21610', reason: 'Attempt to send to unsubscribed recipient' },
-    },
+    ...Object.fromEntries(
+      REFUSALS.map(([code, isBad]) => [
+        `refused_${code}`,
+        { replies: [refused(Number(code), 'No.')], outcome: { is: 'rejected' as const, code, ...(isBad && { bounced: true as const }) } },
+      ]),
+    ),
     wrong_credentials: {
       replies: [{ status: 401, body: { code: 20003, message: 'Authenticate', status: 401 } }],
       outcome: { is: 'deferred', code: '401' },
@@ -117,16 +147,14 @@ export const twilio = recording({
         reports: [{ what: 'delivered', messageId: 42 as never, reference: sent.sid, address: '+61400000000' }],
       },
       { name: 'on its way', call: () => signed(status('sent'), 'message=42'), reports: [] },
-      {
-        name: 'no such number',
-        call: () => signed(status('undelivered', { ErrorCode: '30005' }), 'message=42'),
-        reports: [{ what: 'bounced', code: '30005', messageId: 42 as never }],
-      },
-      {
-        name: 'a handset that is switched off',
-        call: () => signed(status('undelivered', { ErrorCode: '30003' }), 'message=42'),
-        reports: [{ what: 'failed', code: '30003' }],
-      },
+      { name: 'read', call: () => signed(status('read'), 'message=42'), reports: [{ what: 'delivered' }] },
+      ...FAILURES.flatMap(([code, what]) =>
+        (['undelivered', 'failed'] as const).map((is) => ({
+          name: `${is} with error ${code || 'none'} is ${what}`,
+          call: () => signed(status(is, code === '' ? {} : { ErrorCode: code }), 'message=42'),
+          reports: [{ what, messageId: 42 as never, ...(code !== '' && { code }) }],
+        })),
+      ),
       {
         name: 'a message from a person',
         call: () => signed(inbound, ''),

@@ -24,6 +24,22 @@ const status = (what: string, more = {}) => ({
   ...more,
 })
 
+/** Errors of a message that did not arrive, and whether the number is at fault. */
+const FAILURES = [
+  ['1170', 'bounced'],
+  ['1190', 'bounced'],
+  ['1300', 'bounced'],
+  ['1000', 'failed'],
+  ['1050', 'failed'],
+  ['1160', 'failed'],
+  ['1180', 'failed'],
+  ['1210', 'failed'],
+  ['1240', 'failed'],
+  ['1250', 'failed'],
+  ['1310', 'failed'],
+  ['1400', 'failed'],
+] as const
+
 /** A body with the token that vouches for it. */
 async function signed(body: object, at: Date, { secret = SECRET, of = body, api_key = 'abcd1234' } = {}): Promise<RecordedCall> {
   const text = JSON.stringify(body)
@@ -75,6 +91,15 @@ export const vonage = recording({
       ],
       outcome: { is: 'rejected', bounced: true, code: '1020', reason: 'Invalid params: The value of one or more parameters is invalid.' },
     },
+    ...Object.fromEntries(
+      FAILURES.map(([code, what]) => [
+        `refused_${code}`,
+        {
+          replies: [{ status: 422, body: problem(Number(code), 'Refused', 'No.') }],
+          outcome: { is: 'rejected' as const, code, ...(what === 'bounced' && { bounced: true as const }) },
+        },
+      ]),
+    ),
     bad_sender: {
       replies: [{ status: 422, body: problem(1120, 'Invalid sender', 'The sender id was not accepted.') }],
       outcome: { is: 'rejected', code: '1120' },
@@ -111,6 +136,15 @@ export const vonage = recording({
         ],
       },
       { name: 'on its way', call: (now) => signed(status('submitted'), now), reports: [] },
+      { name: 'read', call: (now) => signed(status('read'), now), reports: [{ what: 'delivered' }] },
+      ...FAILURES.flatMap(([code, what]) =>
+        (['rejected', 'undeliverable'] as const).map((is) => ({
+          name: `${is} with error ${code} is ${what}`,
+          call: (now: Date) => signed(status(is, { error: problem(Number(code), code, 'No.') }), now),
+          reports: [{ what, code }],
+        })),
+      ),
+      { name: 'rejected without a reason', call: (now) => signed(status('rejected'), now), reports: [{ what: 'failed' }] },
       {
         name: 'no such number any more',
         call: (now) => signed(status('rejected', { error: problem(1190, '1190', 'Absent Subscriber Permanent') }), now),

@@ -1,0 +1,66 @@
+/** What a sender reads again before it sends. Mails are counted at a relay. */
+import { expect, test } from 'vitest'
+import { outcomes, write } from '../../../../test/blasts.ts'
+import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { enqueueMessages } from '../service.ts'
+
+test('a user who was merged after the audience was read gets one message for one cause', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const { id: campaign_id } = await answerOrders(w)
+  const saved = await w.post('/api/client/users/batch', [
+    { external_id: 'ana', email: 'ana@example.com' },
+    { anonymous_id: 'visitor', email: 'visitor@example.com' },
+    { anonymous_id: 'guest', email: 'guest@example.com' },
+  ])
+  for (const anonymous_id of ['visitor', 'guest']) await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id }])
+  await w.drain()
+  const [ana, visitor, guest] = saved.body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
+  const intent = (user_id: UserId, cause: string) => ({
+    user_id,
+    campaign_id,
+    channel: 'email' as const,
+    cause,
+    event: null,
+    expires_at: new Date(w.clock.now().getTime() + 3_600_000),
+  })
+  // As a process writes them that had read its audience before the merge.
+  await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent(ana, 'both'), intent(visitor, 'both'), intent(guest, 'guest alone')]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'ana@example.com'])
+  expect((await outcomes(w, { id: campaign_id })).filter((line) => line.includes('duplicate'))).toHaveLength(1)
+})
+
+test('links of a mail lead over the domain of its campaign, or else over the default one', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const domain = async (host: string) => (await w.post('/api/client/domains', { host })).body.id
+  const [usual, own] = [await domain('links.example.com'), await domain('sale.example.com')]
+  await w.db.run(
+    sql`update domains set is_verified = true, verified_at = ${w.clock.now()}, is_default = id = ${usual} where project_id = ${w.projectId}`,
+  )
+  const { body: projects } = await w.get('/api/client/projects', { key: w.keys.organisation })
+  const path = `/api/client/projects/${projects.results[0].id}`
+  expect((await w.patch(path, { link_wrap_email: true }, { key: w.keys.organisation })).status).toBe(200)
+  const [plain, special] = [await answerOrders(w), await answerOrders(w)]
+  await write(w, special, { custom_domain_id: own })
+  for (const [name, { id }] of Object.entries({ plain, special })) {
+    const html = `<p>${name} <a href="https://shop.example.com/">Shop</a></p>`
+    expect((await w.put(`/api/client/campaigns/${id}/templates/en`, { from: 'shop@example.com', subject: name, html })).status).toBe(200)
+  }
+  await w.users('ana')
+  await order(w, 'ana')
+  await w.drain()
+  const hostsIn = (subject: string) => {
+    const raw = relay.mails.find(({ headers }) => headers.subject === subject)?.raw.replace(/=\r\n/g, '')
+    return [...new Set([...(raw ?? '').matchAll(/https:\/\/([a-z.]+)\/c\//g)].map(([, host]) => host))]
+  }
+  expect([hostsIn('plain'), hostsIn('special')]).toEqual([['links.example.com'], ['sale.example.com']])
+})

@@ -1,0 +1,175 @@
+/**
+ * Two senders and one message: the lease of the first ends while it works, and a second sender claims the message. Messages are
+ * counted at a relay and at a fake provider.
+ */
+
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { run } from '../../../../test/blasts.ts'
+import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
+import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { createInboxStreams } from '../../inbox/index.ts'
+import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
+import { claim, createSender, sendQueue } from './sender.ts'
+
+const Row = Type.Object({ state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
+
+const messages = (w: World) =>
+  w.db.many(Row, sql`select state, reason, attempts from messages where project_id = ${w.projectId} order by id`)
+
+/** The messages that a sender has claimed, and when. */
+type Claim = { messages: ClaimedMessage[]; at: Date }
+
+/** Claims the project's due mail, as one sender. */
+async function claimMail(w: World): Promise<Claim> {
+  const at = w.clock.now()
+  return { messages: await claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit: 10 }]), at }
+}
+
+/** Lets the lease of the first sender end, and claims its messages as a second sender. */
+async function takeOver(w: World): Promise<Claim> {
+  w.advance('6 minutes')
+  await run(w, 'messages.release')
+  return claimMail(w)
+}
+
+const send = (ctx: Ctx, { messages, at }: Claim) =>
+  sendQueue(ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, at)
+
+/** A process whose clock stands still, so that it trusts its lease and does not renew it. */
+const stopped = (w: World): Ctx => ({ ...w.ctx, clock: createTestClock(w.clock.now()) })
+
+/** Queues one message to Ana. */
+async function waiting(w: World): Promise<void> {
+  await w.users('ana')
+  await answerOrders(w)
+  await order(w, 'ana')
+  await run(w, 'ingest.apply')
+}
+
+const eventsOfAna = async (w: World): Promise<string[]> => {
+  await w.drain('ingest.apply')
+  return (await w.get('/api/client/users/ana/events?limit=100')).body.results.map(({ name }: { name: string }) => name)
+}
+
+describe('over a relay', () => {
+  test('a sender that lost its lease sends nothing; the sender that claimed the message sends it once', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await waiting(w)
+    const first = await claimMail(w)
+    const second = await takeOver(w)
+    expect([first.messages.length, second.messages.length]).toEqual([1, 1])
+    await send(w.ctx, first)
+    expect(recipientsOf(relay)).toEqual([])
+    expect(await messages(w)).toMatchObject([{ state: 'claimed' }])
+    await send(w.ctx, second)
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    expect(await messages(w)).toMatchObject([{ state: 'sent' }])
+  })
+
+  test('a mail that was being sent when the lease ended is not sent again, and its late result is dropped', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await waiting(w)
+    const first = await claimMail(w)
+    const answerNow = relay.hold('BODY').release
+    const sending = send(stopped(w), first)
+    await expect.poll(() => relay.unanswered()).toBe(1)
+    const second = await takeOver(w)
+    expect(second.messages).toEqual([])
+    answerNow()
+    await sending
+    w.advance('1 day')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    expect(await messages(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }])
+    expect(await eventsOfAna(w)).not.toContain('email_sent')
+  })
+
+  test('a sender renews its lease while a slow relay has not answered, so that its mail is not taken for lost', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await waiting(w)
+    const first = await claimMail(w)
+    const answerNow = relay.hold('BODY').release
+    const sending = send(w.ctx, first)
+    await expect.poll(() => relay.unanswered()).toBe(1)
+    const leaseUntil = async () =>
+      (
+        await w.db.value(Type.Unsafe<Date>({ instant: true }), sql`select lease_until from messages where project_id = ${w.projectId}`)
+      ).getTime()
+    for (let minutes = 0; minutes < 3; minutes++) {
+      for (let third = 0; third < 3; third++) {
+        const before = await leaseUntil()
+        w.advance('20 seconds')
+        await expect.poll(leaseUntil).toBeGreaterThan(before)
+      }
+      await run(w, 'messages.release')
+    }
+    answerNow()
+    await sending
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    expect(await messages(w)).toMatchObject([{ state: 'sent' }])
+  })
+})
+
+describe('over a provider with idempotency keys', () => {
+  const resend = { kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'shop@example.com' } }
+
+  /** The same process, with a provider that answers only after `meanwhile`. */
+  const slow = (w: World, provider: FakeProvider, meanwhile: () => Promise<void>): Ctx => ({
+    ...stopped(w),
+    fetch: {
+      ...provider.fetch,
+      async request(request) {
+        const answer = await provider.fetch.request(request)
+        await meanwhile()
+        return answer
+      },
+    },
+  })
+
+  test('the results of a sender are dropped when another sender has claimed its message', async () => {
+    await using w = await world()
+    await using provider = await openFakeProvider()
+    await using receiver = await w.receiver()
+    const event_types = ['delivery.dsn-perm-fail', 'delivery.failed', 'delivery.completed']
+    expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types })).status).toBe(201)
+    await providerOf(w, resend)
+    await waiting(w)
+    const refusal = { statusCode: 422, name: 'validation_error', message: 'Invalid `to` field.' }
+    provider.answer({ status: 422, body: refusal }, { status: 200, body: { id: 'r-2' } })
+    let second: Claim = { messages: [], at: w.clock.now() }
+    const first = await claimMail(w)
+    await send(
+      slow(w, provider, async () => {
+        second = await takeOver(w)
+      }),
+      first,
+    )
+    expect(second.messages).toHaveLength(1)
+    expect(await messages(w)).toMatchObject([{ state: 'claimed', reason: null }])
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    expect(await eventsOfAna(w)).not.toContain('email_bounced')
+
+    await send({ ...w.ctx, fetch: provider.fetch }, second)
+    expect(provider.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([expect.any(String), expect.any(String)])
+    expect(new Set(provider.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+    await w.drain()
+    expect(await messages(w)).toMatchObject([{ state: 'sent', reason: null }])
+    expect(provider.requests).toHaveLength(2)
+    expect(receiver.requests).toEqual([])
+  })
+})

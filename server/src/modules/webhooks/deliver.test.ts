@@ -1,0 +1,79 @@
+/** What happens to a delivery while its request is under way. Requests are counted at a receiver. */
+import { expect, test } from 'vitest'
+import { run } from '../../../test/blasts.ts'
+import type { Receiver } from '../../../test/receiver.ts'
+import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { deliverDue } from './deliver.ts'
+
+const WEBHOOKS = '/api/client/webhooks'
+const TYPE = 'delivery.null-mx'
+
+/** An endpoint with one delivery that is due. */
+async function open(w: World): Promise<{ path: string; receiver: Receiver }> {
+  const receiver = await w.receiver()
+  const made = await w.post(WEBHOOKS, { name: 'Warehouse', url: receiver.url, event_types: [TYPE] })
+  expect(made.status, made.text).toBe(201)
+  const path = `${WEBHOOKS}/${made.body.id}`
+  expect((await w.post(`${path}/test`)).status).toBe(202)
+  return { path, receiver }
+}
+
+const deliveryOf = async (w: World, path: string) => {
+  const { results } = (await w.get(`${path}/deliveries`)).body
+  expect(results).toHaveLength(1)
+  return results[0]
+}
+
+/** A worker whose requests are answered, and whose answers reach it only after `meanwhile`. */
+const slowly = (w: World, meanwhile: () => Promise<void>): Ctx => ({
+  ...w.ctx,
+  fetch: {
+    ...w.ctx.fetch,
+    async request(request) {
+      const answer = await w.ctx.fetch.request(request)
+      await meanwhile()
+      return answer
+    },
+  },
+})
+
+const deliver = (ctx: Ctx) => deliverDue(ctx, new AbortController().signal)
+
+test('the result of a worker that lost its lease is dropped: the delivery is as the other worker has recorded it', async () => {
+  await using w = await world()
+  const { path, receiver } = await open(w)
+  receiver.answer(500)
+  await deliver(
+    slowly(w, async () => {
+      await w.db.run(sql`update webhook_deliveries set lease_until = now() - interval '1 second' where project_id = ${w.projectId}`)
+      receiver.answer(200)
+      expect(await run(w, 'webhooks.deliver')).toBe(1)
+    }),
+  )
+  expect(receiver.requests).toHaveLength(2)
+  expect(await deliveryOf(w, path)).toMatchObject({ status: 'succeeded', attempts: 1, last_status_code: 200, next_attempt_at: null })
+  w.advance('1 day')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(2)
+})
+
+test.each([
+  ['that fails', 500, 'cancelled'],
+  ['that arrives', 200, 'succeeded'],
+])('an attempt %s after its endpoint was paused is recorded, and never followed by another', async (_, answer, status) => {
+  await using w = await world()
+  const { path, receiver } = await open(w)
+  receiver.answer(answer)
+  await deliver(
+    slowly(w, async () => {
+      expect((await w.patch(path, { status: 'inactive' })).body.status).toBe('inactive')
+    }),
+  )
+  expect(await deliveryOf(w, path)).toMatchObject({ status, attempts: 1, last_status_code: answer, next_attempt_at: null })
+  expect((await w.patch(path, { status: 'active' })).body.status).toBe('active')
+  w.advance('1 day')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+})

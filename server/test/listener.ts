@@ -1,0 +1,39 @@
+/** A TCP listener on loopback that counts connections and closes each at once. It stands for an address that must not be dialled. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+export type Listener = AsyncDisposable & {
+  port: number
+  /** How many connections were made so far. */
+  connections(): Promise<number>
+}
+
+/** Listens on an address, on a free port unless one is given. */
+export async function openListener(address: string, port = 0): Promise<Listener> {
+  const callers: (number | undefined)[] = []
+  let probes = 0
+  const server = createServer((socket) => {
+    callers.push(socket.remotePort)
+    socket
+      .on('error', () => undefined)
+      .resume()
+      .end()
+  })
+  server.listen(port, address)
+  await once(server, 'listening')
+  const { port: bound } = server.address() as AddressInfo
+  return {
+    port: bound,
+    // Connections are accepted in order: when our own has been accepted, all earlier ones have been counted.
+    async connections() {
+      const probe = connect(bound, address)
+      probes += 1
+      await once(probe, 'connect')
+      const own = probe.localPort
+      while (!callers.includes(own)) await once(server, 'connection')
+      probe.destroy()
+      return callers.length - probes
+    },
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
