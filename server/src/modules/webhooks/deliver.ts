@@ -1,6 +1,6 @@
 /**
- * Delivery of what is due: lease, send, record, in rounds that never wait for a slow endpoint. Deciding is left to
- * `retry.ts` and `suspension.ts`.
+ * Sends due deliveries in rounds: lease, send, record. A slow endpoint does not delay the others. `retry.ts` and `suspension.ts`
+ * contain the decisions.
  */
 
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
@@ -19,127 +19,127 @@ import { failureStreaks, suspensionReason } from './suspension.ts'
 const LEASED_MAX = 2000
 const IN_FLIGHT_MAX = 500
 const IN_FLIGHT_PER_ENDPOINT_MAX = 10
-/** Some more than can be under way are at hand, and for an endpoint that is quick, many, so that it never waits for the database. */
-const WINDOW = 20
-const WINDOW_OF_QUICK = 400
-/** So many attempts since the last look make an endpoint quick. */
-const QUICK_FROM = 10
-/** With so few at hand, it is time to lease more. */
-const LOW = 200
-/** From this many failures in a row on, an endpoint gets one attempt at a time, until one succeeds. */
+/** More are leased than are in flight, and many more for a fast endpoint, so that it does not wait for the database. */
+const LEASED_PER_ENDPOINT = 20
+const LEASED_PER_FAST_ENDPOINT = 400
+/** An endpoint is fast after this many attempts since the last lease. */
+const FAST_FROM = 10
+/** More are leased when an endpoint has fewer waiting than this. */
+const REFILL_BELOW = 200
+/** After this many consecutive failures, an endpoint gets one attempt at a time until one succeeds. */
 const FAILING_AFTER = 10
-/** What may pass before and after an attempt while its lease runs. */
+/** The time before and after an attempt that its lease allows for. */
 const LEASE_SPARE_SECONDS = 45
-/** What has waited longer is leased again: by then its endpoint may be paused, or its secret replaced. */
-const AT_HAND_MS_MAX = 1000
-const LOOK_AGAIN_MS = 250
+/** A delivery that has waited longer is leased again, because its endpoint may be paused or its secret replaced by then. */
+const WAITING_MS_MAX = 1000
+const POLL_MS = 250
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_BYTES_MAX = 20_000
 
-/** `sign` is null when a secret cannot be read. */
-type Parcel = ClaimedDelivery & { body: string; sign: Signer | null; leasedAt: number }
-type Attempted = { parcel: Parcel; at: Date; response: SafeResponse }
+/** A delivery that is ready to send. `sign` is null if a secret cannot be decrypted. */
+type Delivery = ClaimedDelivery & { body: string; sign: Signer | null; leasedAt: number }
+type Attempt = { delivery: Delivery; at: Date; response: SafeResponse }
 
-/** Sends everything that is due. Answers how many attempts were made, when nothing is due or under way any more. */
+/** Sends everything that is due. Returns the number of attempts once nothing is due or in flight. */
 export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
-  const desk: Desk = { queues: new Map(), inFlight: 0, finished: [], stale: [], troubles: [], bell: Promise.withResolvers() }
+  const dispatcher: Dispatcher = { queues: new Map(), inFlight: 0, finished: [], stale: [], errors: [], wake: Promise.withResolvers() }
   try {
-    return await work(ctx, desk, stop)
+    return await work(ctx, dispatcher, stop)
   } finally {
-    // After trouble nobody would record what is sent: what is at hand is left to whoever leases it next.
-    for (const queue of desk.queues.values()) queue.waiting.length = 0
+    // After an error, results would not be recorded, so nothing more is sent. The leases of waiting deliveries expire.
+    for (const queue of dispatcher.queues.values()) queue.waiting.length = 0
   }
 }
 
-async function work(ctx: Ctx, desk: Desk, stop: AbortSignal): Promise<number> {
+async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promise<number> {
   let attempts = 0
   for (;;) {
-    desk.bell = Promise.withResolvers()
-    const finished = desk.finished.splice(0)
+    dispatcher.wake = Promise.withResolvers()
+    const finished = dispatcher.finished.splice(0)
     attempts += finished.length
-    await settle(ctx, finished)
-    await release(ctx, desk.stale.splice(0))
-    if (!stop.aborted) await fill(ctx, desk)
-    for (const queue of desk.queues.values()) start(ctx, desk, queue, stop)
-    if (desk.troubles.length > 0) throw desk.troubles[0]
-    if (desk.finished.length > 0 || desk.stale.length > 0) continue
-    if (desk.inFlight === 0) return attempts
-    await soon(ctx, desk.bell.promise)
+    await recordAttempts(ctx, finished)
+    await release(ctx, dispatcher.stale.splice(0))
+    if (!stop.aborted) await fill(ctx, dispatcher)
+    for (const queue of dispatcher.queues.values()) start(ctx, dispatcher, queue, stop)
+    if (dispatcher.errors.length > 0) throw dispatcher.errors[0]
+    if (dispatcher.finished.length > 0 || dispatcher.stale.length > 0) continue
+    if (dispatcher.inFlight === 0) return attempts
+    await pause(ctx, dispatcher.wake.promise)
   }
 }
 
-/** What one endpoint has of us at the moment. */
-type EndpointQueue = { waiting: Parcel[]; inFlight: number; finishedSinceFill: number }
+/** The leased deliveries of one endpoint. */
+type EndpointQueue = { waiting: Delivery[]; inFlight: number; finishedSinceFill: number }
 
-type Desk = {
+type Dispatcher = {
   queues: Map<EndpointId, EndpointQueue>
   inFlight: number
-  finished: Attempted[]
-  /** Leased and not tried: to be given back. */
-  stale: Parcel[]
-  /** Bugs, to be thrown where somebody hears them. */
-  troubles: unknown[]
-  /** Rings when there is something to record or to lease. */
-  bell: PromiseWithResolvers<void>
+  finished: Attempt[]
+  /** Deliveries that were leased but not sent, and are to be released. */
+  stale: Delivery[]
+  /** Bugs during attempts, which `work` throws. */
+  errors: unknown[]
+  /** Resolves when there is something to record or to lease. */
+  wake: PromiseWithResolvers<void>
 }
 
-/** Puts what is due on the lanes of its endpoints, and forgets lanes that are empty. */
-async function fill(ctx: Ctx, { queues }: Desk): Promise<void> {
-  const quick = [...queues].filter(([, { finishedSinceFill }]) => finishedSinceFill >= QUICK_FROM).map(([id]) => id)
+/** Leases due deliveries into the queues of their endpoints, and removes empty queues. */
+async function fill(ctx: Ctx, { queues }: Dispatcher): Promise<void> {
+  const fast = [...queues].filter(([, { finishedSinceFill }]) => finishedSinceFill >= FAST_FROM).map(([id]) => id)
   let leased = 0
   for (const [id, queue] of queues) {
     queue.finishedSinceFill = 0
     leased += queue.waiting.length + queue.inFlight
     if (queue.waiting.length + queue.inFlight === 0) queues.delete(id)
   }
-  for (const parcel of await lease(ctx, LEASED_MAX - leased, quick)) {
-    const queue = queues.get(parcel.endpoint_id) ?? { waiting: [], inFlight: 0, finishedSinceFill: 0 }
-    queues.set(parcel.endpoint_id, queue)
-    queue.waiting.push(parcel)
+  for (const delivery of await lease(ctx, LEASED_MAX - leased, fast)) {
+    const queue = queues.get(delivery.endpoint_id) ?? { waiting: [], inFlight: 0, finishedSinceFill: 0 }
+    queues.set(delivery.endpoint_id, queue)
+    queue.waiting.push(delivery)
   }
 }
 
-/** Sends what waits, as much of it as may be under way at once. */
-function start(ctx: Ctx, desk: Desk, queue: EndpointQueue, stop: AbortSignal): void {
-  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && desk.inFlight < IN_FLIGHT_MAX) {
-    const parcel = queue.waiting.shift()
-    if (!parcel) return
-    if (stop.aborted || ctx.clock.now().getTime() - parcel.leasedAt > AT_HAND_MS_MAX) {
-      desk.stale.push(parcel)
+/** Sends waiting deliveries of an endpoint, within the limits. */
+function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, stop: AbortSignal): void {
+  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && dispatcher.inFlight < IN_FLIGHT_MAX) {
+    const delivery = queue.waiting.shift()
+    if (!delivery) return
+    if (stop.aborted || ctx.clock.now().getTime() - delivery.leasedAt > WAITING_MS_MAX) {
+      dispatcher.stale.push(delivery)
       continue
     }
     queue.inFlight += 1
-    desk.inFlight += 1
-    attempt(ctx, parcel)
+    dispatcher.inFlight += 1
+    send(ctx, delivery)
       .then(
-        (attempted) => desk.finished.push(attempted),
-        (error) => desk.troubles.push(error),
+        (attempt) => dispatcher.finished.push(attempt),
+        (error) => dispatcher.errors.push(error),
       )
       .then(() => {
         queue.inFlight -= 1
-        desk.inFlight -= 1
+        dispatcher.inFlight -= 1
         queue.finishedSinceFill += 1
-        start(ctx, desk, queue, stop)
-        if (queue.waiting.length < LOW) desk.bell.resolve()
+        start(ctx, dispatcher, queue, stop)
+        if (queue.waiting.length < REFILL_BELOW) dispatcher.wake.resolve()
       })
   }
 }
 
-/** Until an attempt is over, or it is time to look for what has become due meanwhile. */
-async function soon(ctx: Ctx, attemptOver: Promise<void>): Promise<void> {
+/** Waits until there is something to do, or until it is time to look for due deliveries again. */
+async function pause(ctx: Ctx, wake: Promise<void>): Promise<void> {
   const over = new AbortController()
   try {
-    await Promise.race([attemptOver, ctx.clock.sleep(LOOK_AGAIN_MS, over.signal)])
+    await Promise.race([wake, ctx.clock.sleep(POLL_MS, over.signal)])
   } finally {
     over.abort()
   }
 }
 
-/** Leases what is due and reads what is needed to send it. */
-async function lease(ctx: Ctx, total: number, quick: EndpointId[]): Promise<Parcel[]> {
+/** Leases due deliveries, and reads their events and secrets. */
+async function lease(ctx: Ctx, total: number, fast: EndpointId[]): Promise<Delivery[]> {
   if (total <= 0) return []
-  const windows = { usual: WINDOW, wide: WINDOW_OF_QUICK, quick, failingAfter: FAILING_AFTER }
+  const windows = { usual: LEASED_PER_ENDPOINT, wide: LEASED_PER_FAST_ENDPOINT, quick: fast, failingAfter: FAILING_AFTER }
   const claimed = await queries.claimDeliveries(ctx, total, windows, ctx.config.WEBHOOK_TIMEOUT_MS / 1000 + LEASE_SPARE_SECONDS)
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
@@ -157,32 +157,32 @@ async function lease(ctx: Ctx, total: number, quick: EndpointId[]): Promise<Parc
   })
 }
 
-/** Null when the key that sealed a secret is gone: that is one endpoint's trouble, not that of the others. */
+/** Null if a secret cannot be decrypted, which must not affect other endpoints. */
 function openSigner(ctx: Ctx, endpointId: EndpointId, rows: { sealed: string }[]): Signer | null {
   try {
     return signer(rows.map(({ sealed }) => ctx.secrets.open(sealed, sealContext(endpointId))))
   } catch (error) {
-    ctx.log.error({ err: error, endpoint_id: endpointId }, 'the secret of a webhook endpoint cannot be opened')
+    ctx.log.error({ err: error, endpoint_id: endpointId }, 'the secret of a webhook endpoint cannot be decrypted')
     return null
   }
 }
 
-async function release(ctx: Ctx, parcels: Parcel[]): Promise<void> {
-  if (parcels.length === 0) return
+async function release(ctx: Ctx, deliveries: Delivery[]): Promise<void> {
+  if (deliveries.length === 0) return
   await queries.releaseDeliveries(
     ctx,
-    distinct(parcels.map(({ project_id }) => project_id)),
-    parcels.map(({ id }) => id),
+    distinct(deliveries.map(({ project_id }) => project_id)),
+    deliveries.map(({ id }) => id),
   )
 }
 
 const unsigned: SafeResponse = { is: 'failed', reason: 'other', message: 'The signing secret cannot be read. Rotate it.', elapsedMs: 0 }
 
-/** One POST. What is signed is what is sent. */
-async function attempt(ctx: Ctx, parcel: Parcel): Promise<Attempted> {
+/** Sends one request. The signed body is the one that is sent. */
+async function send(ctx: Ctx, delivery: Delivery): Promise<Attempt> {
   const at = ctx.clock.now()
-  const { url, body, sign, event_id } = parcel
-  if (!sign) return { parcel, at, response: unsigned }
+  const { url, body, sign, event_id } = delivery
+  if (!sign) return { delivery, at, response: unsigned }
   const response = await ctx.fetch.request({
     method: 'POST',
     url,
@@ -192,21 +192,21 @@ async function attempt(ctx: Ctx, parcel: Parcel): Promise<Attempted> {
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, ctx.config.WEBHOOK_TIMEOUT_MS),
     responseBytesMax: RESPONSE_BYTES_MAX,
   })
-  return { parcel, at, response }
+  return { delivery, at, response }
 }
 
 /** Records attempts, and suspends endpoints that have failed for too long. */
-async function settle(ctx: Ctx, attempted: Attempted[]): Promise<void> {
-  if (attempted.length === 0) return
+async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<void> {
+  if (attempts.length === 0) return
   await queries.saveDeliveryResults(
     ctx,
-    attempted.map((one) => settled(ctx, one)),
+    attempts.map((attempt) => resultOf(ctx, attempt)),
   )
-  for (const { response } of attempted) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
+  for (const { response } of attempts) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
   const found = failureStreaks(
-    attempted.map(({ parcel, at, response }) => ({
-      projectId: parcel.project_id,
-      endpointId: parcel.endpoint_id,
+    attempts.map(({ delivery, at, response }) => ({
+      projectId: delivery.project_id,
+      endpointId: delivery.endpoint_id,
       succeeded: isSuccess(response),
       gone: isGone(response),
       at,
@@ -221,8 +221,8 @@ async function settle(ctx: Ctx, attempted: Attempted[]): Promise<void> {
   }
 }
 
-function settled(ctx: Ctx, { parcel, at, response }: Attempted): DeliveryResult {
-  const { id, project_id, attempts, schedule_step } = parcel
+function resultOf(ctx: Ctx, { delivery, at, response }: Attempt): DeliveryResult {
+  const { id, project_id, attempts, schedule_step } = delivery
   const succeeded = isSuccess(response)
   const next = succeeded ? null : nextAttemptAt(ctx, response, schedule_step)
   return {
@@ -249,12 +249,12 @@ function nextAttemptAt(ctx: Ctx, response: SafeResponse, step: number): Date | n
 function describe(response: SafeResponse): string {
   if (response.is === 'failed') return response.message
   if (response.status >= 300 && response.status < 400)
-    return `The server answered with a redirect (${response.status}), which is not followed.`
-  return `The server answered with status ${response.status}.`
+    return `The server responded with a redirect (${response.status}), which is not followed.`
+  return `The server responded with status ${response.status}.`
 }
 
-/** Events stop, and the owner can read why. */
-async function suspend(ctx: Ctx, projectId: Parcel['project_id'], endpointId: EndpointId, reason: string): Promise<void> {
+/** Disables an endpoint with a reason that its owner can read, and cancels its deliveries. */
+async function suspend(ctx: Ctx, projectId: Delivery['project_id'], endpointId: EndpointId, reason: string): Promise<void> {
   await inTx(ctx, async (ctx) => {
     if ((await queries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
     await unsubscribe(ctx, projectId, endpointId)

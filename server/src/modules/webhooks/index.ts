@@ -1,8 +1,8 @@
 /**
- * Webhook endpoints and the delivery of signals to them. Owns `webhook_endpoints`, `webhook_secrets`, `webhook_deliveries`
- * and `webhook_attempts`. Promises: an event reaches every endpoint that was active and subscribed when it happened, at
- * least once and in no order, signed with the secrets that are live at that moment; a slow endpoint keeps nobody waiting;
- * and one that fails for days is suspended.
+ * Webhook endpoints and the delivery of webhook events. Owns `webhook_endpoints`, `webhook_secrets`, `webhook_deliveries` and
+ * `webhook_attempts`. Promises: an event is delivered to every endpoint that was active and subscribed when it occurred, at least
+ * once and in any order, signed with the secrets that are valid when it is sent; a slow endpoint does not delay the others; an
+ * endpoint that fails for days is suspended.
  */
 export { webhookJobs } from './jobs.ts'
 export { countByStatus as countEndpoints, queueDepth as webhookDepth } from './queries.ts'

@@ -18,7 +18,7 @@ const failed = (reason: 'timeout' | 'refused'): SafeResponse => ({ is: 'failed',
 
 const delay = (response: SafeResponse, step: number, random = MIDDLE) => retryDelayMs(response, { schedule, step, random, now })
 
-describe('an outcome', () => {
+describe('a response', () => {
   test.each([
     [200, true],
     [204, true],
@@ -28,10 +28,10 @@ describe('an outcome', () => {
     [304, false],
     [404, false],
     [500, false],
-  ])('of status %i is a success: %s', (status, expected) => expect(isSuccess(answered(status))).toBe(expected))
+  ])('with status %i is a success: %s', (status, expected) => expect(isSuccess(answered(status))).toBe(expected))
 
-  test('without an answer is a failure', () => expect(isSuccess(failed('refused'))).toBe(false))
-  test('410 alone means gone', () => {
+  test('that is missing is a failure', () => expect(isSuccess(failed('refused'))).toBe(false))
+  test('means gone only with status 410', () => {
     expect(isGone(answered(410))).toBe(true)
     expect(isGone(answered(404))).toBe(false)
     expect(isGone(failed('refused'))).toBe(false)
@@ -52,12 +52,12 @@ describe('the next attempt', () => {
     ['503 waits a minute', answered(503), 0, 60_000],
     ['504 waits a minute', answered(504), 0, 60_000],
     ['503 later on follows the schedule', answered(503), 1, 300_000],
-    ['Retry-After is honoured', answered(503, '450'), 1, 450_000],
-    ['Retry-After is honoured up to twice the step', answered(503, '86400'), 1, 600_000],
+    ['Retry-After is used', answered(503, '450'), 1, 450_000],
+    ['Retry-After is used up to twice the step', answered(503, '86400'), 1, 600_000],
     ['Retry-After does not shorten the step', answered(503, '10'), 1, 300_000],
     ['Retry-After as a date', answered(503, 'Mon, 23 Nov 2026 09:08:00 GMT'), 1, 480_000],
     ['Retry-After in the past', answered(503, 'Mon, 23 Nov 2026 08:00:00 GMT'), 1, 300_000],
-    ['Retry-After that means nothing', answered(503, 'soon'), 1, 300_000],
+    ['Retry-After that is invalid', answered(503, 'soon'), 1, 300_000],
     ['Retry-After with a first 429', answered(429, '8'), 0, 60_000],
     ['Retry-After with a first 500', answered(500, '8'), 0, 8000],
   ])('%s', (_, response, step, expected) => expect(delay(response, step)).toBe(expected))
@@ -66,9 +66,9 @@ describe('the next attempt', () => {
     [0, 240_000],
     [0.25, 270_000],
     [1 - Number.EPSILON, 360_000],
-  ])('with chance %f comes after %i ms', (random, expected) => expect(delay(answered(500), 1, random)).toBe(expected))
+  ])('with jitter %f is after %i ms', (random, expected) => expect(delay(answered(500), 1, random)).toBe(expected))
 
-  test('is never more than a fifth before its step, nor later than twice the step or a minute', () => {
+  test('is at most a fifth before its step, and at most twice the step or a minute later', () => {
     const response = fc.oneof(
       fc.integer({ min: 300, max: 599 }).map((status) => answered(status)),
       fc.tuple(fc.integer({ min: 300, max: 599 }), fc.nat(1e9)).map(([status, after]) => answered(status, String(after))),

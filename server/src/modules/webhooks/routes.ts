@@ -34,7 +34,7 @@ export const webhookRoutes = [
     method: 'POST',
     path: '/api/client/webhooks',
     summary: 'Create a webhook endpoint.',
-    description: 'It is active at once. The `signing_secret` is in this answer (and its idempotent replays) and nowhere else.',
+    description: 'The endpoint is active immediately. Only this reply (and its idempotent replays) contains the `signing_secret`.',
     access: { secret: 'admin' },
     body: EndpointInput,
     reply: EndpointWithSecret,
@@ -66,7 +66,7 @@ export const webhookRoutes = [
     path: '/api/client/webhooks/{endpointId}',
     summary: 'Change, pause or resume a webhook endpoint.',
     description:
-      'While an endpoint is `inactive` or `disabled` it hears of nothing, and nothing is made up for later; what was on its way is cancelled. `active` resumes it and clears its failure counters.',
+      'An endpoint that is `inactive` or `disabled` gets no events, and they are not sent later. Its pending deliveries are cancelled. `active` resumes it and resets its failure counters.',
     access: { secret: 'admin' },
     params,
     body: EndpointChanges,
@@ -77,7 +77,7 @@ export const webhookRoutes = [
     method: 'DELETE',
     path: '/api/client/webhooks/{endpointId}',
     summary: 'Delete a webhook endpoint.',
-    description: 'What was on its way to it is cancelled.',
+    description: 'Its pending deliveries are cancelled.',
     access: { secret: 'admin' },
     params,
     status: 204,
@@ -88,7 +88,7 @@ export const webhookRoutes = [
     path: '/api/client/webhooks/{endpointId}/rotate-secret',
     summary: 'Replace the signing secret of a webhook endpoint.',
     description:
-      'The old secret signs along until its grace period is over, so that receivers can change over. At most five old secrets may.',
+      'During the grace period, events are signed with the old secret too, so that receivers can be updated. At most five old secrets can be in their grace period.',
     access: { secret: 'admin' },
     params,
     body: Rotation,
@@ -99,9 +99,9 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/api/client/webhooks/{endpointId}/test',
-    summary: 'Send a synthetic event to a webhook endpoint.',
+    summary: 'Send a test event to a webhook endpoint.',
     description:
-      'The payload is the sample of its type and carries `"test": true`. The endpoint must be active; it need not be subscribed to the type.',
+      'The payload is the sample of the event type, with `"test": true`. The endpoint must be active, but need not be subscribed to the type.',
     access: { secret: 'admin' },
     params,
     body: TestRequest,
@@ -112,7 +112,7 @@ export const webhookRoutes = [
   route({
     method: 'GET',
     path: '/api/client/webhooks/{endpointId}/deliveries',
-    summary: 'List what was sent to a webhook endpoint, or is to be.',
+    summary: 'List the deliveries of a webhook endpoint.',
     description: 'Deliveries are kept for 30 days.',
     access: { secret: 'support' },
     params,
@@ -123,8 +123,8 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend',
-    summary: 'Send an event to a webhook endpoint once more.',
-    description: 'It keeps its event id. The endpoint must be active.',
+    summary: 'Send a delivery to a webhook endpoint again.',
+    description: 'The event id stays the same. The endpoint must be active.',
     access: { secret: 'admin' },
     params: { ...params, deliveryId: pathId<DeliveryId>() },
     reply: Delivery,

@@ -25,7 +25,7 @@ const ENDPOINTS_MAX = 500
 const OLD_SECRETS_MAX = 5
 const SECRET_BYTES = 32
 
-/** Makes an endpoint, which hears of everything from now on. Throws when its URL may not be called, or there are too many. */
+/** Creates an active endpoint. Throws if its URL is not allowed, or the project has too many endpoints. */
 export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Promise<EndpointWithSecret> {
   refuseUrl(ctx, input.url)
   if ((await queries.countEndpoints(ctx)) >= ENDPOINTS_MAX) {
@@ -47,7 +47,7 @@ export async function getEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<Endp
   return present(found(await queries.findEndpoint(ctx, id)))
 }
 
-/** Changes an endpoint. A paused one hears of nothing, and what was on its way to it is cancelled; a resumed one begins anew. */
+/** Updates an endpoint. Pausing cancels its deliveries; resuming resets its failure counters. */
 export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: EndpointChanges): Promise<Endpoint> {
   if (changes.url !== undefined) refuseUrl(ctx, changes.url)
   return inTx(ctx, async (ctx) => {
@@ -59,26 +59,26 @@ export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: E
       }),
     )
     if (row.status === 'active') await subscribe(ctx, id, row.event_types)
-    else await silence(ctx, id)
+    else await stopDeliveries(ctx, id)
     return present(row)
   })
 }
 
-/** Its secrets are gone at once; its deliveries are kept as long as any. */
+/** Deletes an endpoint and its secrets. Its deliveries are kept for the usual time. */
 export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<void> {
   await inTx(ctx, async (ctx) => {
     found(await queries.archiveEndpoint(ctx, id))
-    await silence(ctx, id)
+    await stopDeliveries(ctx, id)
     await queries.deleteSecrets(ctx, id)
   })
 }
 
-async function silence(ctx: InTx, id: EndpointId): Promise<void> {
+async function stopDeliveries(ctx: InTx, id: EndpointId): Promise<void> {
   await unsubscribe(ctx, ctx.projectId, id)
   await queries.cancelDeliveries(ctx, ctx.projectId, id)
 }
 
-/** Gives an endpoint another secret; the one before signs along for a while, so that the receiver can change over. */
+/** Replaces the secret of an endpoint. The old one stays valid for a grace period, so that the receiver can be updated. */
 export async function rotateSecret(ctx: ProjectCtx, id: EndpointId, rotation: Rotation): Promise<EndpointWithSecret> {
   const { signing_secret = newSecret(ctx), grace_period_seconds: grace = GRACE_PERIOD_S_DEFAULT } = rotation
   return inTx(ctx, async (ctx) => {
@@ -87,7 +87,7 @@ export async function rotateSecret(ctx: ProjectCtx, id: EndpointId, rotation: Ro
       throw fault(
         'validation_failed',
         'grace_period_seconds',
-        `At most ${OLD_SECRETS_MAX} old secrets may sign along. Wait until one has expired, or set \`grace_period_seconds\` to 0.`,
+        `At most ${OLD_SECRETS_MAX} old secrets can be in their grace period. Wait until one expires, or set \`grace_period_seconds\` to 0.`,
       )
     }
     await saveSecret(ctx, id, signing_secret, new Date(ctx.clock.now().getTime() + grace * 1000))
@@ -95,10 +95,10 @@ export async function rotateSecret(ctx: ProjectCtx, id: EndpointId, rotation: Ro
   })
 }
 
-/** Queues a synthetic event for this endpoint alone. */
+/** Creates a test event and its delivery to this endpoint. */
 export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: TestRequest): Promise<Queued> {
   return inTx(ctx, async (ctx) => {
-    const row = await holdActive(ctx, id)
+    const row = await lockActive(ctx, id)
     const type = event_type ?? row.event_types[0]
     if (type === undefined) throw new Error('An endpoint without event types was stored.')
     const eventId = await storeTest(ctx, type, id)
@@ -120,14 +120,14 @@ export async function listDeliveries(ctx: ProjectCtx, id: EndpointId, page: Page
 
 export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: DeliveryId): Promise<DeliveryRow> {
   return inTx(ctx, async (ctx) => {
-    await holdActive(ctx, id)
+    await lockActive(ctx, id)
     const delivery = await queries.resendDelivery(ctx, id, deliveryId)
     if (!delivery) throw missing('delivery')
     return delivery
   })
 }
 
-async function holdActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
+async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
   const row = found(await queries.holdEndpoint(ctx, id))
   if (row.status !== 'active') {
     throw new ApiError('validation_failed', 'The webhook endpoint is not active. Set its `status` to `active` first.')
@@ -140,7 +140,7 @@ const newSecret = (ctx: ProjectCtx) => `whsec_${ctx.secrets.random(SECRET_BYTES)
 const saveSecret = (ctx: InTx, id: EndpointId, secret: string, oldExpireAt: Date) =>
   queries.replaceSecret(ctx, id, ctx.secrets.seal(secret, sealContext(id)), oldExpireAt)
 
-/** Binds a sealed secret to its endpoint. */
+/** The context with which the secret of an endpoint is encrypted. */
 export const sealContext = (id: EndpointId) => `webhook_endpoint:${id}`
 
 function refuseUrl(ctx: ProjectCtx, url: string): void {

@@ -1,11 +1,11 @@
-/** Signatures of what we send (D-WH-SIG-1): our own header, and beside it the three of Standard Webhooks 1.0. */
+/** Signatures of webhook requests (D-WH-SIG-1): our own header, and the three headers of Standard Webhooks 1.0. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 const TOLERANCE_S = 300
 
 const STANDARD_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/
 
-/** The key of Standard Webhooks: what follows `whsec_`, decoded, or else the secret as it is. */
+/** The key of Standard Webhooks: the decoded text after `whsec_`, or else the secret itself. */
 function standardKey(secret: string): KeyObject {
   const encoded = STANDARD_SECRET.exec(secret)?.[1]
   return createSecretKey(encoded ? Buffer.from(encoded, 'base64') : Buffer.from(secret))
@@ -17,10 +17,10 @@ const hmac = (key: KeyObject, text: string) => createHmac('sha256', key).update(
 
 const unixSeconds = (instant: Date) => Math.floor(instant.getTime() / 1000)
 
-/** Makes the headers of one attempt. */
+/** Creates the headers of one request. */
 export type Signer = (eventId: string, body: string, now: Date) => Record<string, string>
 
-/** Signs with every secret that is live; they are given newest first. */
+/** Signs with every valid secret. `secrets` are in order, newest first. */
 export function signer(secrets: readonly string[]): Signer {
   const keys = secrets.map((secret) => ({ ours: ourKey(secret), standard: standardKey(secret) }))
   return (eventId, body, now) => {
@@ -36,7 +36,7 @@ export function signer(secrets: readonly string[]): Signer {
   }
 }
 
-/** Does the header `Service-Signature` vouch for this body, and is it at most five minutes old? For receivers. */
+/** Checks a `Service-Signature` header. False if the signature does not match the body, or is more than five minutes old. */
 export function verifySignature(header: string, body: string, secret: string, now: Date): boolean {
   const parts = header.split(',')
   const t = parts.find((part) => part.startsWith('t='))?.slice(2) ?? ''

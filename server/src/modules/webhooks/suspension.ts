@@ -1,10 +1,10 @@
 /** When an endpoint is suspended (D-WH-4). */
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 
-/** What became of one attempt, as far as the health of the endpoint goes. */
-export type SuspensionCheck = { projectId: ProjectId; endpointId: EndpointId; succeeded: boolean; gone: boolean; at: Date }
+/** The result of one attempt, for the health of its endpoint. */
+export type AttemptResult = { projectId: ProjectId; endpointId: EndpointId; succeeded: boolean; gone: boolean; at: Date }
 
-/** What a batch of attempts says about one endpoint: the failures since its last success in the batch. */
+/** The failures of an endpoint in a batch of attempts, since its last success. `broken` means that there was a success. */
 export type Streak = {
   projectId: ProjectId
   endpointId: EndpointId
@@ -14,10 +14,10 @@ export type Streak = {
   gone: boolean
 }
 
-/** One streak for each endpoint, in the order of the endpoints' ids. `verdicts` are in the order in which they came. */
-export function failureStreaks(verdicts: readonly SuspensionCheck[]): Streak[] {
+/** One streak per endpoint, in the order of their ids. `results` are in the order of the attempts. */
+export function failureStreaks(results: readonly AttemptResult[]): Streak[] {
   const found = new Map<EndpointId, Streak>()
-  for (const { projectId, endpointId, succeeded, gone, at } of verdicts) {
+  for (const { projectId, endpointId, succeeded, gone, at } of results) {
     const before = found.get(endpointId) ?? { projectId, endpointId, broken: false, failures: 0, firstFailureAt: null, gone: false }
     const after = succeeded
       ? { ...before, broken: true, failures: 0, firstFailureAt: null }
@@ -32,15 +32,15 @@ type Limits = { failures: number; hours: number }
 
 const HOUR_MS = 3_600_000
 
-/** Why the endpoint is to be suspended, as a sentence for its owner, or null. */
+/** The reason to suspend an endpoint, as a sentence for its owner, or null. */
 export function suspensionReason(
   { consecutive_failures, first_failure_at }: Health,
   gone: boolean,
   limits: Limits,
   now: Date,
 ): string | null {
-  if (gone) return 'The endpoint answered 410 Gone.'
+  if (gone) return 'The endpoint responded with 410 Gone.'
   if (first_failure_at === null || consecutive_failures < limits.failures) return null
   if (now.getTime() - first_failure_at.getTime() < limits.hours * HOUR_MS) return null
-  return `${consecutive_failures} attempts in a row failed, the first of them at ${first_failure_at.toISOString()}.`
+  return `${consecutive_failures} consecutive attempts failed, the first at ${first_failure_at.toISOString()}.`
 }

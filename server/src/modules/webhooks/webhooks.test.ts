@@ -16,11 +16,11 @@ const FAILED = 'delivery.failed'
 const input = { name: 'Warehouse', url: URL, event_types: [NULL_MX] }
 
 let only: Promise<World> | undefined
-/** One world for all refusals, which leave nothing behind. */
+/** A world shared by tests of refused requests, which change nothing. */
 const shared = () => (only ??= world())
 afterAll(async () => (await only)?.[Symbol.asyncDispose]())
 
-/** An endpoint that is a receiver of this test. */
+/** Creates an endpoint with the URL of a receiver. */
 async function endpointAt(w: World, { url }: { url: string }, event_types: string[] = [NULL_MX]) {
   const { status, body } = await w.post(WEBHOOKS, { ...input, url, event_types })
   expect(status).toBe(201)
@@ -33,10 +33,10 @@ async function open(env: Record<string, string> = {}) {
   return { w, receiver, [Symbol.asyncDispose]: () => w[Symbol.asyncDispose]() }
 }
 
-const happens = (ctx: ProjectCtx, ...domains: string[]) =>
+const emitNullMx = (ctx: ProjectCtx, ...domains: string[]) =>
   inTx(ctx, (ctx) => emit(ctx, () => domains.map((domain) => webhookEvents.deliveryNullMx.of({ domain }))))
 
-const heard = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain?: string }).domain)
+const domainsOf = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain?: string }).domain)
 
 const deliveries = async (w: World, id: number, options: RequestOptions = {}) =>
   (await w.get(`${WEBHOOKS}/${id}/deliveries`, options)).body.results as Record<string, unknown>[]
@@ -65,7 +65,7 @@ describe('an endpoint', () => {
     expect((await w.get(WEBHOOKS)).body.results).toEqual([{ id, ...rest }])
   })
 
-  test('keeps a secret of the caller as it is, and sealed', async () => {
+  test('keeps a secret of the caller unchanged and encrypted', async () => {
     await using w = await world()
     const signing_secret = '  sixteen or more ü  '
     const { body } = await w.post(WEBHOOKS, { ...input, signing_secret })
@@ -78,7 +78,7 @@ describe('an endpoint', () => {
     expect(row?.sealed).not.toContain('sixteen')
   })
 
-  test('is created once however often it is asked for, and every answer has the same secret', async () => {
+  test('is created once with an Idempotency-Key, and every reply has the same secret', async () => {
     await using w = await world()
     const options = { headers: { 'idempotency-key': 'once' } }
     const first = await w.post(WEBHOOKS, input, options)
@@ -95,7 +95,7 @@ describe('an endpoint', () => {
     ['a long name', { name: 'x'.repeat(256) }, 422, 'validation_failed', 'name'],
     ['no types', { event_types: [] }, 400, 'parameter_invalid_empty', 'event_types'],
     ['an unknown type', { event_types: [NULL_MX, 'delivery.lost'] }, 400, 'parameter_invalid_format', 'event_types[1]'],
-    ['types that are no list', { event_types: NULL_MX }, 400, 'parameter_invalid_format', 'event_types'],
+    ['types that are not a list', { event_types: NULL_MX }, 400, 'parameter_invalid_format', 'event_types'],
     ['a null description', { description: null }, 400, 'parameter_invalid_format', 'description'],
     ['a short secret', { signing_secret: 'x'.repeat(15) }, 422, 'validation_failed', 'signing_secret'],
     ['a long secret', { signing_secret: 'x'.repeat(257) }, 422, 'validation_failed', 'signing_secret'],
@@ -108,7 +108,7 @@ describe('an endpoint', () => {
     ['a user in the URL', { url: 'https://kim@hooks.example.com' }, 400, 'parameter_invalid_format', 'url'],
     ['a fragment in the URL', { url: `${URL}#here` }, 400, 'parameter_invalid_format', 'url'],
     ['a private address', { url: 'https://10.1.2.3/' }, 400, 'parameter_invalid_format', 'url'],
-    ['an address of metadata', { url: 'https://169.254.169.254/' }, 400, 'parameter_invalid_format', 'url'],
+    ['a cloud metadata address', { url: 'https://169.254.169.254/' }, 400, 'parameter_invalid_format', 'url'],
     ['an internal name', { url: 'https://db.internal/' }, 400, 'parameter_invalid_format', 'url'],
     ['a long URL', { url: `https://hooks.example.com/${'x'.repeat(2048)}` }, 422, 'validation_failed', 'url'],
   ])('is refused with %s', async (_, wrong, status, code, param) => {
@@ -117,7 +117,7 @@ describe('an endpoint', () => {
     expect([reply.status, reply.body.code, reply.body.error.param]).toEqual([status, code, param])
   })
 
-  test('is refused on a loopback address that only looks public, when loopback is closed', async () => {
+  test('is refused with another form of a loopback address, if loopback is not allowed', async () => {
     await using w = await world({ env: { EGRESS_ALLOW_CIDRS: '192.168.7.0/24' } })
     const closed = { ...w.ctx.fetch.policy, allowed: [] }
     Object.assign(w.ctx.fetch, { policy: closed })
@@ -126,7 +126,7 @@ describe('an endpoint', () => {
     }
   })
 
-  test('is one of at most 500 in a project', async () => {
+  test('is refused if the project has 500', async () => {
     await using w = await world()
     await w.db.run(
       sql`insert into webhook_endpoints (project_id, name, url, status, event_types, api_version, created_at, updated_at)
@@ -139,7 +139,7 @@ describe('an endpoint', () => {
     expect((await w.post(WEBHOOKS, input)).status).toBe(201)
   })
 
-  test('changes member by member, and its time only when something changed', async () => {
+  test('is updated by member, and its time only if something changed', async () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, { ...input, description: 'Stock levels' })).body
     w.advance('1 minute')
@@ -168,14 +168,14 @@ describe('an endpoint', () => {
     [{ url: 'https://10.0.0.1/' }, 400, 'parameter_invalid_format'],
     [{ event_types: [] }, 400, 'parameter_invalid_empty'],
     [{ name: null }, 400, 'parameter_invalid_format'],
-  ])('does not change to %j', async (changes, status, code) => {
+  ])('cannot be updated with %j', async (changes, status, code) => {
     const w = await shared()
     const { id } = (await w.post(WEBHOOKS, input)).body
     const reply = await w.patch(`${WEBHOOKS}/${id}`, changes)
     expect([reply.status, reply.body.code]).toEqual([status, code])
   })
 
-  test('is gone when it was deleted', async () => {
+  test('does not exist after it was deleted', async () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, input)).body
     expect((await w.delete(`${WEBHOOKS}/${id}`)).status).toBe(204)
@@ -185,7 +185,7 @@ describe('an endpoint', () => {
     expect((await w.get(WEBHOOKS)).body.results).toEqual([])
   })
 
-  test('can be read by any role and changed by admins only', async () => {
+  test('can be read with any role and changed with `admin` only', async () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, input)).body
     const path = `${WEBHOOKS}/${id}`
@@ -224,7 +224,7 @@ describe('an endpoint', () => {
     expect((await w.get(path)).body.name).toBe('Warehouse')
   })
 
-  test('is found by what it is called and where it is', async () => {
+  test('is found by its name and URL', async () => {
     await using w = await world()
     for (const name of ['Beta', 'Alpha'])
       await w.post(WEBHOOKS, { ...input, name, url: `https://${name}.example.com/`, description: `About ${name}` })
@@ -235,7 +235,7 @@ describe('an endpoint', () => {
 })
 
 describe('an event', () => {
-  test('reaches those who were active and subscribed when it happened', async () => {
+  test('is delivered to endpoints that were active and subscribed when it occurred', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const [late, paused, other] = [await w.receiver(), await w.receiver(), await w.receiver()]
@@ -243,21 +243,21 @@ describe('an event', () => {
     await endpointAt(w, other, [FAILED])
     const { id } = await endpointAt(w, paused)
     await w.patch(`${WEBHOOKS}/${id}`, { status: 'inactive' })
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.patch(`${WEBHOOKS}/${id}`, { status: 'active' })
     await endpointAt(w, late)
     await w.drain()
-    expect([receiver, other, paused, late].map(heard)).toEqual([['one.example'], [], [], []])
-    await happens(w.ctx, 'two.example')
+    expect([receiver, other, paused, late].map(domainsOf)).toEqual([['one.example'], [], [], []])
+    await emitNullMx(w.ctx, 'two.example')
     await w.drain()
-    expect([receiver, other, paused, late].map(heard)).toEqual([['one.example', 'two.example'], [], ['two.example'], ['two.example']])
+    expect([receiver, other, paused, late].map(domainsOf)).toEqual([['one.example', 'two.example'], [], ['two.example'], ['two.example']])
   })
 
-  test('arrives signed, in its envelope, as the very bytes that were signed', async () => {
+  test('arrives signed, and with exactly the signed bytes', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id, signing_secret } = await endpointAt(w, receiver)
-    await happens(w.ctx, 'zoë.example')
+    await emitNullMx(w.ctx, 'zoë.example')
     w.advance('2 minutes')
     await w.drain()
     const [request] = receiver.requests
@@ -282,7 +282,7 @@ describe('an event', () => {
     await endpointAt(w, receiver)
     await endpointAt(w, second)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('6 seconds')
     await w.drain()
@@ -291,40 +291,40 @@ describe('an event', () => {
     expect(new Set(receiver.requests.map(({ headers }) => headers['service-signature'])).size).toBe(2)
   })
 
-  test('is delivered in numbers, each once', async () => {
+  test('is delivered once among many', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     await endpointAt(w, receiver)
     const domains = Array.from({ length: 1200 }, (_, index) => `d${index}.example`)
-    await happens(w.ctx, ...domains)
+    await emitNullMx(w.ctx, ...domains)
     await w.drain()
-    expect(heard(receiver).sort()).toEqual(domains.sort())
+    expect(domainsOf(receiver).sort()).toEqual(domains.sort())
   })
 
-  test('is sent once by workers that work side by side', async () => {
+  test('is sent once by parallel workers', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     await endpointAt(w, receiver)
     const domains = Array.from({ length: 300 }, (_, index) => `d${index}.example`)
-    await happens(w.ctx, ...domains)
+    await emitNullMx(w.ctx, ...domains)
     await Promise.all([w.drain(), w.drain(), w.drain()])
     await w.drain()
-    expect(heard(receiver).sort()).toEqual(domains.sort())
+    expect(domainsOf(receiver).sort()).toEqual(domains.sort())
   })
 
-  test('waits for nobody who is slow', async () => {
+  test('does not wait for a slow endpoint', async () => {
     await using opened = await open({ WEBHOOK_TIMEOUT_MS: '250' })
     const { w, receiver } = opened
     const slow = await w.receiver()
     slow.answer('hang')
     await endpointAt(w, slow)
-    await happens(w.ctx, ...Array.from({ length: 24 }, (_, index) => `slow${index}.example`))
+    await emitNullMx(w.ctx, ...Array.from({ length: 24 }, (_, index) => `slow${index}.example`))
     await endpointAt(w, receiver)
-    await happens(w.ctx, 'quick.example')
+    await emitNullMx(w.ctx, 'quick.example')
     await w.drain()
-    // The quick one comes behind many that are older, and is there before the first ten of these have timed out.
-    expect(heard(receiver)).toEqual(['quick.example'])
-    expect(heard(slow)).toContain('quick.example')
+    // The fast delivery is behind many older ones, and arrives before the first ten of these time out.
+    expect(domainsOf(receiver)).toEqual(['quick.example'])
+    expect(domainsOf(slow)).toContain('quick.example')
     const first = await w.db.first(
       Type.Object({ quick: Type.Boolean() }),
       sql`select (select min(a.id) from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
@@ -335,7 +335,7 @@ describe('an event', () => {
     expect(first?.quick).toBe(true)
   })
 
-  test('that a worker died over is sent by the next one when its lease is over', async () => {
+  test('of a worker that died is sent by another once its lease expires', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
@@ -352,11 +352,11 @@ describe('an event', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  test('is forgotten after 30 days, with its attempts and its text', async () => {
+  test('is deleted after 30 days, with its deliveries and attempts', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('29 days')
     await w.drain()
@@ -375,12 +375,12 @@ describe('an event', () => {
 })
 
 describe('a failure', () => {
-  test('is tried again along the schedule, eight times in all', async () => {
+  test('is retried by the schedule, with eight attempts in all', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     for (const [index, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 36_000].entries()) {
       const [delivery] = await deliveries(w, id)
@@ -388,7 +388,7 @@ describe('a failure', () => {
         status: 'pending',
         attempts: index + 1,
         last_status_code: 500,
-        last_error: 'The server answered with status 500.',
+        last_error: 'The server responded with status 500.',
       })
       const wait = millisecondsFrom(w, delivery?.next_attempt_at)
       expect(wait).toBeGreaterThanOrEqual(seconds * 800 - 1)
@@ -412,16 +412,16 @@ describe('a failure', () => {
       302,
       { location: 'https://127.0.0.1:1/' },
       302,
-      'The server answered with a redirect (302), which is not followed.',
+      'The server responded with a redirect (302), which is not followed.',
     ],
-    ['a missing page', 404, {}, 404, 'The server answered with status 404.'],
-    ['silence', 'hang', {}, null, 'The server did not respond within 400 ms.'],
+    ['a status 404', 404, {}, 404, 'The server responded with status 404.'],
+    ['no response', 'hang', {}, null, 'The server did not respond within 400 ms.'],
   ])('is %s', async (_, answer, headers, last_status_code, last_error) => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(answer, headers)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     expect(receiver.requests).toHaveLength(1)
     expect(await deliveries(w, id)).toMatchObject([{ status: 'pending', attempts: 1, last_status_code, last_error }])
@@ -432,31 +432,31 @@ describe('a failure', () => {
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     await w.db.run(sql`update webhook_endpoints set url = 'https://10.0.0.1/' where project_id = ${w.projectId} and id = ${id}`)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     expect(await deliveries(w, id)).toMatchObject([
       { status: 'pending', last_error: 'The host has no address that this server may connect to.' },
     ])
   })
 
-  test('is a secret that cannot be read, and others do not suffer', async () => {
+  test('is a secret that cannot be read, which does not affect other endpoints', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, { url: 'https://127.0.0.1:1/' })
     await endpointAt(w, receiver)
     await w.db.run(sql`update webhook_secrets set sealed = 'gone.AAAA' where project_id = ${w.projectId} and endpoint_id = ${id}`)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
-    expect(heard(receiver)).toEqual(['one.example'])
+    expect(domainsOf(receiver)).toEqual(['one.example'])
     expect(await deliveries(w, id)).toMatchObject([{ status: 'pending', last_error: 'The signing secret cannot be read. Rotate it.' }])
   })
 
-  test('honours Retry-After within its step', async () => {
+  test('uses Retry-After within its step', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(503, { 'retry-after': '9' })
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     expect(millisecondsFrom(w, (await deliveries(w, id))[0]?.next_attempt_at)).toBe(60_000)
     w.advance('1 minute')
@@ -465,12 +465,12 @@ describe('a failure', () => {
     expect(millisecondsFrom(w, (await deliveries(w, id))[0]?.next_attempt_at)).toBe(599_000)
   })
 
-  test('leaves a record of each attempt, without what a database cannot store', async () => {
+  test('is recorded for each attempt, without characters that cannot be stored', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('6 seconds')
     receiver.answer(204)
@@ -485,7 +485,7 @@ describe('a failure', () => {
       sql`select status_code, error, response_body from webhook_attempts where project_id = ${w.projectId} order by id`,
     )
     expect(found).toEqual([
-      { status_code: 500, error: 'The server answered with status 500.', response_body: 'seen' },
+      { status_code: 500, error: 'The server responded with status 500.', response_body: 'seen' },
       { status_code: 204, error: null, response_body: '' },
     ])
   })
@@ -495,12 +495,12 @@ describe('suspension', () => {
   const soon = { WEBHOOK_DISABLE_AFTER_FAILURES: '3', WEBHOOK_DISABLE_AFTER_HOURS: '0' }
   const statusOf = async (w: World, id: number) => (await w.get(`${WEBHOOKS}/${id}`)).body.status
 
-  test('stops events, cancels what waits, and says why', async () => {
+  test('stops events, cancels pending deliveries, and has a reason', async () => {
     await using opened = await open(soon)
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('10 seconds')
     await w.drain()
@@ -509,36 +509,36 @@ describe('suspension', () => {
     await w.drain()
     expect((await w.get(`${WEBHOOKS}/${id}`)).body).toMatchObject({
       status: 'disabled',
-      disabled_reason: '3 attempts in a row failed, the first of them at 2026-11-23T09:00:00.000Z.',
+      disabled_reason: '3 consecutive attempts failed, the first at 2026-11-23T09:00:00.000Z.',
       updated_at: '2026-11-23T09:10:10.000Z',
     })
     expect(await deliveries(w, id)).toMatchObject([{ status: 'cancelled', attempts: 3, next_attempt_at: null }])
-    await happens(w.ctx, 'three.example')
+    await emitNullMx(w.ctx, 'three.example')
     w.advance('1 day')
     await w.drain()
     expect(receiver.requests).toHaveLength(3)
   })
 
-  test('ends when the endpoint is set active, which begins anew and makes up for nothing', async () => {
+  test('ends when the endpoint is set active, which resets its counters and sends no earlier events', async () => {
     await using opened = await open(soon)
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example', 'two.example', 'three.example')
+    await emitNullMx(w.ctx, 'one.example', 'two.example', 'three.example')
     await w.drain()
     expect(await statusOf(w, id)).toBe('disabled')
-    await happens(w.ctx, 'missed.example')
+    await emitNullMx(w.ctx, 'missed.example')
     const resumed = await w.patch(`${WEBHOOKS}/${id}`, { status: 'active' })
     expect(resumed.body.status).toBe('active')
     expect(resumed.body).not.toHaveProperty('disabled_reason')
     receiver.requests.length = 0
-    await happens(w.ctx, 'four.example', 'five.example')
+    await emitNullMx(w.ctx, 'four.example', 'five.example')
     await w.drain()
-    expect(heard(receiver).sort()).toEqual(['five.example', 'four.example'])
+    expect(domainsOf(receiver).sort()).toEqual(['five.example', 'four.example'])
     expect(await statusOf(w, id)).toBe('active')
   })
 
-  test('does not come while now and then something arrives', async () => {
+  test('does not happen while some deliveries succeed', async () => {
     await using opened = await open(soon)
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
@@ -586,12 +586,12 @@ describe('suspension', () => {
     expect(receiver.requests).toHaveLength(12)
   })
 
-  test('does not come before five days of failures', async () => {
+  test('does not happen before five days of failures', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, ...Array.from({ length: 30 }, (_, index) => `d${index}.example`))
+    await emitNullMx(w.ctx, ...Array.from({ length: 30 }, (_, index) => `d${index}.example`))
     await w.drain()
     w.advance('4 days')
     await w.drain()
@@ -601,30 +601,35 @@ describe('suspension', () => {
     expect(await statusOf(w, id)).toBe('disabled')
   })
 
-  test('comes at once with 410', async () => {
+  test('happens at once after 410', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(410)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     expect((await w.get(`${WEBHOOKS}/${id}`)).body).toMatchObject({
       status: 'disabled',
-      disabled_reason: 'The endpoint answered 410 Gone.',
+      disabled_reason: 'The endpoint responded with 410 Gone.',
     })
     expect(await deliveries(w, id)).toMatchObject([{ status: 'failed', last_status_code: 410 }])
   })
 
-  test('is written to the log', async () => {
+  test('is logged', async () => {
     const lines: string[] = []
     await using w = await world({ log: { write: (line) => lines.push(line) } })
     const receiver = await w.receiver()
     const { id } = await endpointAt(w, receiver)
     receiver.answer(410)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     const warning = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'webhook endpoint suspended')
-    expect(warning).toMatchObject({ level: 'warn', project_id: w.projectId, endpoint_id: id, reason: 'The endpoint answered 410 Gone.' })
+    expect(warning).toMatchObject({
+      level: 'warn',
+      project_id: w.projectId,
+      endpoint_id: id,
+      reason: 'The endpoint responded with 410 Gone.',
+    })
   })
 })
 
@@ -632,19 +637,19 @@ describe('a pause', () => {
   test.each([
     ['pausing', (w: World, id: number) => w.patch(`${WEBHOOKS}/${id}`, { status: 'inactive' })],
     ['deleting', (w: World, id: number) => w.delete(`${WEBHOOKS}/${id}`)],
-  ])('by %s cancels what waits, dispatched or not', async (_, stop) => {
+  ])('by %s cancels pending deliveries, dispatched or not', async (_, stop) => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'retried.example')
+    await emitNullMx(w.ctx, 'retried.example')
     await w.drain()
-    await happens(w.ctx, 'waiting.example')
+    await emitNullMx(w.ctx, 'waiting.example')
     await stop(w, id)
     receiver.answer(200)
     w.advance('1 hour')
     await w.drain()
-    expect(heard(receiver)).toEqual(['retried.example'])
+    expect(domainsOf(receiver)).toEqual(['retried.example'])
     const Status = Type.Object({ status: Type.String(), next_attempt_at: Type.Null() })
     const found = await w.db.many(
       Status,
@@ -653,7 +658,7 @@ describe('a pause', () => {
     expect(found).toEqual([{ status: 'cancelled', next_attempt_at: null }])
   })
 
-  test('is no place for tests and resends', async () => {
+  test('prevents tests and resends', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
@@ -674,7 +679,7 @@ describe('the secret', () => {
     return secrets.every((secret) => verifySignature(header, body, secret, w.clock.now()))
   }
 
-  test('of before signs along during its grace period, after the new one', async () => {
+  test('from before a rotation signs during its grace period, after the new one', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id, signing_secret: old } = await endpointAt(w, receiver)
@@ -683,24 +688,24 @@ describe('the secret', () => {
     const { signing_secret: fresh, updated_at } = rotated.body
     expect([rotated.status, updated_at]).toEqual([200, '2026-11-23T09:01:00.000Z'])
     expect(fresh).not.toBe(old)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     expect(signedWith(receiver, w, fresh, old)).toBe(true)
     const { headers, body } = receiver.requests[0] ?? { headers: {} as Record<string, string>, body: '' }
     const [, newest] = headers['service-signature']?.split(',') ?? []
     expect(verifySignature(`t=${headers['webhook-timestamp']},${newest}`, body, fresh, w.clock.now())).toBe(true)
     w.advance('1 hour')
-    await happens(w.ctx, 'two.example')
+    await emitNullMx(w.ctx, 'two.example')
     await w.drain()
     expect(signedWith(receiver, w, fresh)).toBe(true)
   })
 
-  test('of a retry is the one that is live at that moment', async () => {
+  test('of a retry is the one that is valid at that moment', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     const signing_secret = 'chosen-by-the-caller'
     const rotated = await w.post(`${WEBHOOKS}/${id}/rotate-secret`, { signing_secret, grace_period_seconds: 0 })
@@ -711,7 +716,7 @@ describe('the secret', () => {
     expect(signedWith(receiver, w, signing_secret)).toBe(true)
   })
 
-  test('has at most five old ones that sign along', async () => {
+  test('can have at most five old ones in their grace period', async () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, input)).body
     const rotate = (body?: object) => w.post(`${WEBHOOKS}/${id}/rotate-secret`, body)
@@ -733,7 +738,7 @@ describe('the secret', () => {
 })
 
 describe('on request', () => {
-  test('a test event is sent that says what it is', async () => {
+  test('a test event is sent, marked as a test', async () => {
     await using opened = await open()
     const { w, receiver } = opened
     const bystander = await w.receiver()
@@ -757,12 +762,12 @@ describe('on request', () => {
     ])
   })
 
-  test('a delivery is sent again, as the same event, with the whole schedule before it', async () => {
+  test('a delivery is sent again with the same event id and the whole schedule', async () => {
     await using opened = await open({ WEBHOOK_RETRY_SCHEDULE: '5' })
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
-    await happens(w.ctx, 'one.example')
+    await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('1 minute')
     await w.drain()
@@ -784,7 +789,7 @@ describe('on request', () => {
     expect((await w.post(`${WEBHOOKS}/${id}/deliveries/999999999/resend`)).status).toBe(404)
   })
 
-  test('deliveries are listed page by page', async () => {
+  test('deliveries are listed in pages', async () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, { ...input, url: 'https://127.0.0.1:1/' })).body
     for (let count = 0; count < 3; count++) await w.post(`${WEBHOOKS}/${id}/test`)
