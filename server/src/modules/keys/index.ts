@@ -1,7 +1,7 @@
 /**
- * API keys and user tokens. Owns `api_keys`. A key is known by its hash alone; its scope and role decide what it may do.
- * Promises: the value of a key is shown once, an archived key is refused within five seconds everywhere,
- * and a user token dies with the key that minted it.
+ * API keys and user tokens. Owns `api_keys`. Only the hash of a key is stored; its scope and role decide what it may do. Promises:
+ * the value of a key is shown once; all processes refuse an archived key within five seconds; a user token becomes invalid when
+ * the key that created it is archived.
  */
 export { generateKey } from './key-format.ts'
 export { keyRoutes } from './routes.ts'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { generateKey } from './key-format.ts'
 
-test('a generated key carries a check that needs nobody to verify it', () => {
+test('a generated key has a checksum that can be verified offline', () => {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   const key = generateKey('sk_', randomBytes)
   expect(key).toMatch(/^sk_[0-9A-Za-z]{40}$/)
@@ -14,7 +14,7 @@ test('a generated key carries a check that needs nobody to verify it', () => {
 })
 
 describe('keys', () => {
-  test('the value is shown once and masked ever after', async () => {
+  test('the value is shown once and masked afterwards', async () => {
     await using w = await world()
     const { status, body, headers } = await w.post('/api/client/keys', { name: 'CI' })
     expect([status, headers.location, body.role, body.scope]).toEqual([201, `/api/client/keys/${body.id}`, 'support', 'secret'])
@@ -25,7 +25,7 @@ describe('keys', () => {
     expect((await w.get('/api/client/keys?q=CI')).text).not.toContain(body.value)
   })
 
-  test('any key may read itself, only an admin the others', async () => {
+  test('any key may read itself, and only `admin` keys may read others', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/keys', { name: 'own' })
     expect((await w.get(`/api/client/keys/${body.id}`, { key: body.value })).status).toBe(200)
@@ -42,7 +42,7 @@ describe('keys', () => {
     expect((await w.get('/api/client/users', { key: body.value })).status).toBe(200)
   })
 
-  test('an archived key is gone for reads and refused like an unknown one, at once', async () => {
+  test('an archived key cannot be read, and is refused like an unknown one, at once', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/keys', { name: 'short-lived' })
     await w.get('/api/client/users', { key: body.value })
@@ -61,7 +61,7 @@ describe('keys', () => {
     expect((await w.patch(`/api/client/keys/${body.id}`, { description: null })).body.description).toBeNull()
   })
 
-  test('an organisation key gives a new project its first key', async () => {
+  test('an organisation key can create the first key of a new project', async () => {
     await using w = await world()
     const key = { key: w.keys.organisation }
     const project = (await w.post('/api/client/projects', { name: 'New', locale: 'en_AU', timezone: 'australia/sydney' }, key)).body
@@ -80,7 +80,7 @@ describe('keys', () => {
 })
 
 describe('projects', () => {
-  test('PATCH moves only what was given, and null clears what may be cleared', async () => {
+  test('PATCH changes only the given members, and null clears them if they can be null', async () => {
     await using w = await world()
     const key = { key: w.keys.organisation }
     const path = `/api/client/projects/${w.projectId}`

@@ -3,8 +3,10 @@ import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
-const Scope = OneOf(['public', 'secret'], { description: '`public` for browsers, on an allow-list; `secret` for servers.' })
-const RoleName = OneOf(ROLES, { description: 'What the key may do.' })
+const Scope = OneOf(['public', 'secret'], {
+  description: '`public`: for browsers and apps, only for some operations. `secret`: for servers.',
+})
+const RoleName = OneOf(ROLES, { description: 'The rank of the key, which decides what it may do.' })
 const Description = Nullable(Type.String({ maxLength: 1000 }))
 
 const writable = { name: Name(), description: Description, scope: Scope, role: RoleName }
@@ -20,14 +22,14 @@ export type KeyCreate = Static<typeof KeyCreate>
 export const KeyChanges = Changes(writable)
 export type KeyChanges = Static<typeof KeyChanges>
 
-/** A key as it is read. */
+/** A key in replies. */
 export const Key = Exact({
   id: IdOf<KeyId>(),
   project_id: IdOf<ProjectId>(),
   name: Type.String(),
   scope: Scope,
   role: RoleName,
-  value: Type.String({ description: 'In full in the answer that creates the key; masked everywhere else.' }),
+  value: Type.String({ description: 'The full key in the reply that creates it, and masked everywhere else.' }),
   description: Nullable(Type.String()),
   is_system_key: Type.Boolean(),
   created_at: Timestamp,
@@ -50,7 +52,7 @@ export const KeyRow = Type.Object({
 })
 export type KeyRow = Static<typeof KeyRow>
 
-/** A key with what a request needs to know of its project and organisation. */
+/** A key with the data of its project and organisation that requests need. */
 export const CredentialRow = Type.Object({
   id: IdOf<KeyId>(),
   organization_id: IdOf<OrganisationId>(),

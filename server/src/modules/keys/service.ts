@@ -12,16 +12,16 @@ import * as queries from './queries.ts'
 import type { CredentialRow, Key, KeyChanges, KeyCreate, KeyRow } from './schema.ts'
 
 const KEYS_MAX = 200
-/** Archiving takes effect at once on this process and within this time on every other. */
-const CREDENTIAL_MEMORY_MS = 5000
-const CREDENTIALS_KEPT = 10_000
+/** An archived key is refused at once by this process, and within this time by every other. */
+const CREDENTIAL_CACHE_MS = 5000
+const CREDENTIAL_CACHE_MAX = 10_000
 
-const credentials = cached<string, Credential | undefined>(CREDENTIALS_KEPT, CREDENTIAL_MEMORY_MS, async (ctx, hash) => {
+const credentials = cached<string, Credential | undefined>(CREDENTIAL_CACHE_MAX, CREDENTIAL_CACHE_MS, async (ctx, hash) => {
   const row = await queries.findCredential(ctx, hash)
   return row && toCredential(row)
 })
 
-/** Who holds this key? Throws 401, without telling an unknown key from an archived one (D-KEY-1). */
+/** Looks up a key. Throws the same 401 for an unknown key and an archived one (D-KEY-1). */
 export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {
   const credential = await credentials.get(ctx, sha256(key))
   if (!credential) throw unauthenticated('key_invalid')
@@ -44,21 +44,21 @@ function toCredential(row: CredentialRow): Credential {
   }
 }
 
-/** Makes a key for a project; the value is in the answer and nowhere else. */
+/** Creates a key for a project. Only the result contains its value. */
 export async function createKey(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId, input: KeyCreate): Promise<Key> {
   if ((await queries.countKeys(ctx, projectId)) >= KEYS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${KEYS_MAX} live keys. Archive one first.`)
+    throw new ApiError('quota_exceeded', `A project may have at most ${KEYS_MAX} keys. Archive one first.`)
   }
   const scope = input.scope ?? 'secret'
   const role = input.role ?? 'support'
   const description = input.description ?? null
   const value = generateKey(scope === 'secret' ? 'sk_' : 'pk_', ctx.secrets.random)
   const saved = await saveKey(ctx, value, { organisationId, projectId, scope, role, name: input.name, description, isSystemKey: false })
-  if (!saved) throw new Error('A generated key collided with another one.')
+  if (!saved) throw new Error('The generated key exists already.')
   return { ...saved, project_id: projectId, name: input.name, scope, role, value, description, is_system_key: false }
 }
 
-/** Stores a key by its hash. Nothing when it is stored already. */
+/** Stores a key by its hash. Returns undefined if it exists already. */
 export const saveKey = (ctx: Ctx, value: string, key: Omit<queries.NewKey, 'hash' | 'prefix' | 'last4'>) =>
   queries.insertKey(ctx, { ...key, hash: sha256(value), prefix: value.slice(0, 3) as KeyPrefix, last4: value.slice(-4) })
 

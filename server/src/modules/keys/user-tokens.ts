@@ -1,4 +1,4 @@
-/** User tokens: short-lived JWTs (HS256) that scope a publishable key to one user (D-SESS-1 to D-SESS-3). */
+/** User tokens: short-lived JWTs (HS256) that restrict a publishable key to one user (D-SESS-1 to D-SESS-3). */
 import { errors, jwtVerify, SignJWT } from 'jose'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
@@ -7,17 +7,17 @@ import { isKeyAlive } from './queries.ts'
 
 const AUDIENCE = 'user-session'
 
-/** The signing keys, newest first: the first signs, all verify. */
-const ring = (ctx: Ctx) =>
+/** The signing keys, newest first. The first signs; all of them verify. */
+const signingKeys = (ctx: Ctx) =>
   ctx.config.SESSION_JWT_KEYS.map((entry) => {
     const at = entry.indexOf(':')
     return { kid: entry.slice(0, at), secret: Buffer.from(entry.slice(at + 1)) }
   })
 
-/** Mints a token for a user of this project, bound to the key that asked for it. */
+/** Creates a token for a user of this project. It is bound to the key that requested it. */
 export async function mintUserToken(ctx: ProjectCtx, keyId: KeyId, userId: UserId): Promise<{ token: string; expires_at: Date }> {
-  const [newest] = ring(ctx)
-  if (!newest) throw new Error('No key to sign user tokens with.')
+  const [newest] = signingKeys(ctx)
+  if (!newest) throw new Error('SESSION_JWT_KEYS contains no key.')
   const now = ctx.clock.now()
   const issuedAt = Math.floor(now.getTime() / 1000)
   const expiresAt = issuedAt + ctx.config.USER_TOKEN_TTL_S
@@ -33,7 +33,7 @@ export async function mintUserToken(ctx: ProjectCtx, keyId: KeyId, userId: UserI
   return { token, expires_at: new Date(expiresAt * 1000) }
 }
 
-/** The user a token speaks for within a project. Throws 401; the key that minted it must still be alive. */
+/** Returns the user of a token of this project. Throws 401, also if the key that created the token is archived. */
 export async function verifyUserToken(ctx: Ctx, projectId: ProjectId, token: string): Promise<UserId> {
   const payload = await payloadOf(ctx, token)
   const userId = Number(payload.sub)
@@ -43,7 +43,7 @@ export async function verifyUserToken(ctx: Ctx, projectId: ProjectId, token: str
 }
 
 async function payloadOf(ctx: Ctx, token: string) {
-  const keys = ring(ctx)
+  const keys = signingKeys(ctx)
   try {
     const { payload } = await jwtVerify(
       token,

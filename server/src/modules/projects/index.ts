@@ -1,6 +1,6 @@
 /**
- * Organisations and their projects. Owns `organisations` and `projects`. A project is the wall between tenants:
- * every statement of every other module names one. Promises: a project is seen by its own organisation alone.
+ * Organisations and their projects. Owns `organisations` and `projects`. Projects separate tenants: every statement of every other
+ * module names one. Promises: only its own organisation can see a project.
  */
 export { findFirstProject, insertOrganisation, lockBootstrap } from './queries.ts'
 export { projectRoutes } from './routes.ts'

@@ -21,7 +21,7 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     method: 'POST',
     path: '/api/client/projects',
     summary: 'Create a project.',
-    description: 'It starts in sandbox mode, with one public subscription type for each channel.',
+    description: 'It has one public subscription type per channel. Until it has providers, its messages go to the sandbox.',
     access: { organisation: 'admin' },
     body: ProjectInput,
     reply: Project,
@@ -50,7 +50,7 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/projects/{projectId}',
-    summary: 'Change a project; only the members given change.',
+    summary: 'Change a project.',
     access: { organisation: 'admin' },
     params,
     body: ProjectChanges,

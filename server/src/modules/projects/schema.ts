@@ -3,15 +3,17 @@ import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
-const Locale = Line(255, { format: 'locale', minLength: 1, description: 'Default BCP-47 locale.' })
-const Timezone = Line(50, { format: 'timezone', minLength: 1, description: 'Default IANA time zone.' })
+const Locale = Line(255, { format: 'locale', minLength: 1, description: 'Default locale (BCP 47).' })
+const Timezone = Line(50, { format: 'timezone', minLength: 1, description: 'Default time zone (IANA).' })
 
 const required = { name: Name(), locale: Locale, timezone: Timezone }
 const optional = {
   description: Nullable(Type.String({ maxLength: 5000 })),
   website_url: Nullable(Type.String({ trim: true, maxLength: 2048, format: 'website-url' })),
-  text_opt_out_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to an SMS opt-out; a system default when null.' })),
-  text_help_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to HELP; a system default when null.' })),
+  text_opt_out_message: Nullable(
+    Type.String({ maxLength: 1600, description: 'Reply to an opt-out by text message; null for the default text.' }),
+  ),
+  text_help_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to the keyword HELP; null for the default text.' })),
   link_wrap_email: Type.Boolean(),
   link_wrap_push: Type.Boolean(),
   track_opens_email: Nullable(Type.Boolean()),
@@ -46,12 +48,12 @@ export type ProjectRow = Static<typeof ProjectRow>
 /** A project in a list. */
 export const ListedProject = Exact({ ...columns, created_at: Timestamp, updated_at: Timestamp })
 
-/** A project in the answer to a create or an update. */
+/** A single project in replies. */
 export const Project = Exact({
   ...columns,
   created_at: Timestamp,
   updated_at: Timestamp,
-  role: OneOf(ROLES, { description: 'The caller’s role in the project.' }),
-  has_provider: Type.Boolean({ description: 'Is at least one delivery provider configured?' }),
+  role: OneOf(ROLES, { description: 'The role of the caller in the project.' }),
+  has_provider: Type.Boolean({ description: 'Whether the project has at least one provider.' }),
 })
 export type Project = Static<typeof Project>

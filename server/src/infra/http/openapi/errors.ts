@@ -112,7 +112,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
     meaning: 'A quota is exceeded: the number of resources of a kind, or the number of calls in a month.',
     action: 'Remove resources that are not needed, or ask the operator for a higher quota.',
     retry: 'If there is a `Retry-After`, yes, after that time, when the quota is renewed. Otherwise no.',
-    example: new ApiError('quota_exceeded', 'A project may have at most 200 live keys. Archive one first.'),
+    example: new ApiError('quota_exceeded', 'A project may have at most 200 keys. Archive one first.'),
   },
   internal_error: {
     meaning: 'Something went wrong on the server. With status 503, it is temporarily unavailable.',
