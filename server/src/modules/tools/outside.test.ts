@@ -16,8 +16,8 @@ function world(env: Record<string, string> = {}) {
   return { time, outside: outsideOf({ clock, config: readConfig(env) }) }
 }
 
-describe('the outside of a request', () => {
-  test('counts the milliseconds since it was made, never below nought', () => {
+describe('the dependencies of a request', () => {
+  test('count milliseconds since the start, never below zero', () => {
     const { time, outside } = world()
     time.ms = 1007
     expect(outside.elapsed()).toBe(7)
@@ -25,7 +25,7 @@ describe('the outside of a request', () => {
     expect(outside.elapsed()).toBe(0)
   })
 
-  test('dials only where the configuration allows', async () => {
+  test('connect only to addresses that the configuration allows', async () => {
     await using server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -34,7 +34,7 @@ describe('the outside of a request', () => {
     expect(await world({ ...PRODUCTION, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }).outside.tcpCheck('127.0.0.1', port)).toBe('success')
   })
 
-  test('draws seeds of 32 bits that differ', () => {
+  test('draw different seeds of 32 bits', () => {
     const { outside } = world()
     const seeds = Array.from({ length: 50 }, () => outside.randomSeed())
     expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true)

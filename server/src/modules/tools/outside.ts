@@ -9,15 +9,15 @@ const DNS_TIMEOUT_MS = 3000
 const DNS_TRIES = 2
 const SEEDS = 2 ** 32
 
-/** The world as one request of a utility sees it, from the moment of this call on. */
+/** The external dependencies of one request of a utility. `elapsed` counts from this call. */
 export function outsideOf(ctx: Pick<CallerCtx, 'clock' | 'config'>): Outside {
   const began = ctx.clock.now().getTime()
   return {
-    // A new one each time, so that changed name servers of the machine are noticed.
+    // A new resolver for each request, so that changes to the system’s name servers take effect.
     resolver: new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
     tcpCheck: (host, port) => tcpCheck({ host, port, policy: egressPolicy(ctx.config.EGRESS_ALLOW_CIDRS) }),
     deadline: (ms) => AbortSignal.timeout(ms),
-    // A machine's clock may be set back meanwhile.
+    // The system’s clock may be set back meanwhile.
     elapsed: () => Math.max(0, ctx.clock.now().getTime() - began),
     randomSeed: () => randomInt(SEEDS),
   }

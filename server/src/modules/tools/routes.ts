@@ -63,7 +63,7 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/data/generate/contact',
-    summary: 'Generate people with an email address, a phone number and a company.',
+    summary: 'Generate contacts with name, email address, phone number and company.',
     access,
     form: ContactForm,
     reply: ContactReply,
@@ -81,7 +81,7 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/sms/phone-mobile-syntax-validator',
-    summary: 'Tell whether a phone number is a mobile number, and of which country.',
+    summary: 'Check if a phone number is a mobile number, and of which country.',
     access,
     form: PhoneForm,
     reply: PhoneReply,
@@ -90,8 +90,8 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/email/spf-lookup',
-    summary: 'Look up the SPF record of a domain and say what is wrong with it.',
-    description: 'No record, or no answer from the DNS, is a result: the status is 200, `record` is empty and a warning says why.',
+    summary: 'Look up the SPF record of a domain and list its problems.',
+    description: 'If there is no record, or the DNS does not respond, the reply is 200 with an empty `record` and a warning.',
     access,
     form: SpfForm,
     reply: SpfReply,
@@ -101,15 +101,15 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/dns/tcp-verifier',
-    summary: 'Try to open a TCP connection.',
-    description: 'A connection that fails is a result: the status is 200 and `connection` says how. Nothing is sent over it.',
+    summary: 'Test if a TCP connection can be opened.',
+    description: 'If the connection fails, the reply is 200 with the reason in `connection`. No data is sent over the connection.',
     access,
     form: TcpForm,
     reply: TcpReply,
     bucket: 'egress',
     run: async (ctx, { body }) => {
       const reply = await verifyTcp(body, outsideOf(ctx))
-      // Every attempt is on record with the key, which the log of the request carries (D-TCP-3).
+      // Every attempt is logged with the key, which is a field of the request’s log (D-TCP-3).
       ctx.log.info({ domain_ip: body.domain_ip, port: body.port, connection: reply.data.connection }, 'tcp connection attempted')
       return reply
     },

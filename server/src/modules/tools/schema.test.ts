@@ -42,7 +42,7 @@ describe('a generator form', () => {
     [{ count: '0', locale: 'xx' }, [`count ${RANGE}`, `locale ${FORMAT}`]],
   ])('%o gets %o', (form, expected) => expect(faults(ContactForm, form)).toEqual(expected))
 
-  test('names every locale when it knows none of that name, within 500 characters', () => {
+  test('lists every locale in the message about an unknown one, within 500 characters', () => {
     const [fault] = checker(FoodForm)({ locale: 'xx' }).faults
     expect(fault?.message).toMatch(/must be one of af_ZA, ar, .* zu_ZA\.$/)
     expect(fault?.message.length).toBeLessThanOrEqual(500)

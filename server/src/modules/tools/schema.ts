@@ -1,4 +1,4 @@
-/** Wire shapes of the utilities: forms as they come (all text) and replies. Patterns answer 400, ranges and lengths 422. */
+/** The schemas of the utilities: forms (whose values are all text) and replies. Patterns give 400; ranges and lengths give 422. */
 import { type Static, type TArray, type TOptional, type TSchema, type TString, Type } from 'typebox'
 import { Exact, Nullable, OneOf } from '../../lib/shapes.ts'
 import { LOCALE_PATTERN, LOCALES } from './generate/locales.ts'
@@ -39,7 +39,7 @@ const common = {
       notBlank: true,
       pattern: LOCALE_PATTERN,
       problem: `must be one of ${LOCALES.join(', ')}`,
-      description: `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. What a locale lacks is in English.`,
+      description: `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. Data that a locale does not have is in English.`,
       default: 'en',
     }),
   ),
@@ -49,23 +49,23 @@ const common = {
       maxLength: 255,
       description:
         'Any text. The same seed with the same parameters gives the same records, and a larger `count` only adds to them. ' +
-        'Random when absent.',
+        'Random by default.',
     }),
   ),
 }
 
 type Counts<U extends string> = Record<U | `${U}Min` | `${U}Max`, TOptional<TString>>
 
-/** A count in its three variants: exactly, at least, at most. */
+/** The three parameters of a count: exact, minimum and maximum. */
 function counts<U extends Unit>(unit: U, usedBy: string) {
-  const { limits, usual, counts } = UNITS[unit]
+  const { limits, fallback, counts } = UNITS[unit]
   const number = (description: string, fallback?: number) =>
     Type.Optional(whole(limits, { description, ...(fallback !== undefined && { default: `${fallback}` }) }))
   const span = `${limits.min} to ${limits.max}, used by ${usedBy}`
   return {
-    [unit]: number(`Number of ${counts}, exactly: ${span}. Wins over the Min and Max variants.`),
-    [`${unit}Min`]: number(`Least number of ${counts}: ${span}.`, usual?.min),
-    [`${unit}Max`]: number(`Greatest number of ${counts}: ${span}.`, usual?.max),
+    [unit]: number(`Exact number of ${counts}: ${span}. Overrides the Min and Max parameters.`),
+    [`${unit}Min`]: number(`Minimum number of ${counts}: ${span}.`, fallback?.min),
+    [`${unit}Max`]: number(`Maximum number of ${counts}: ${span}.`, fallback?.max),
   } as Counts<U>
 }
 
@@ -87,7 +87,7 @@ export const STRATEGIES = ['fail', 'closest', 'shortest', 'longest', 'any-length
 
 export const LoremForm = Exact({
   ...common,
-  method: choice(LOREM_METHODS, { description: 'What to write; `profile` writes one of each.', default: 'profile' }),
+  method: choice(LOREM_METHODS, { description: 'The kind of text to generate; `profile` generates one of each.', default: 'profile' }),
   ...counts('lineCount', '`lines` and `profile`'),
   ...counts('sentenceCount', '`paragraph`, `sentences` and `profile`'),
   ...counts('paragraphCount', '`paragraphs` and `profile`'),
@@ -95,14 +95,14 @@ export const LoremForm = Exact({
   ...counts('wordLength', '`word` and `profile`'),
   strategy: choice(STRATEGIES, {
     description:
-      'What to do when the locale has no word of the wanted length: refuse, or take a word of the closest, the shortest, ' +
-      'the longest or any length. Used by `word` and `profile`.',
+      'What to do if the locale has no word of the requested length: refuse the request, or use a word of the closest, the ' +
+      'shortest, the longest or any length. Used by `word` and `profile`.',
     default: 'any-length',
   }),
   separator: Type.Optional(
     Type.String({
       maxLength: 16,
-      description: 'What joins `sentences` (one space unless given) and `paragraphs` (a line feed unless given). May be empty.',
+      description: 'Separator of `sentences` (default: a space) and `paragraphs` (default: a line feed). May be empty.',
     }),
   ),
 })
@@ -121,26 +121,30 @@ export const COMMERCE_METHODS = [
 
 export const CommerceForm = Exact({
   ...common,
-  method: choice(COMMERCE_METHODS, { description: 'What to make up; `profile` makes up one of each.', default: 'profile' }),
-  priceMin: Type.Optional(decimal({ description: 'Lowest price, as a signed decimal. Used by `price` and `profile`.', default: '1' })),
-  priceMax: Type.Optional(decimal({ description: 'Highest price, as a signed decimal. Used by `price` and `profile`.', default: '1000' })),
+  method: choice(COMMERCE_METHODS, { description: 'The kind of value to generate; `profile` generates one of each.', default: 'profile' }),
+  priceMin: Type.Optional(
+    decimal({ description: 'Minimum price, as a signed decimal number. Used by `price` and `profile`.', default: '1' }),
+  ),
+  priceMax: Type.Optional(
+    decimal({ description: 'Maximum price, as a signed decimal number. Used by `price` and `profile`.', default: '1000' }),
+  ),
   priceDecimalPlaces: Type.Optional(
-    whole({ min: 0, max: 10 }, { description: 'Digits after the point, 0 to 10. Used by `price` and `profile`.', default: '2' }),
+    whole({ min: 0, max: 10 }, { description: 'Digits after the decimal point, 0 to 10. Used by `price` and `profile`.', default: '2' }),
   ),
   priceSymbol: Type.Optional(
     Type.String({
       maxLength: 8,
-      description: 'Stands before the digits of the price. May be empty. Used by `price` and `profile`.',
+      description: 'Symbol before the digits of the price. May be empty. Used by `price` and `profile`.',
       default: '',
     }),
   ),
-  isbnVariant: choice(['10', '13'], { description: 'Digits of the ISBN. Used by `isbn` and `profile`.', default: '13' }),
+  isbnVariant: choice(['10', '13'], { description: 'Number of digits of the ISBN. Used by `isbn` and `profile`.', default: '13' }),
   isbnSeparator: Type.Optional(
     Type.String({
       maxLength: 3,
       pattern: '^[ -~]*$',
       problem: 'may only contain printable ASCII characters',
-      description: 'Stands between the groups of the ISBN. May be empty. Used by `isbn` and `profile`.',
+      description: 'Separator of the groups of the ISBN. May be empty. Used by `isbn` and `profile`.',
       default: '-',
     }),
   ),
@@ -161,7 +165,7 @@ export const FOOD_METHODS = [
 
 export const FoodForm = Exact({
   ...common,
-  method: choice(FOOD_METHODS, { description: 'What to cook up; `profile` cooks up one of each.', default: 'profile' }),
+  method: choice(FOOD_METHODS, { description: 'The kind of value to generate; `profile` generates one of each.', default: 'profile' }),
 })
 
 export const ContactForm = Exact(common)
@@ -170,7 +174,7 @@ export const SentimentForm = Exact({
   text: Type.String({ notBlank: true, maxLength: 100_000, description: 'English text to analyse, up to 100 000 characters.' }),
 })
 
-// The length belongs to the format here (D-PHV-1): 400, not 422.
+// The length is part of the format here, so the code is 400 and not 422 (D-PHV-1).
 export const PhoneForm = Exact({
   phone: Type.String({
     notBlank: true,
@@ -178,7 +182,7 @@ export const PhoneForm = Exact({
     problem: 'must be digits, spaces, hyphens and parentheses after an optional plus, at most 32 characters',
     description:
       'Phone number: an optional leading plus, then digits, spaces, hyphens and parentheses, at most 32 characters. ' +
-      'Without a plus only North American numbers are recognised.',
+      'Without a plus, only North American numbers are recognised.',
   }),
 })
 
@@ -187,7 +191,7 @@ export const SpfForm = Exact({
     trim: true,
     notBlank: true,
     format: 'spf-domain',
-    description: 'Domain name whose SPF record is looked up. International names are accepted.',
+    description: 'Domain name of the SPF record. International names are accepted.',
   }),
 })
 
@@ -220,7 +224,7 @@ const echoes = {
 
 const Seed = Type.Unsafe<number | string>({
   type: ['integer', 'string'],
-  description: 'The seed used: a number when it is a whole number up to 4294967295 without leading zeros, the text otherwise.',
+  description: 'The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text.',
 })
 
 const generatorReply = <K extends string, R extends TSchema, const M extends readonly string[]>(collection: K, record: R, methods: M) =>
@@ -233,7 +237,7 @@ const generatorReply = <K extends string, R extends TSchema, const M extends rea
       method: OneOf(methods, { description: 'The method used.' }),
     }),
     performance: Exact({
-      generationTime: Type.Integer({ minimum: 0, description: 'Milliseconds the generation took.' }),
+      generationTime: Type.Integer({ minimum: 0, description: 'Duration of the generation in milliseconds.' }),
       itemsGenerated: Type.Integer({ description: 'Number of records.' }),
       locale: Type.String({ description: 'Canonical code of the locale used.' }),
     }),
@@ -243,15 +247,15 @@ type Resolved<U extends string> = Record<U | `${U}Min` | `${U}Max`, ReturnType<t
 
 const resolved = <U extends Unit>(unit: U) =>
   ({
-    [unit]: number(`Number of ${UNITS[unit].counts}, as drawn for this record.`),
-    [`${unit}Min`]: number(`Least number of ${UNITS[unit].counts} it was drawn from.`),
-    [`${unit}Max`]: number(`Greatest number of ${UNITS[unit].counts} it was drawn from.`),
+    [unit]: number(`Number of ${UNITS[unit].counts} of this record.`),
+    [`${unit}Min`]: number(`Minimum number of ${UNITS[unit].counts}.`),
+    [`${unit}Max`]: number(`Maximum number of ${UNITS[unit].counts}.`),
   }) as Resolved<U>
 
 const recordOf = <const M extends readonly string[], P extends Record<string, TSchema>>(methods: M, value: string, fields: P) =>
   Exact({
-    method: OneOf(methods, { description: 'The method that made this record.' }),
-    value: Type.String({ description: `What the method is named after; of a \`profile\` the \`${value}\`.` }),
+    method: OneOf(methods, { description: 'The method that generated this record.' }),
+    value: Type.String({ description: `The value of the method; for \`profile\`, the \`${value}\`.` }),
     ...fields,
   })
 
@@ -259,45 +263,45 @@ const recordOf = <const M extends readonly string[], P extends Record<string, TS
 
 export const LoremRecord = recordOf(LOREM_METHODS, 'text', {
   word: text('One word.'),
-  words: text('Words with spaces between them.'),
+  words: text('Words, separated by spaces.'),
   sentence: text('One sentence.'),
   sentences: text('Sentences, joined by the separator.'),
   paragraph: text('One paragraph.'),
   paragraphs: text('Paragraphs, joined by the separator.'),
-  lines: text('Sentences, one a line.'),
-  slug: text('Words for a URL, in ASCII with hyphens between them.'),
-  text: text('A text of any form.'),
+  lines: text('Sentences, one per line.'),
+  slug: text('Words for a URL, in ASCII, separated by hyphens.'),
+  text: text('A text of any kind.'),
   ...resolved('lineCount'),
   ...resolved('sentenceCount'),
   ...resolved('paragraphCount'),
   ...resolved('wordCount'),
   ...resolved('wordLength'),
   strategy: Type.Optional(OneOf(STRATEGIES, { description: 'The strategy used for the word.' })),
-  separator: text('What joins the sentences, or with the method `paragraphs` the paragraphs.'),
+  separator: text('The separator of the sentences, or of the paragraphs with the method `paragraphs`.'),
 })
 
 export const CommerceRecord = recordOf(COMMERCE_METHODS, 'productName', {
   productName: text('Name of a product, of several words.'),
   product: text('Kind of product.'),
-  productAdjective: text('What a product is like.'),
-  productMaterial: text('What a product is made of.'),
+  productAdjective: text('Adjective of a product.'),
+  productMaterial: text('Material of a product.'),
   productDescription: text('A sentence about a product.'),
   department: text('Department of a shop.'),
-  price: text('Price with its symbol; a minus stands before the symbol.'),
-  priceMin: number('Lowest price allowed.'),
-  priceMax: number('Highest price allowed.'),
-  priceDecimalPlaces: number('Digits after the point.'),
+  price: text('Price with its symbol. A minus sign is before the symbol.'),
+  priceMin: number('Minimum price.'),
+  priceMax: number('Maximum price.'),
+  priceDecimalPlaces: number('Digits after the decimal point.'),
   priceSymbol: text('The symbol used.'),
   isbn: text('ISBN with a correct check digit.'),
-  isbnVariant: number('Digits of the ISBN: 10 or 13.'),
-  isbnSeparator: text('What stands between the groups of the ISBN.'),
+  isbnVariant: number('Number of digits of the ISBN: 10 or 13.'),
+  isbnSeparator: text('The separator of the groups of the ISBN.'),
 })
 
 export const FoodRecord = recordOf(FOOD_METHODS, 'dish', {
   dish: text('Name of a dish.'),
   description: text('A sentence about a dish.'),
   ethnicCategory: text('A cuisine.'),
-  adjective: text('What food is like.'),
+  adjective: text('An adjective for food.'),
   ingredient: text('An ingredient.'),
   meat: text('A meat.'),
   fruit: text('A fruit.'),
@@ -309,11 +313,11 @@ export const ContactRecord = Exact({
   id: Type.String({ description: 'A UUID (version 4).' }),
   name: Type.String({ description: 'Full name.' }),
   email: Type.String({
-    description: 'Email address at a domain reserved for examples, so that nobody receives what is sent there.',
+    description: 'Email address at a domain reserved for examples, so that no email reaches a real mailbox.',
   }),
   phone: Type.String({ description: 'Phone number in E.164.' }),
   company: Type.String({ description: 'Name of a company.' }),
-  website: Type.String({ description: 'HTTPS address.' }),
+  website: Type.String({ description: 'HTTPS URL.' }),
 })
 
 export const LoremReply = generatorReply('lorem', LoremRecord, LOREM_METHODS)
@@ -332,13 +336,13 @@ const words = (description: string) => Type.Array(Type.String(), { description }
 
 export const SentimentReply = reply(
   Exact({
-    score: Type.Number({ description: 'Sum of the scores; negative is negative sentiment, 0 neutral, positive is positive.' }),
+    score: Type.Number({ description: 'Sum of the scores of the words: below 0 is negative, 0 neutral, above 0 positive.' }),
     comparative: Type.Number({ description: 'The score divided by the number of tokens.' }),
     calculation: Type.Array(Type.Record(Type.String(), Type.Number()), {
-      description: 'Each sentiment-bearing word with its score, from last to first.',
+      description: 'Each word with a sentiment and its score, from last to first.',
     }),
     tokens: words('All words analysed, in lower case.'),
-    words: words('All sentiment-bearing words, from last to first.'),
+    words: words('All words with a sentiment, from last to first.'),
     positive: words('The words that raised the score.'),
     negative: words('The words that lowered the score.'),
   }),
@@ -346,36 +350,36 @@ export const SentimentReply = reply(
 
 export const PhoneReply = reply(
   Exact({
-    isValid: Type.Boolean({ description: 'Is it a mobile number of a known country?' }),
-    phoneNumber: text('The number in E.164; present only when it is valid.'),
-    countryIso2: Nullable(Type.String({ description: 'ISO 3166 alpha-2 code of the country; null when the number is not valid.' })),
-    countryIso3: Nullable(Type.String({ description: 'ISO 3166 alpha-3 code of the country; null when the number is not valid.' })),
-    countryCode: Nullable(Type.String({ description: 'Calling code with its plus; null when the number is not valid.' })),
+    isValid: Type.Boolean({ description: 'Whether it is a mobile number of a known country.' }),
+    phoneNumber: text('The number in E.164; present only if it is valid.'),
+    countryIso2: Nullable(Type.String({ description: 'ISO 3166 alpha-2 code of the country; null if the number is not valid.' })),
+    countryIso3: Nullable(Type.String({ description: 'ISO 3166 alpha-3 code of the country; null if the number is not valid.' })),
+    countryCode: Nullable(Type.String({ description: 'Calling code with its plus; null if the number is not valid.' })),
   }),
 )
 
 export const SpfReply = reply(
   Exact({
-    record: Type.String({ description: 'The SPF record as published; empty when there is none or it could not be looked up.' }),
-    warnings: words('What is wrong or risky, one sentence each.'),
+    record: Type.String({ description: 'The published SPF record; empty if there is none, or the look-up failed.' }),
+    warnings: words('Errors and risks, one sentence each.'),
     details: Exact({
       version: Nullable(Type.String({ description: '`spf1`; null without a record.' })),
-      mechanisms: words('Mechanisms and modifiers as published and in order, without the terminal `all`.'),
-      policy: Nullable(Type.String({ description: 'The `all` term with its qualifier; null when there is none.' })),
+      mechanisms: words('Published mechanisms and modifiers, in order, without the final `all`.'),
+      policy: Nullable(Type.String({ description: 'The `all` term with its qualifier; null if there is none.' })),
     }),
   }),
 )
 
-/** How a TCP connection attempt may end (D-TCP-2). */
+/** The results of a TCP connection attempt (D-TCP-2). */
 export const CONNECTIONS = ['success', 'refused', 'timeout', 'unreachable', 'reset', 'dns_error', 'blocked', 'error'] as const
 
 export const TcpReply = reply(
   Exact({
     connection: OneOf(CONNECTIONS, {
       description:
-        '`success`: connected. `refused`: nothing listens. `timeout`: no answer in 5 seconds. `unreachable`: no way there. ' +
-        '`reset`: broken off while connecting. `dns_error`: the name does not resolve. ' +
-        '`blocked`: the address is outside the egress policy. `error`: anything else.',
+        '`success`: connected. `refused`: the port accepts no connections. `timeout`: no response in 5 seconds. ' +
+        '`unreachable`: there is no route to the address. `reset`: the connection was reset while connecting. ' +
+        '`dns_error`: the name does not resolve. `blocked`: the egress policy does not allow the address. `error`: another error.',
     }),
   }),
 )

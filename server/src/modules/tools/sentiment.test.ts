@@ -31,7 +31,7 @@ describe('sentiment', () => {
     })
   })
 
-  test('of punctuation alone is one empty token and a score of nought', () => {
+  test('of punctuation only is one empty token and a score of zero', () => {
     expect(scoreSentiment('...')).toMatchObject({ score: 0, comparative: 0, tokens: [''] })
   })
 })

@@ -29,7 +29,7 @@ import {
 const outside = { elapsed: () => 1.6, randomSeed: () => 4_294_967_295 }
 
 describe('a generator', () => {
-  test('says what it made', async () => {
+  test('describes what it generated', async () => {
     const reply = await generateLorem({ method: 'word', count: '1', seed: '12345' }, outside)
     expect(reply).toEqual({
       status: 'success',
@@ -44,7 +44,7 @@ describe('a generator', () => {
     })
   })
 
-  test('makes ten profiles in English from a random seed when nothing is asked for', async () => {
+  test('generates ten profiles in English from a random seed by default', async () => {
     const data = { generated: 10, locale: 'en', seed: 4_294_967_295, method: 'profile' }
     expect((await generateLorem({}, outside)).data).toMatchObject(data)
     expect((await generateCommerce({}, outside)).data).toMatchObject(data)
@@ -52,24 +52,24 @@ describe('a generator', () => {
     expect((await generateContacts({}, outside)).data).toMatchObject({ ...data, seed: '4294967295' })
   })
 
-  test('answers in the shape that is documented', async () => {
+  test('replies with the documented schema', async () => {
     expect(matches(LoremReply)(await generateLorem({ wordLength: '3' }, outside))).toBeNull()
     expect(matches(CommerceReply)(await generateCommerce({}, outside))).toBeNull()
     expect(matches(FoodReply)(await generateFood({}, outside))).toBeNull()
     expect(matches(ContactReply)(await generateContacts({}, outside))).toBeNull()
   })
 
-  test('repeats the locale in its own spelling', async () => {
+  test('returns the canonical code of the locale', async () => {
     const { data, performance } = await generateFood({ locale: 'PT-br' }, outside)
     expect([data.locale, performance.locale]).toEqual(['pt_BR', 'pt_BR'])
   })
 
-  test('repeats a text seed as it came, and contacts repeat every seed as text', async () => {
+  test('returns a text seed unchanged, and for contacts every seed as text', async () => {
     expect((await generateFood({ seed: '007' }, outside)).data.seed).toBe('007')
     expect((await generateContacts({ seed: '7' }, outside)).data.seed).toBe('7')
   })
 
-  test('gives what it gave before when sent the random seed it repeated', async () => {
+  test('gives the same records for the random seed that it returned', async () => {
     const first = await generateFood({}, outside)
     expect((await generateFood({ seed: `${first.data.seed}` }, outside)).data.foods).toEqual(first.data.foods)
   })
@@ -79,7 +79,7 @@ describe('a generator', () => {
     ['abc', 'abd'],
     ['7', '007'],
     ['42', '42 '],
-  ])('tells the seeds %o and %o apart', async (one, other) => {
+  ])('gives different records for the seeds %o and %o', async (one, other) => {
     const foods = async (seed: string) => (await generateFood({ seed }, outside)).data.foods
     expect(await foods(one)).not.toEqual(await foods(other))
   })
@@ -114,13 +114,13 @@ describe('a generator', () => {
 })
 
 describe('a check', () => {
-  test('of sentiment and phones answers in the shape that is documented', async () => {
+  test('of sentiment and phones replies with the documented schema', async () => {
     expect(matches(SentimentReply)(await analyseSentiment({ text: 'not good 😀' }))).toBeNull()
     expect(matches(PhoneReply)(await validateMobile({ phone: '+61412345678' }))).toBeNull()
     expect(matches(PhoneReply)(await validateMobile({ phone: '1' }))).toBeNull()
   })
 
-  test('of SPF gives itself eight seconds', async () => {
+  test('of SPF has a limit of eight seconds', async () => {
     const deadlines: number[] = []
     const nothing = async () => []
     const reply = await checkSpf(
@@ -138,7 +138,7 @@ describe('a check', () => {
     expect(reply.data.record).toBe('v=spf1 -all')
   })
 
-  test('of a TCP port passes on how the attempt ended', async () => {
+  test('of a TCP port returns the result of the attempt', async () => {
     const dialled: unknown[] = []
     const tcpCheck = async (host: string, port: number) => {
       dialled.push([host, port])

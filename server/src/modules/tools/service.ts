@@ -1,4 +1,4 @@
-/** The eight utilities: a checked form in, the whole reply out. */
+/** The eight utilities, each from a validated form to the reply. */
 import { commerceRecord, commerceSettings } from './generate/commerce.ts'
 import { contactRecord } from './generate/contact.ts'
 import { foodRecord } from './generate/food.ts'
@@ -28,16 +28,16 @@ import type {
 import { scoreSentiment } from './sentiment.ts'
 import { lookUpSpf, type SpfResolver } from './spf-lookup.ts'
 
-/** What the utilities need of the world. */
+/** The external dependencies of the utilities. */
 export type Outside = {
   resolver: SpfResolver
-  /** Tries to connect, within the egress policy and 10 seconds in all (D-TCP-2, D-TCP-3). */
+  /** Tries to connect, within the egress policy and 10 seconds (D-TCP-2, D-TCP-3). */
   tcpCheck(host: string, port: number): Promise<Connection>
-  /** A signal that aborts after so many milliseconds. */
+  /** A signal that aborts after `ms` milliseconds. */
   deadline(ms: number): AbortSignal
-  /** Milliseconds since the request began. */
+  /** Milliseconds since the start of the request. */
   elapsed(): number
-  /** A random unsigned 32-bit number, for those who send no seed. */
+  /** A random unsigned 32-bit number, for requests without a seed. */
   randomSeed(): number
 }
 
@@ -84,14 +84,14 @@ export async function generateContacts(form: ContactForm, outside: Generating): 
 
 type Batch<R> = { records: R[]; locale: LocaleCode; seed: string }
 
-const COUNT_USUAL = 10
+const COUNT_DEFAULT = 10
 
-/** The records of a form, made one after another from one seed: a larger count only adds to them (D-GEN-4). */
+/** Generates records one after another from one seed, so that a larger count only adds to them (D-GEN-4). */
 async function generate<R>(form: ContactForm, outside: Generating, make: (fakers: Fakers) => R): Promise<Batch<R>> {
   const locale = canonicalLocale(form.locale ?? 'en')
   const seed = form.seed ?? `${outside.randomSeed()}`
   const fakers = await openFakers(locale, numericSeed(seed))
-  return { records: Array.from({ length: Number(form.count ?? COUNT_USUAL) }, () => make(fakers)), locale, seed }
+  return { records: Array.from({ length: Number(form.count ?? COUNT_DEFAULT) }, () => make(fakers)), locale, seed }
 }
 
 const echoes = ({ records, locale, seed }: Batch<unknown>) => ({ generated: records.length, locale, seed: echoSeed(seed) })

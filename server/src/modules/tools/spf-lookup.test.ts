@@ -6,7 +6,7 @@ type Zone = Record<string, { txt?: (string | string[])[]; a?: string[]; aaaa?: s
 
 const dnsError = (code: string) => Object.assign(new Error(code), { code, syscall: 'queryTxt' })
 
-/** A name server that knows one zone and remembers what it was asked. */
+/** A resolver with one zone, which records the queries. */
 function serving(zone: Zone) {
   const asked: string[] = []
   const answer =
@@ -37,7 +37,7 @@ const nothing = (warning: keyof typeof WARNINGS) => ({
 })
 
 describe('an SPF look-up', () => {
-  test('shows the record among other TXT records', async () => {
+  test('finds the record among other TXT records', async () => {
     const zone = { 'example.com': { txt: ['site-verification=1', ['v=spf1 ip4:192.0.', '2.0/24 ~all']] } }
     expect(await lookUp(zone)).toEqual({
       record: 'v=spf1 ip4:192.0.2.0/24 ~all',
@@ -46,28 +46,28 @@ describe('an SPF look-up', () => {
     })
   })
 
-  test.each(['EXAMPLE.com', 'example.com.', 'example.com'])('asks for %s under its DNS name', async (domain) => {
+  test.each(['EXAMPLE.com', 'example.com.', 'example.com'])('queries %s by its DNS name', async (domain) => {
     const { resolver, asked } = serving({})
     await lookUpSpf(domain, resolver, never)
     expect(asked).toEqual(['txt example.com'])
   })
 
-  test('asks for an international domain in punycode', async () => {
+  test('queries an international domain in Punycode', async () => {
     const { resolver, asked } = serving({})
     await lookUpSpf('Exämple.com', resolver, never)
     expect(asked).toEqual(['txt xn--exmple-cua.com'])
   })
 
   test.each<[string, Zone, keyof typeof WARNINGS]>([
-    ['no such name', {}, 'none'],
+    ['a name that does not exist', {}, 'none'],
     ['a name without TXT records', { 'example.com': {} }, 'none'],
     ['TXT records without SPF', { 'example.com': { txt: ['v=spf10 -all'] } }, 'none'],
     ['a failing server', { 'example.com': { fails: 'ESERVFAIL' } }, 'failed'],
     ['no server', { 'example.com': { fails: 'ECONNREFUSED' } }, 'failed'],
-    ['a silent server', { 'example.com': { fails: 'ETIMEOUT' } }, 'timedOut'],
-  ])('answers %s with an empty record', async (_, zone, warning) => expect(await lookUp(zone)).toEqual(nothing(warning)))
+    ['a server that does not respond', { 'example.com': { fails: 'ETIMEOUT' } }, 'timedOut'],
+  ])('returns an empty record for %s', async (_, zone, warning) => expect(await lookUp(zone)).toEqual(nothing(warning)))
 
-  test('ends with its deadline when the server stays silent', async () => {
+  test('ends at its deadline if the server does not respond', async () => {
     const silent = () => new Promise<never>(() => undefined)
     const resolver = { resolveTxt: silent, resolve4: silent, resolve6: silent, resolveMx: silent }
     const deadline = new AbortController()
@@ -76,7 +76,7 @@ describe('an SPF look-up', () => {
     expect(await report).toEqual(nothing('timedOut'))
   })
 
-  test('keeps the record when the deadline passes further on', async () => {
+  test('returns the record if the deadline passes during later queries', async () => {
     const deadline = new AbortController()
     const { resolver } = serving({ 'example.com': { txt: ['v=spf1 a include:b.example.com -all'] } })
     const resolve4 = () => {
@@ -90,7 +90,7 @@ describe('an SPF look-up', () => {
     })
   })
 
-  test('does not take a bug for an answer of the DNS', async () => {
+  test('does not hide a bug as a DNS error', async () => {
     const { resolver } = serving({})
     const broken = { ...resolver, resolveTxt: () => Promise.reject(new TypeError('a bug')) }
     await expect(lookUpSpf('example.com', broken, never)).rejects.toThrow(TypeError)
@@ -116,16 +116,16 @@ describe('an SPF look-up', () => {
       },
       ['lookups'],
     ],
-    ['look-ups behind `all`', { 'example.com': txt(`v=spf1 -all ${naming(11)}`) }, ['afterAll']],
+    ['look-ups after `all`', { 'example.com': txt(`v=spf1 -all ${naming(11)}`) }, ['afterAll']],
     [
-      'look-ups that only a receiver can make',
+      'look-ups that only a receiver can do',
       { 'example.com': txt(`v=spf1 ${[...'abcdefghijk'].map((letter) => `exists:%{i}.${letter}.io`).join(' ')} -all`) },
       ['lookups'],
     ],
     ['two void look-ups', { 'example.com': txt('v=spf1 a mx ~all') }, []],
     ['three void look-ups', { 'example.com': txt('v=spf1 a mx exists:nowhere.example.com ~all') }, ['voids']],
     [
-      'a host with IPv6 alone',
+      'a host with IPv6 only',
       {
         'example.com': { txt: ['v=spf1 a a:x.example.com mx exists:y.example.com ~all'], aaaa: ['2001:db8::1'] },
         'x.example.com': { aaaa: ['2001:db8::1'] },
@@ -139,7 +139,7 @@ describe('an SPF look-up', () => {
       ['loop'],
     ],
     [
-      'the same include on two ways',
+      'the same include on two paths',
       {
         'example.com': txt('v=spf1 include:b.example.com include:c.example.com -all'),
         'b.example.com': txt('v=spf1 include:d.example.com -all'),
@@ -153,18 +153,18 @@ describe('an SPF look-up', () => {
       { 'example.com': txt('v=spf1 include:b.example.com -all'), 'b.example.com': { txt: ['x'] } },
       ['targetless'],
     ],
-    ['an include of no name', { 'example.com': txt('v=spf1 include:b.example.com -all') }, ['targetless']],
+    ['an include of a name that does not exist', { 'example.com': txt('v=spf1 include:b.example.com -all') }, ['targetless']],
     [
       'an include that fails',
       { 'example.com': txt('v=spf1 include:b.example.com -all'), 'b.example.com': { fails: 'ESERVFAIL' } },
       ['failed'],
     ],
-    ['a redirect that `all` hides', { 'example.com': txt('v=spf1 -all redirect=example.com') }, ['redirectWithAll']],
+    ['a redirect with `all`', { 'example.com': txt('v=spf1 -all redirect=example.com') }, ['redirectWithAll']],
   ])('warns about %s', async (_, zone, warnings) => {
     expect((await lookUp(zone)).warnings).toEqual(warnings.map((warning) => WARNINGS[warning]))
   })
 
-  test('asks at most 20 questions', async () => {
+  test('makes at most 20 queries', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `h${i}.example.com`)
     const zone = Object.fromEntries(names.map((name) => [name, { aaaa: ['2001:db8::1'] }]))
     const { resolver, asked } = serving({

@@ -1,8 +1,8 @@
-/** Looks an SPF record up and follows it, to count what a receiver would have to ask the DNS (RFC 7208, 4.6.4). */
+/** Looks up an SPF record and follows it, to count the DNS queries that a receiver would need (RFC 7208, 4.6.4). */
 import { dnsName } from '../../lib/urls.ts'
 import { describeSpf, isAll, isSpf, type SpfReport, sentences, type Term, termsOf, type Warning } from './spf.ts'
 
-/** The questions asked, answered as `dns.promises.Resolver` answers them. */
+/** The part of `dns.promises.Resolver` that is used. */
 export type SpfResolver = {
   resolveTxt(name: string): Promise<string[][]>
   resolve4(name: string): Promise<string[]>
@@ -14,11 +14,11 @@ const TERMS_MAX = 10
 const VOIDS_MAX = 2
 const QUERIES_MAX = 20
 
-/** Terms that make a receiver ask the DNS. */
-const ASKING = new Set(['include', 'a', 'mx', 'ptr', 'exists', 'redirect'])
+/** Terms for which a receiver queries the DNS. */
+const LOOKUP_TERMS = new Set(['include', 'a', 'mx', 'ptr', 'exists', 'redirect'])
 
-/** One look-up with all that follows from it. */
-type Walk = {
+/** The state of one look-up. */
+type Lookup = {
   resolver: SpfResolver
   signal: AbortSignal
   warnings: Set<Warning>
@@ -29,22 +29,22 @@ type Walk = {
 }
 
 /**
- * What the DNS says about a domain (D-SPF-2). Finding nothing, or nobody to ask, is a result and not an error.
- * Ends when `signal` aborts, at the latest.
+ * Reports on the SPF record of a domain (D-SPF-2). A missing record and a DNS failure are results, not errors. Returns when
+ * `signal` aborts, at the latest.
  */
 export async function lookUpSpf(domain: string, resolver: SpfResolver, signal: AbortSignal): Promise<SpfReport> {
-  const walk: Walk = { resolver, signal, warnings: new Set(), terms: 0, voids: 0, queries: 0, ended: false }
+  const lookup: Lookup = { resolver, signal, warnings: new Set(), terms: 0, voids: 0, queries: 0, ended: false }
   const name = dnsName(domain) ?? domain
-  const answer = await ask(walk, (resolver) => resolver.resolveTxt(name))
+  const answer = await ask(lookup, (resolver) => resolver.resolveTxt(name))
   const [strings, ...others] = spfAmong(answer)
   if (!strings) {
-    if (isNothing(answer)) walk.warnings.add('none')
-    return { record: '', warnings: sentences(walk.warnings), details: { version: null, mechanisms: [], policy: null } }
+    if (isNothing(answer)) lookup.warnings.add('none')
+    return { record: '', warnings: sentences(lookup.warnings), details: { version: null, mechanisms: [], policy: null } }
   }
-  if (others.length > 0) walk.warnings.add('several')
+  if (others.length > 0) lookup.warnings.add('several')
   const { record, details, warnings } = describeSpf(strings)
-  await visit(walk, [name], record)
-  return { record, warnings: sentences(new Set([...warnings, ...walk.warnings])), details }
+  await visit(lookup, [name], record)
+  return { record, warnings: sentences(new Set([...warnings, ...lookup.warnings])), details }
 }
 
 type Answer<T> = { is: 'found'; values: T[] } | { is: 'nothing' | 'unknown' }
@@ -52,84 +52,84 @@ type Answer<T> = { is: 'found'; values: T[] } | { is: 'nothing' | 'unknown' }
 const isNothing = (answer: Answer<unknown>) => answer.is !== 'unknown'
 const spfAmong = (answer: Answer<string[]>) => (answer.is === 'found' ? answer.values.filter((strings) => isSpf(strings.join(''))) : [])
 
-/** Counts and follows the terms of one record. `path` holds the domains that led here, this record's last. */
-async function visit(walk: Walk, path: string[], record: string): Promise<void> {
-  for (const term of askingTerms(termsOf(record))) {
-    if (walk.terms === TERMS_MAX) end(walk, 'lookups')
-    if (walk.ended) return
-    walk.terms++
-    await follow(walk, path, term)
+/** Counts and follows the terms of a record. `path` contains the domains on the way to it; the last is its own. */
+async function visit(lookup: Lookup, path: string[], record: string): Promise<void> {
+  for (const term of lookupTerms(termsOf(record))) {
+    if (lookup.terms === TERMS_MAX) end(lookup, 'lookups')
+    if (lookup.ended) return
+    lookup.terms++
+    await follow(lookup, path, term)
   }
 }
 
-/** In the order of evaluation: nothing after `all` counts, and `redirect` comes last. */
-function askingTerms(terms: Term[]): Term[] {
+/** The terms with DNS queries in the order of evaluation: terms after `all` are ignored, and `redirect` is last. */
+function lookupTerms(terms: Term[]): Term[] {
   const all = terms.findIndex(isAll)
   const reached = all < 0 ? terms : terms.slice(0, all)
-  const asking = reached.filter((term) => ASKING.has(term.name) && !term.problem)
-  const redirects = all < 0 ? asking.filter((term) => term.name === 'redirect') : []
-  return [...asking.filter((term) => term.is === 'mechanism'), ...redirects.slice(0, 1)]
+  const relevant = reached.filter((term) => LOOKUP_TERMS.has(term.name) && !term.problem)
+  const redirects = all < 0 ? relevant.filter((term) => term.name === 'redirect') : []
+  return [...relevant.filter((term) => term.is === 'mechanism'), ...redirects.slice(0, 1)]
 }
 
-async function follow(walk: Walk, path: string[], { name, domain }: Term): Promise<void> {
+async function follow(lookup: Lookup, path: string[], { name, domain }: Term): Promise<void> {
   const target = domain ?? path.at(-1)
-  // The sender, which macros and `ptr` speak of, is known to receivers only.
+  // Macros and `ptr` depend on the sender, which only receivers know.
   if (!target || target.includes('%') || name === 'ptr') return
   switch (name) {
     case 'mx':
-      return countVoid(walk, await ask(walk, (resolver) => resolver.resolveMx(target)))
+      return countVoid(lookup, await ask(lookup, (resolver) => resolver.resolveMx(target)))
     case 'a': {
-      const answer = await ask(walk, (resolver) => resolver.resolve4(target))
-      return countVoid(walk, answer.is === 'nothing' ? await ask(walk, (resolver) => resolver.resolve6(target)) : answer)
+      const answer = await ask(lookup, (resolver) => resolver.resolve4(target))
+      return countVoid(lookup, answer.is === 'nothing' ? await ask(lookup, (resolver) => resolver.resolve6(target)) : answer)
     }
     case 'exists':
-      return countVoid(walk, await ask(walk, (resolver) => resolver.resolve4(target)))
+      return countVoid(lookup, await ask(lookup, (resolver) => resolver.resolve4(target)))
     default:
-      return enter(walk, path, target)
+      return enter(lookup, path, target)
   }
 }
 
-async function enter(walk: Walk, path: string[], target: string): Promise<void> {
+async function enter(lookup: Lookup, path: string[], target: string): Promise<void> {
   if (path.includes(target)) {
-    walk.warnings.add('loop')
+    lookup.warnings.add('loop')
     return
   }
-  const answer = await ask(walk, (resolver) => resolver.resolveTxt(target))
-  countVoid(walk, answer)
+  const answer = await ask(lookup, (resolver) => resolver.resolveTxt(target))
+  countVoid(lookup, answer)
   const [strings] = spfAmong(answer)
-  if (strings) await visit(walk, [...path, target], strings.join(''))
-  else if (isNothing(answer)) walk.warnings.add('targetless')
+  if (strings) await visit(lookup, [...path, target], strings.join(''))
+  else if (isNothing(answer)) lookup.warnings.add('targetless')
 }
 
-function countVoid(walk: Walk, answer: Answer<unknown>): void {
-  if (answer.is === 'nothing' && ++walk.voids > VOIDS_MAX) end(walk, 'voids')
+function countVoid(lookup: Lookup, answer: Answer<unknown>): void {
+  if (answer.is === 'nothing' && ++lookup.voids > VOIDS_MAX) end(lookup, 'voids')
 }
 
-function end(walk: Walk, warning: Warning): void {
-  walk.warnings.add(warning)
-  walk.ended = true
+function end(lookup: Lookup, warning: Warning): void {
+  lookup.warnings.add(warning)
+  lookup.ended = true
 }
 
-/** One question. Past the most questions the answer is unknown; a silent or failing DNS is unknown with a warning. */
-async function ask<T>(walk: Walk, question: (resolver: SpfResolver) => Promise<T[]>): Promise<Answer<T>> {
-  if (walk.ended || walk.queries === QUERIES_MAX) return { is: 'unknown' }
-  walk.queries++
+/** Makes one query. The answer is unknown after too many queries; if the DNS fails or times out, there is also a warning. */
+async function ask<T>(lookup: Lookup, query: (resolver: SpfResolver) => Promise<T[]>): Promise<Answer<T>> {
+  if (lookup.ended || lookup.queries === QUERIES_MAX) return { is: 'unknown' }
+  lookup.queries++
   try {
-    const values = await orAborted(question(walk.resolver), walk.signal)
+    const values = await orAborted(query(lookup.resolver), lookup.signal)
     if (values === 'aborted') {
-      end(walk, 'timedOut')
+      end(lookup, 'timedOut')
       return { is: 'unknown' }
     }
     return values.length > 0 ? { is: 'found', values } : { is: 'nothing' }
   } catch (error) {
     const code = dnsCode(error)
     if (code === 'ENOTFOUND' || code === 'ENODATA') return { is: 'nothing' }
-    walk.warnings.add(code === 'ETIMEOUT' ? 'timedOut' : 'failed')
+    lookup.warnings.add(code === 'ETIMEOUT' ? 'timedOut' : 'failed')
     return { is: 'unknown' }
   }
 }
 
-/** What the resolver reports; anything else that is thrown is a bug. */
+/** The error code of the resolver. Throws anything else, because it is a bug. */
 function dnsCode(error: unknown): string {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (error instanceof Error && typeof code === 'string' && typeof syscall === 'string') return code

@@ -10,7 +10,7 @@ describe('an SPF record', () => {
     ['v=spf1-all', false],
     [' v=spf1 -all', false],
     ['spf2.0/pra -all', false],
-  ])('is told from other text: %s → %s', (text, expected) => expect(isSpf(text)).toBe(expected))
+  ])('is recognised: %s → %s', (text, expected) => expect(isSpf(text)).toBe(expected))
 
   test.each([
     ['v=spf1 ip4:192.0.2.0/24 include:_spf.example.net ~all', ['ip4:192.0.2.0/24', 'include:_spf.example.net'], '~all'],
@@ -21,11 +21,11 @@ describe('an SPF record', () => {
     ['v=spf1 a -all exp=explain.example.com', ['a', 'exp=explain.example.com'], '-all'],
     ['v=spf1 a -all mx ~all', ['a', 'mx', '~all'], '-all'],
     ['v=spf1', [], null],
-  ])('is taken apart: %s', (record, mechanisms, policy) => {
+  ])('is parsed: %s', (record, mechanisms, policy) => {
     expect(describeSpf([record])).toMatchObject({ record, details: { version: 'spf1', mechanisms, policy } })
   })
 
-  test('joins the strings it was published in without a separator', () => {
+  test('consists of its strings, joined without a separator', () => {
     expect(describeSpf(['v=spf1 ip4:192.0.', '2.1 -all']).details).toEqual({
       version: 'spf1',
       mechanisms: ['ip4:192.0.2.1'],
@@ -71,15 +71,15 @@ describe('an SPF record', () => {
     ['v=spf1 exp=a.example.com exp=b.example.com -all', ['duplicate']],
     ['v=spf1 redirect=example.com -all', ['redirectWithAll']],
     [`v=spf1 ${Array.from({ length: 30 }, (_, i) => `ip4:192.0.2.${i}`).join(' ')} -all`, ['long', 'longString']],
-  ])('deserves its warnings: %s', (record, warnings) => expect([...describeSpf([record]).warnings]).toEqual(warnings))
+  ])('has the right warnings: %s', (record, warnings) => expect([...describeSpf([record]).warnings]).toEqual(warnings))
 
-  test('of 450 bytes in short strings is not too long, of 451 it is', () => {
+  test('is too long with 451 bytes, but not with 450', () => {
     const filled = (bytes: number) => ['v=spf1 exists:%{i}.', 'a'.repeat(200), 'b'.repeat(bytes - 224), ' -all']
     expect(describeSpf(filled(450)).warnings).toEqual(new Set())
     expect(describeSpf(filled(451)).warnings).toEqual(new Set(['long']))
   })
 
-  test('has its warnings shown in one order, each once', () => {
+  test('has each warning once, in a fixed order', () => {
     expect(sentences(new Set<Warning>(['ptr', 'none', 'ptr']))).toEqual([
       'No SPF record was found.',
       'The record uses `ptr`, which is slow and unreliable and should not be used.',

@@ -1,11 +1,11 @@
-/** SPF records as text: what is published, what it means and what is wrong with it (RFC 7208). Nothing here asks the DNS. */
+/** Parses and checks the text of SPF records (RFC 7208), without DNS queries. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { dnsName } from '../../lib/urls.ts'
 import type { SpfReply } from './schema.ts'
 
 export type SpfReport = SpfReply['data']
 
-/** The warnings in the order in which they are shown. The sentences are stable: callers may compare them. */
+/** The warnings, in the order of the reply. The sentences are stable, because callers may compare them. */
 export const WARNINGS = {
   none: 'No SPF record was found.',
   failed: 'The DNS look-up failed.',
@@ -30,23 +30,23 @@ export const WARNINGS = {
 
 export type Warning = keyof typeof WARNINGS
 
-/** The sentences of these warnings, each once, in their fixed order. */
+/** The sentences of warnings, in the order of the table. */
 export const sentences = (warnings: Set<Warning>): string[] =>
   (Object.keys(WARNINGS) as Warning[]).filter((warning) => warnings.has(warning)).map((warning) => WARNINGS[warning])
 
 export type Term = {
-  /** As published. */
+  /** The published text. */
   text: string
   is: 'mechanism' | 'modifier'
-  /** In lower case, without qualifier. */
+  /** The name in lower case, without qualifier. */
   name: string
   qualifier: string
-  /** The domain it names, as the DNS is asked for it; with `%` in it, only a receiver can tell which that is. */
+  /** The domain, in the form for DNS queries. With `%` in it, only a receiver can expand it. */
   domain?: string
   problem?: 'unknown' | 'address'
 }
 
-/** Is this TXT record an SPF record? Exactly `v=spf1`, alone or before a space, in any case. */
+/** Is this TXT record an SPF record? It must be `v=spf1`, alone or before a space, in any case. */
 export const isSpf = (text: string) => /^v=spf1( |$)/i.test(text)
 
 /** The terms of a record after its version, in order. */
@@ -72,7 +72,7 @@ const REPORT_MODIFIERS = new Set(['ra', 'rp', 'rr'])
 
 type Rest = Pick<Term, 'domain' | 'problem'>
 
-/** What may follow the name of each mechanism. */
+/** Parsers for the text after the name of each mechanism. */
 const MECHANISMS: Record<string, (rest: string) => Rest> = {
   all: (rest) => (rest === '' ? {} : { problem: 'unknown' }),
   include: afterColon,
@@ -111,7 +111,7 @@ const isPrefix = (text: string | undefined, bits: number) => text === undefined 
 const RECORD_BYTES_MAX = 450
 const STRING_BYTES_MAX = 255
 
-/** The record made of these TXT strings, taken apart (D-SPF-2), and the warnings that its text alone deserves. */
+/** Parses the record of these TXT strings (D-SPF-2), with the warnings about its text. */
 export function describeSpf(strings: string[]): { record: string; details: SpfReport['details']; warnings: Set<Warning> } {
   const record = strings.join('')
   const terms = termsOf(record)
@@ -137,12 +137,12 @@ function* warningsOfTerms(terms: Term[], all: number): Iterable<Warning> {
   if (all >= 0 && terms.slice(all + 1).some((term) => term.is === 'mechanism')) yield 'afterAll'
   if (terms.some((term) => term.problem === 'unknown')) yield 'unknown'
   if (terms.some((term) => term.problem === 'address')) yield 'address'
-  if (new Set(terms.map(sameness)).size < terms.length) yield 'duplicate'
+  if (new Set(terms.map(duplicateKey)).size < terms.length) yield 'duplicate'
   if (all >= 0 && has('redirect')) yield 'redirectWithAll'
 }
 
-/** Terms that share it repeat each other: a qualifier may be left out, and modifiers may stand once whatever they say. */
-const sameness = ({ is, name, qualifier, text }: Term) =>
+/** Terms with the same key are duplicates. The qualifier `+` can be omitted, and a modifier may occur only once. */
+const duplicateKey = ({ is, name, qualifier, text }: Term) =>
   is === 'modifier' ? `${name}=` : `${qualifier}${text.toLowerCase().replace(/^[+\-~?]/, '')}`
 
 function* warningsOfSize(strings: string[]): Iterable<Warning> {

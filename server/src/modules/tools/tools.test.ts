@@ -6,31 +6,19 @@ const food = '/api/ext/generic/data/generate/food'
 describe('the utilities over HTTP', () => {
   test.each<[string, string, string, number, Record<string, unknown>]>([
     [
-      'a seed gives the same again',
+      'the same records for the same seed',
       food,
       'count=1&method=fruit&seed=12345',
       200,
       { status: 'success', data: { generated: 1, seed: 12_345, method: 'fruit' } },
     ],
-    [
-      'everything is optional',
-      food,
-      '',
-      200,
-      { data: { generated: 10, locale: 'en', method: 'profile' }, performance: { itemsGenerated: 10 } },
-    ],
+    ['an empty form', food, '', 200, { data: { generated: 10, locale: 'en', method: 'profile' }, performance: { itemsGenerated: 10 } }],
     ['an unknown field', food, 'colour=red', 400, { status: 'error', code: 'parameter_unknown', error: { param: 'colour' } }],
     ['a repeated field', food, 'count=1&count=2', 400, { code: 'parameter_invalid_format', error: { param: 'count' } }],
     ['an empty field', food, 'count=', 400, { code: 'parameter_invalid_empty', error: { param: 'count' } }],
     ['a sign', food, 'count=-1', 400, { code: 'parameter_invalid_format', error: { param: 'count' } }],
     ['out of range', food, 'count=101', 422, { code: 'validation_failed', error: { param: 'count' } }],
-    [
-      'an empty symbol means none',
-      '/api/ext/generic/data/generate/commerce',
-      'count=1&method=price&priceSymbol=',
-      200,
-      { data: { generated: 1 } },
-    ],
+    ['an empty symbol', '/api/ext/generic/data/generate/commerce', 'count=1&method=price&priceSymbol=', 200, { data: { generated: 1 } }],
     [
       'a plus that was not encoded',
       '/api/ext/generic/sms/phone-mobile-syntax-validator',
@@ -40,7 +28,7 @@ describe('the utilities over HTTP', () => {
     ],
     ['blank text', '/api/ext/generic/text/sentiment-score', 'text=%20', 400, { code: 'parameter_invalid_empty' }],
     [
-      'a port nobody listens on',
+      'a port that accepts no connections',
       '/api/ext/generic/dns/tcp-verifier',
       'domain_ip=127.0.0.1&port=1',
       200,
@@ -55,21 +43,21 @@ describe('the utilities over HTTP', () => {
     expect(reply.body).toMatchObject(body)
   })
 
-  test('JSON is not taken, query parameters are not read, and only POST is', async () => {
+  test('only forms with POST are accepted, not JSON or query parameters', async () => {
     await using w = await world()
     expect((await w.post(food, { count: '1' })).status).toBe(415)
     expect((await w.form(`${food}?count=1`, {})).body.code).toBe('parameter_unknown')
     expect((await w.get(food)).headers.allow).toBe('POST, OPTIONS')
   })
 
-  test('every secret and organisation key may call them, a publishable one may not', async () => {
+  test('every secret and organisation key may call them, and publishable keys may not', async () => {
     await using w = await world()
     for (const key of [w.keys.support, w.keys.smtpproxy, w.keys.member])
       expect((await w.form(food, { count: '1' }, { key })).status).toBe(200)
     expect((await w.form(food, { count: '1' }, { key: w.keys.public })).body.error.reason).toBe('not_publishable')
   })
 
-  test('a monthly allowance is used up and comes back with the month', async () => {
+  test('the monthly quota is enforced and renewed each month', async () => {
     await using w = await world({ env: { QUOTA_EXT_CALLS_MONTH: '2' } })
     const call = () => w.form(food, { count: '1' })
     expect([(await call()).status, (await call()).status]).toEqual([200, 200])
@@ -79,7 +67,7 @@ describe('the utilities over HTTP', () => {
     expect((await call()).status).toBe(200)
   })
 
-  test('they have a bucket of their own: a burst of ten seconds, then 429 with the seconds to wait', async () => {
+  test('they have their own rate limit: a burst of ten seconds, then 429 with the seconds to wait', async () => {
     await using w = await world({ env: { RATE_EXT: '1' } })
     const replies = []
     for (let at = 0; at < 11; at++) replies.push(await w.form(food, { count: '1' }))

@@ -10,7 +10,7 @@ type IsbnSettings = { isbnVariant: 10 | 13; isbnSeparator: string }
 
 export type CommerceSettings = { price: PriceSettings; isbn: IsbnSettings }
 
-/** What the form asks of the shop (D-GEN-8). Refuses with 422 a lowest price above the highest, defaults included. */
+/** The settings of a form (D-GEN-8). Throws 422 if the minimum price is above the maximum, defaults included. */
 export function commerceSettings(form: CommerceForm): CommerceSettings {
   const priceMin = Number(form.priceMin ?? 1)
   const priceMax = Number(form.priceMax ?? 1000)
@@ -23,7 +23,7 @@ export function commerceSettings(form: CommerceForm): CommerceSettings {
 
 const ALL_FIELDS = COMMERCE_METHODS.filter((method) => method !== 'profile')
 
-/** One record: the fields of its method and the settings they were made with. */
+/** Generates a record: the fields of the method and their settings. */
 export function commerceRecord({ faker }: Fakers, method: CommerceRecord['method'], settings: CommerceSettings): CommerceRecord {
   const fields = method === 'profile' ? ALL_FIELDS : [method]
   const texts: Partial<Record<Field, string>> = {}
@@ -40,7 +40,7 @@ export function commerceRecord({ faker }: Fakers, method: CommerceRecord['method
 function make(faker: Faker, field: Field, { price, isbn }: CommerceSettings): string {
   switch (field) {
     case 'price':
-      return writePrice(faker.number.float({ min: price.priceMin, max: price.priceMax }), price)
+      return formatPrice(faker.number.float({ min: price.priceMin, max: price.priceMax }), price)
     case 'isbn':
       return faker.commerce.isbn({ variant: isbn.isbnVariant, separator: isbn.isbnSeparator })
     default:
@@ -49,10 +49,10 @@ function make(faker: Faker, field: Field, { price, isbn }: CommerceSettings): st
 }
 
 /**
- * A number between the bounds as a price: rounded, and kept inside the bounds wherever so few digits allow it.
- * Faker's own price answers `0` as soon as a bound is negative.
+ * Formats an amount as a price. It is rounded, but stays within the bounds if the number of digits allows it. Faker’s own function
+ * returns `0` if a bound is negative.
  */
-export function writePrice(amount: number, { priceMin, priceMax, priceDecimalPlaces, priceSymbol }: PriceSettings): string {
+export function formatPrice(amount: number, { priceMin, priceMax, priceDecimalPlaces, priceSymbol }: PriceSettings): string {
   const step = 10 ** -priceDecimalPlaces
   const round = (number: number) => Number(number.toFixed(priceDecimalPlaces))
   const rounded = round(amount)

@@ -3,7 +3,7 @@ import type { Fakers } from './locales.ts'
 
 const E164 = /^\+[1-9]\d{6,14}$/
 
-/** One made-up person. The address is at a domain reserved for examples (RFC 2606), so that no stranger is ever written to. */
+/** Generates a contact. The email address is at a domain reserved for examples (RFC 2606), so that no email reaches a real mailbox. */
 export function contactRecord(fakers: Fakers): ContactRecord {
   const { faker } = fakers
   const firstName = faker.person.firstName()
@@ -14,12 +14,12 @@ export function contactRecord(fakers: Fakers): ContactRecord {
     email: faker.internet.exampleEmail({ firstName, lastName }),
     phone: phone(fakers),
     company: faker.company.name(),
-    // Through the parser, because some locales end their host names in their own script.
+    // The URL parser turns host names in other scripts into ASCII.
     website: new URL(faker.internet.url({ protocol: 'https', appendSlash: false })).origin,
   }
 }
 
-// One locale's international format starts with a zero.
+// In one locale, the international format starts with a zero.
 function phone({ faker, english }: Fakers): string {
   const number = faker.phone.number({ style: 'international' })
   return E164.test(number) ? number : english.phone.number({ style: 'international' })

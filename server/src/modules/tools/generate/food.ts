@@ -5,7 +5,7 @@ type Field = Exclude<FoodRecord['method'], 'profile'>
 
 const ALL_FIELDS = FOOD_METHODS.filter((method) => method !== 'profile')
 
-/** One record: the field of its method, or all of them. */
+/** Generates a record: the field of the method, or all fields. */
 export function foodRecord({ faker }: Fakers, method: FoodRecord['method']): FoodRecord {
   const texts: Partial<Record<Field, string>> = {}
   for (const field of method === 'profile' ? ALL_FIELDS : [method]) texts[field] = faker.food[field]()

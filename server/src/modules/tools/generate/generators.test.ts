@@ -12,7 +12,7 @@ import {
   LoremRecord,
   STRATEGIES,
 } from '../schema.ts'
-import { commerceRecord, commerceSettings, writePrice } from './commerce.ts'
+import { commerceRecord, commerceSettings, formatPrice } from './commerce.ts'
 import { contactRecord } from './contact.ts'
 import { foodRecord } from './food.ts'
 import { canonicalLocale, type Fakers, LOCALE_PATTERN, LOCALES, openFakers } from './locales.ts'
@@ -27,7 +27,7 @@ const lorem = async (form: LoremForm, seed = 1, locale = canonicalLocale('en')) 
   loremRecord(await openFakers(locale, seed), form.method ?? 'profile', loremSettings(form))
 
 describe('the locales', () => {
-  test('are those of the pinned faker', async () => {
+  test('are all locales of the pinned faker', async () => {
     const { allLocales } = await import('@faker-js/faker')
     expect(
       Object.keys(allLocales)
@@ -41,13 +41,13 @@ describe('the locales', () => {
     ['PT-br', 'pt_BR'],
     ['sr-rs_LATIN', 'sr_RS_latin'],
     ['EN', 'en'],
-  ])('%s spells %s', (asked, code) => expect(canonicalLocale(asked)).toBe(code))
+  ])('%s is read as %s', (asked, code) => expect(canonicalLocale(asked)).toBe(code))
 
-  test.each(['base', 'xx', 'en_', 'en-US ', 'enUS', 'fr_DE', ''])('“%s” spells none', (asked) => {
+  test.each(['base', 'xx', 'en_', 'en-US ', 'enUS', 'fr_DE', ''])('“%s” is not a locale', (asked) => {
     expect(new RegExp(LOCALE_PATTERN, 'u').test(asked)).toBe(false)
   })
 
-  test('are found under every spelling that the pattern lets in', () => {
+  test('are found for every spelling that matches the pattern', () => {
     const spelling = fc
       .constantFrom(...LOCALES)
       .chain((code) =>
@@ -66,7 +66,7 @@ describe('the locales', () => {
 })
 
 describe('every locale', () => {
-  test.each(LOCALES)('%s has all records, whole and in shape', async (locale) => {
+  test.each(LOCALES)('%s has all records with valid fields', async (locale) => {
     const fakers = await openFakers(locale, 7)
     const none = { slugs: 0 }
     for (let i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ const isImportable = matches({
 })
 
 describe('text', () => {
-  test('has the fields of its method and no others', async () => {
+  test('has only the fields of its method', async () => {
     const fields = Object.fromEntries(
       await Promise.all(
         LOREM_METHODS.map(async (method) => [
@@ -128,13 +128,13 @@ describe('text', () => {
     })
   })
 
-  test('of a profile has every field of the reply, and its text as value', async () => {
+  test('of a profile has every field, and its text as value', async () => {
     const profile = await lorem({ wordLength: '5' })
     expect(Object.keys(profile).sort()).toEqual(Object.keys(LoremRecord.properties).sort())
     expect(profile.value).toBe(profile.text)
   })
 
-  test('leaves word lengths out when none was asked for', async () => {
+  test('has no word lengths if the form has none', async () => {
     expect(await lorem({ method: 'word' })).toEqual({
       method: 'word',
       value: expect.any(String),
@@ -167,16 +167,16 @@ describe('text', () => {
   test.each([
     ['sentences', ' '],
     ['paragraphs', '\n'],
-  ] as const)('of %s is joined by %o unless told otherwise', async (method, separator) => {
+  ] as const)('of %s is joined by %o by default', async (method, separator) => {
     expect(await lorem({ method })).toMatchObject({ separator })
     expect(await lorem({ method, separator: '' })).toMatchObject({ separator: '' })
   })
 
-  test('ignores what its method does not use', async () => {
+  test('ignores parameters that its method does not use', async () => {
     expect(await lorem({ method: 'words', lineCount: '3', separator: '|', strategy: 'fail' })).toEqual(await lorem({ method: 'words' }))
   })
 
-  test('refuses to fail silently when no word is long enough', async () => {
+  test('is refused with the strategy `fail` if no word is long enough', async () => {
     await expect(lorem({ method: 'word', wordLength: '14', strategy: 'fail' }, 1, 'ja')).rejects.toMatchObject({
       code: 'validation_failed',
       status: 422,
@@ -184,20 +184,20 @@ describe('text', () => {
     })
   })
 
-  test.each(STRATEGIES.filter((strategy) => strategy !== 'fail'))('takes another word by the strategy %s', async (strategy) => {
+  test.each(STRATEGIES.filter((strategy) => strategy !== 'fail'))('uses another word with the strategy %s', async (strategy) => {
     const record = await lorem({ method: 'word', wordLength: '14', strategy }, 1, 'ja')
     expect(record).toMatchObject({ wordLength: 14, strategy })
     expect(record.word).not.toBe('')
   })
 })
 
-describe('a shop', () => {
+describe('commerce', () => {
   let fakers: Fakers
   beforeAll(async () => {
     fakers = await openFakers('en', 3)
   })
 
-  test('has the fields of its method and no others', () => {
+  test('has only the fields of its method', () => {
     const fields = (method: (typeof COMMERCE_METHODS)[number]) => Object.keys(commerceRecord(fakers, method, commerceSettings({}))).sort()
     expect(fields('price')).toEqual(['method', 'price', 'priceDecimalPlaces', 'priceMax', 'priceMin', 'priceSymbol', 'value'])
     expect(fields('isbn')).toEqual(['isbn', 'isbnSeparator', 'isbnVariant', 'method', 'value'])
@@ -205,7 +205,7 @@ describe('a shop', () => {
     expect(fields('profile')).toEqual(Object.keys(CommerceRecord.properties).sort())
   })
 
-  test('repeats its settings as numbers and text', () => {
+  test('returns its settings as numbers and text', () => {
     const settings = commerceSettings({
       priceMin: '-.5',
       priceMax: '+10',
@@ -226,7 +226,7 @@ describe('a shop', () => {
   })
 
   test.each([[{ priceMin: '5', priceMax: '4' }], [{ priceMin: '1000.01' }], [{ priceMax: '0.99' }]])(
-    'refuses a lowest price above the highest: %o',
+    'refuses a minimum price above the maximum: %o',
     (form) => {
       expect(() => commerceSettings(form)).toThrow(expect.objectContaining({ code: 'validation_failed', param: 'priceMin' }))
     },
@@ -239,7 +239,7 @@ describe('a shop', () => {
     [9.999, { priceMin: 0, priceMax: 9.999, priceDecimalPlaces: 2, priceSymbol: '' }, '9.99'],
     [1.001, { priceMin: 1.001, priceMax: 2, priceDecimalPlaces: 2, priceSymbol: '' }, '1.01'],
     [7, { priceMin: 7, priceMax: 7, priceDecimalPlaces: 0, priceSymbol: 'kr ' }, 'kr 7'],
-  ])('writes %d within %o as %s', (amount, settings, price) => expect(writePrice(amount, settings)).toBe(price))
+  ])('formats %d within %o as %s', (amount, settings, price) => expect(formatPrice(amount, settings)).toBe(price))
 
   test('keeps prices within their bounds, of either sign', () => {
     const cents = fc.integer({ min: -1e14, max: 1e14 })
@@ -257,12 +257,12 @@ describe('a shop', () => {
     )
   })
 
-  test('draws unlike prices when a bound is negative', () => {
+  test('draws different prices if a bound is negative', () => {
     const settings = commerceSettings({ priceMin: '-100' })
     expect(new Set(Array.from({ length: 20 }, () => commerceRecord(fakers, 'price', settings).price)).size).toBeGreaterThan(15)
   })
 
-  test('prints ISBNs whose check digit is right', () => {
+  test('generates ISBNs with correct check digits', () => {
     for (let i = 0; i < 200; i++) {
       const thirteen = commerceRecord(fakers, 'isbn', commerceSettings({})).value.replaceAll('-', '')
       expect(thirteen).toMatch(/^97[89]\d{10}$/)
@@ -273,8 +273,8 @@ describe('a shop', () => {
   })
 })
 
-describe('a kitchen', () => {
-  test('has the field of its method, or all of them with the dish as value', async () => {
+describe('food', () => {
+  test('has the field of its method, or all fields with the dish as value', async () => {
     const fakers = await openFakers('en', 3)
     expect(Object.keys(foodRecord(fakers, 'spice'))).toEqual(['method', 'value', 'spice'])
     const profile = foodRecord(fakers, 'profile')

@@ -1,7 +1,7 @@
-/** The languages of the generators, and the generators themselves, which are loaded when first asked for. */
+/** The locales of the generators, and the generators themselves, which are loaded at their first use. */
 import type { Faker } from '@faker-js/faker'
 
-/** Every locale of the pinned faker but `base`, under its own code (D-GEN-3). */
+/** Every locale of the pinned faker except `base` (D-GEN-3). */
 // biome-ignore format: a table of codes reads better in columns
 export const LOCALES = [
   'af_ZA', 'ar', 'az', 'bn_BD', 'cs_CZ', 'cy', 'da', 'de', 'de_AT', 'de_CH', 'dv', 'el', 'en', 'en_AU', 'en_AU_ocker',
@@ -16,22 +16,22 @@ export type LocaleCode = (typeof LOCALES)[number]
 
 const spellings = (code: string) => code.replaceAll('_', '[_-]')
 
-/** Matches every accepted spelling of every code: any case, `-` for `_`. */
+/** Matches every accepted spelling of every code: any case, and `-` or `_`. */
 export const LOCALE_PATTERN = `^(?i:${LOCALES.map(spellings).join('|')})$`
 
-/** The code that `asked` spells. It must have matched `LOCALE_PATTERN`. */
+/** The canonical code of a locale. `asked` must match `LOCALE_PATTERN`. */
 export function canonicalLocale(asked: string): LocaleCode {
   const code = LOCALES.find((code) => new RegExp(`^${spellings(code)}$`, 'iu').test(asked))
-  if (!code) throw new Error('a locale that no schema has checked')
+  if (!code) throw new Error('The locale does not match LOCALE_PATTERN.')
   return code
 }
 
-/** One seeded source of chance and two tongues that share it: `english` speaks where the locale has no usable words. */
+/** Two generators that share one seeded source of randomness. `english` is for data that the locale does not have. */
 export type Fakers = { faker: Faker; english: Faker }
 
 /**
- * Generators of one request (D-GEN-4), with English for what the locale lacks.
- * The package costs up to 200 ms and 40 MB, and most servers never use it: hence the late import.
+ * The generators of one request (D-GEN-4). The package is imported at its first use, because that takes up to 200 ms and 40 MB, and
+ * most servers never need it.
  */
 export async function openFakers(locale: LocaleCode, seed: number): Promise<Fakers> {
   const { allLocales, Faker, generateMersenne53Randomizer } = await import('@faker-js/faker')

@@ -8,31 +8,31 @@ type Field = Exclude<LoremRecord['method'], 'profile'>
 
 export type LoremSettings = { ranges: Ranges; strategy: Strategy; separator: string | undefined }
 
-/** What the form asks of the text generator (D-GEN-7). Refuses with 422 a Min above its Max. */
+/** The settings of a form (D-GEN-7). Throws 422 if a Min is above its Max. */
 export const loremSettings = (form: LoremForm): LoremSettings => ({
   ranges: resolveRanges(form),
   strategy: form.strategy ?? 'any-length',
   separator: form.separator,
 })
 
-const SENTENCES_JOINED_BY = ' '
-const PARAGRAPHS_JOINED_BY = '\n'
+const SENTENCE_SEPARATOR = ' '
+const PARAGRAPH_SEPARATOR = '\n'
 
 type Write = (fakers: Fakers, size: number | undefined, settings: LoremSettings) => string
 
-/** Each field, the unit that sizes it, and how it is written. */
+/** Each field with the unit of its size and the function that generates it. */
 const FIELDS: Record<Field, { unit?: Unit; write: Write }> = {
   word: { unit: 'wordLength', write: word },
   words: { unit: 'wordCount', write: ({ faker }, size) => faker.lorem.words(size) },
   sentence: { unit: 'wordCount', write: ({ faker }, size) => faker.lorem.sentence(size) },
   sentences: {
     unit: 'sentenceCount',
-    write: ({ faker }, size, { separator }) => faker.lorem.sentences(size, separator ?? SENTENCES_JOINED_BY),
+    write: ({ faker }, size, { separator }) => faker.lorem.sentences(size, separator ?? SENTENCE_SEPARATOR),
   },
   paragraph: { unit: 'sentenceCount', write: ({ faker }, size) => faker.lorem.paragraph(size) },
   paragraphs: {
     unit: 'paragraphCount',
-    write: ({ faker }, size, { separator }) => faker.lorem.paragraphs(size, separator ?? PARAGRAPHS_JOINED_BY),
+    write: ({ faker }, size, { separator }) => faker.lorem.paragraphs(size, separator ?? PARAGRAPH_SEPARATOR),
   },
   lines: { unit: 'lineCount', write: ({ faker }, size) => faker.lorem.lines(size) },
   slug: { unit: 'wordCount', write: slug },
@@ -41,7 +41,7 @@ const FIELDS: Record<Field, { unit?: Unit; write: Write }> = {
 
 const ALL_FIELDS = Object.keys(FIELDS) as Field[]
 
-/** One record: the fields of its method, and what was drawn for them. Every count is drawn once. */
+/** Generates a record: the fields of the method and their sizes. Every size is drawn once. */
 export function loremRecord(fakers: Fakers, method: LoremRecord['method'], settings: LoremSettings): LoremRecord {
   const fields = method === 'profile' ? ALL_FIELDS : [method]
   const sizes = drawSizes(fakers, fields, settings.ranges)
@@ -54,7 +54,7 @@ export function loremRecord(fakers: Fakers, method: LoremRecord['method'], setti
   return { method, value, ...texts, ...sizes, ...echoes(fields, settings) }
 }
 
-/** A size for each unit the fields use, with the bounds it was drawn from, under the names of the reply. */
+/** Draws a size for each unit of the fields. The result has the names of the reply, with the bounds. */
 function drawSizes({ faker }: Fakers, fields: Field[], ranges: Ranges): { [K in Unit | `${Unit}Min` | `${Unit}Max`]?: number } {
   const units = new Set(fields.flatMap((field) => FIELDS[field].unit ?? []))
   const drawn: Record<string, number> = {}
@@ -68,20 +68,20 @@ function drawSizes({ faker }: Fakers, fields: Field[], ranges: Ranges): { [K in 
 function echoes(fields: Field[], { strategy, separator }: LoremSettings): Pick<LoremRecord, 'strategy' | 'separator'> {
   return {
     ...(fields.includes('word') && { strategy }),
-    ...(fields.includes('paragraphs') && { separator: separator ?? PARAGRAPHS_JOINED_BY }),
-    ...(fields.includes('sentences') && { separator: separator ?? SENTENCES_JOINED_BY }),
+    ...(fields.includes('paragraphs') && { separator: separator ?? PARAGRAPH_SEPARATOR }),
+    ...(fields.includes('sentences') && { separator: separator ?? SENTENCE_SEPARATOR }),
   }
 }
 
 function word({ faker }: Fakers, length: number | undefined, { strategy }: LoremSettings): string {
   if (length === undefined) return faker.lorem.word()
   if (strategy === 'fail' && !faker.definitions.lorem.word.some((word) => word.length === length)) {
-    throw fault('validation_failed', 'strategy', `The locale has no word of ${length} characters; choose another \`strategy\`.`)
+    throw fault('validation_failed', 'strategy', `The locale has no word of ${length} characters. Choose another \`strategy\`.`)
   }
   return faker.lorem.word({ length, strategy })
 }
 
-// Scripts without ASCII letters leave nothing but hyphens.
+// A slug in a script without ASCII letters would contain only hyphens.
 function slug({ faker, english }: Fakers, words: number | undefined): string {
   const slug = faker.lorem.slug(words)
   return /[a-z0-9]/.test(slug) ? slug : english.lorem.slug(words)

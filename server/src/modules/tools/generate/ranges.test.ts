@@ -28,9 +28,9 @@ describe('a count', () => {
     [{ wordLength: '7' }, { min: 7, max: 7 }],
     [{ wordLengthMin: '7' }, { min: 7, max: 14 }],
     [{ wordLengthMax: '7' }, { min: 1, max: 7 }],
-  ])('of letters of %o resolves to %o', (form, range) => expect(resolveRanges(form).wordLength).toEqual(range))
+  ])('of characters of %o resolves to %o', (form, range) => expect(resolveRanges(form).wordLength).toEqual(range))
 
-  test('with every Min above its Max is refused, each by name', () => {
+  test('with a Min above its Max is refused, with a fault for each', () => {
     const form = { lineCountMin: '3', lineCountMax: '2', wordLengthMin: '10', wordLengthMax: '9' }
     const refused = (() => {
       try {
@@ -47,7 +47,7 @@ describe('a count', () => {
     ])
   })
 
-  test('always resolves inside its limits, to a range that holds what was asked', () => {
+  test('always resolves to a range within its limits that includes the requested values', () => {
     const asked = fc.constantFrom(...units).chain((unit) => {
       const { min, max } = UNITS[unit].limits
       const some = fc.option(fc.integer({ min, max }), { nil: undefined })

@@ -11,9 +11,9 @@ describe('a seed', () => {
     ['007', 1654607097],
     ['-5', 933895375],
     ['4294967296', 1813816320],
-  ])('%s stands for the number %i', (seed, number) => expect(numericSeed(seed)).toBe(number))
+  ])('%s becomes the number %i', (seed, number) => expect(numericSeed(seed)).toBe(number))
 
-  test('gives unlike numbers for unlike words', () => {
+  test('gives different numbers for different words', () => {
     expect(new Set(['abc', 'xyz', 'abd', ' ', '42 '].map(numericSeed)).size).toBe(5)
   })
 
@@ -23,5 +23,5 @@ describe('a seed', () => {
     ['007', '007'],
     ['4294967296', '4294967296'],
     ['abc', 'abc'],
-  ])('%s is repeated as %o', (seed, echo) => expect(echoSeed(seed)).toBe(echo))
+  ])('%s is returned as %o', (seed, echo) => expect(echoSeed(seed)).toBe(echo))
 })
