@@ -19,17 +19,17 @@ export type MadeUpUser = {
   createdAtMs: number
   data: Json
   devices: { os: string | null; os_version: string | null; model: string | null; app_version: string | null; app_build: string | null }[]
-  /** States by the place of the type among those of the project; absent is the default. */
+  /** Subscription states by the index of the type in the project; absent means the default. */
   states: Record<number, 0 | 1 | 2>
-  /** Membership by the place of the list among those of the project. */
+  /** Memberships by the index of the list in the project. */
   lists: number[]
   history: MadeUpEvent[]
-  /** What was done under an id that turned out to be this person. */
+  /** Events of a user who was merged into this one. */
   mergedHistory: MadeUpEvent[]
 }
 
-/** Ids that rules may mention. */
-export type Mentionable = { lists: number[]; subscriptions: number[]; campaigns: number[] }
+/** The ids that rules may refer to. */
+export type ReferenceIds = { lists: number[]; subscriptions: number[]; campaigns: number[] }
 
 const HOUR_MS = 3_600_000
 const STEP_MS = 6 * HOUR_MS
@@ -78,7 +78,7 @@ const dataOf = (aroundMs: number): fc.Arbitrary<Json> => {
 }
 
 /** What somebody did around an instant. */
-export const histories = (aroundMs: number, { lists, campaigns }: Mentionable, maxLength = 8): fc.Arbitrary<MadeUpEvent[]> =>
+export const histories = (aroundMs: number, { lists, campaigns }: ReferenceIds, maxLength = 8): fc.Arbitrary<MadeUpEvent[]> =>
   fc.array(
     fc.record({
       name: fc.constantFrom(...EVENT_NAMES),
@@ -101,7 +101,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3 
 const versions = maybe(fc.constantFrom('17.1', '17', '18'))
 
 /** Somebody, with all that rules ask about. */
-export const users = (aroundMs: number, mentionable: Mentionable): fc.Arbitrary<MadeUpUser> =>
+export const users = (aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrary<MadeUpUser> =>
   fc.record({
     email: maybe(fc.constantFrom('kim@example.com', 'prose@example.com', 'kim@example.org')),
     phone: maybe(fc.constantFrom('+61412345678', '+14155552671')),
@@ -123,15 +123,15 @@ export const users = (aroundMs: number, mentionable: Mentionable): fc.Arbitrary<
       { maxLength: 2 },
     ),
     states: fc
-      .array(fc.tuple(fc.nat(Math.max(0, mentionable.subscriptions.length - 1)), fc.constantFrom(0 as const, 1 as const, 2 as const)), {
+      .array(fc.tuple(fc.nat(Math.max(0, referenceIds.subscriptions.length - 1)), fc.constantFrom(0 as const, 1 as const, 2 as const)), {
         maxLength: 2,
       })
       .map((pairs) => Object.fromEntries(pairs) as Record<number, 0 | 1 | 2>),
-    lists: fc.subarray(mentionable.lists.map((_, place) => place)),
-    history: histories(aroundMs, mentionable),
+    lists: fc.subarray(referenceIds.lists.map((_, place) => place)),
+    history: histories(aroundMs, referenceIds),
     mergedHistory: fc.oneof(
       { weight: 3, arbitrary: fc.constant<MadeUpEvent[]>([]) },
-      { weight: 1, arbitrary: histories(aroundMs, mentionable, 3) },
+      { weight: 1, arbitrary: histories(aroundMs, referenceIds, 3) },
     ),
   })
 
@@ -220,7 +220,7 @@ const counts = fc.oneof(
   fc.record({ exactly: fc.integer({ min: 0, max: 3 }) }),
 )
 
-function events(aroundMs: number, { lists }: Mentionable): fc.Arbitrary<Json> {
+function events(aroundMs: number, { lists }: ReferenceIds): fc.Arbitrary<Json> {
   const dates = fc.oneof(fixedDates(aroundMs), movingDates)
   const edge = fc.oneof(fc.record({ first: dates }), fc.record({ last: dates }))
   const where = fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.record({ where: wheres(aroundMs) }) })
@@ -233,15 +233,15 @@ function events(aroundMs: number, { lists }: Mentionable): fc.Arbitrary<Json> {
 }
 
 /** A condition of any kind; those that mention something only when there is something to mention. */
-function conditions(aroundMs: number, mentionable: Mentionable): fc.Arbitrary<Json> {
-  const { lists, subscriptions, campaigns } = mentionable
+function conditions(aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrary<Json> {
+  const { lists, subscriptions, campaigns } = referenceIds
   const device = fc.record({ device: fc.constantFrom('os', 'os_version', 'model', 'app_version', 'app_build') })
   const bucket = fc.record({ bucket: fc.constantFrom('seed', 'другой') })
   const is = fc.constantFrom('subscribed', 'unsubscribed', 'confirmed')
   const did = fc.constantFrom('opened', 'sent')
   return fc.oneof(
     { weight: 6, arbitrary: attributes(aroundMs) },
-    { weight: 6, arbitrary: events(aroundMs, mentionable) },
+    { weight: 6, arbitrary: events(aroundMs, referenceIds) },
     { weight: 1, arbitrary: merged(device, stringTests) },
     {
       weight: 1,
@@ -266,8 +266,8 @@ function conditions(aroundMs: number, mentionable: Mentionable): fc.Arbitrary<Js
 }
 
 /** A whole rule, up to four levels deep. */
-export function rules(aroundMs: number, mentionable: Mentionable): fc.Arbitrary<Json> {
-  const leaf = conditions(aroundMs, mentionable)
+export function rules(aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrary<Json> {
+  const leaf = conditions(aroundMs, referenceIds)
   const { node } = fc.letrec<{ node: Json; group: Json }>((tie) => ({
     node: fc.oneof({ maxDepth: 3, depthSize: 'small', withCrossShrink: true }, leaf, tie('group')),
     group: fc.oneof(

@@ -6,16 +6,16 @@ const condition = { attribute: 'email', is_set: true }
 const nested = (depth: number): unknown => (depth === 0 ? condition : { not: nested(depth - 1) })
 const wide = (groups: number, each: number) => ({ all: Array.from({ length: groups }, () => ({ any: Array(each).fill(condition) })) })
 
-describe('a rule', () => {
+describe('checkRule', () => {
   test.each<[string, unknown]>([
     ['of one condition', condition],
     ['with groups', { all: [{ any: [condition] }, { none: [condition] }, { not: condition }] }],
     ['of the greatest depth', nested(8)],
     ['of the greatest width', wide(2, 50)],
-    ['with a value that is empty', { attribute: 'data.plan', is: '' }],
+    ['with an empty value', { attribute: 'data.plan', is: '' }],
     ['with a path that has a dot in a key', { attribute: 'data.a\\.b.c', is: 1 }],
     [
-      'with everything an event can have',
+      'with all members of an event condition',
       {
         event: 'purchase',
         at_least: 3,
@@ -27,13 +27,13 @@ describe('a rule', () => {
     ],
     ['with a first time', { event: 'purchase', first: { within_last: '7d' }, since: '2026-01-01' }],
     ['with a count of zero', { event: 'purchase', exactly: 0 }],
-    ['that counts moves of one list', { event: 'list_left', where: [{ attribute: 'data.list_id', is: 3 }] }],
+    ['that counts membership changes of one list', { event: 'list_left', where: [{ attribute: 'data.list_id', is: 3 }] }],
     ['of a list', { list: 12 }],
     ['of a subscription', { subscription: 4, is: 'confirmed' }],
     ['of a campaign', { campaign: 9, did: 'opened', within: '7d' }],
     ['of a device', { device: 'os', one_of: ['iOS', 'Android'] }],
     ['of a bucket', { bucket: 'spring', less_than: 10 }],
-  ])('is one: %s', (_, rule) => expect(checkRule(rule, 'rule')).toEqual([]))
+  ])('accepts a rule %s', (_, rule) => expect(checkRule(rule, 'rule')).toEqual([]))
 
   test.each<[unknown, [code: string, param: string][]]>([
     [null, [['parameter_invalid_format', 'rule']]],
@@ -132,7 +132,7 @@ describe('a rule', () => {
     [{ bucket: 'spring', is: 'x' }, [['parameter_invalid_format', 'rule.is']]],
     [{ bucket: 'spring', is_set: true }, [['parameter_unknown', 'rule.is_set']]],
     [{ bucket: '', less_than: 10 }, [['parameter_invalid_empty', 'rule.bucket']]],
-  ])('is none: %j', (rule, expected) => {
+  ])('refuses %j', (rule, expected) => {
     const faults = checkRule(rule, 'rule')
     expect(faults.map(({ code, param }) => [code, param])).toEqual(expected)
     for (const { param, message } of faults) {
@@ -142,7 +142,7 @@ describe('a rule', () => {
     }
   })
 
-  test('has its faults named where they are', () => {
+  test('reports each fault with its full path', () => {
     const rule = { all: [condition, { event: 'purchase', where: [{ attribute: 'data.total', greater_than: 'much' }] }, { list: -1 }] }
     expect(checkRule(rule, 'rule')).toEqual([
       {

@@ -1,4 +1,4 @@
-/** Is a value a rule? What comes from outside is asked here; everything else in this folder trusts the answer. */
+/** Checks that a value is a rule. The other code of this folder relies on it. */
 import type { Fault } from '../../lib/errors.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import type { ConditionKind } from './conditions/condition.ts'
@@ -9,12 +9,17 @@ const DEPTH_MAX = 8
 const CHILDREN_MAX = 50
 const CONDITIONS_MAX = 100
 
-/** Everything that is wrong with a rule that stands at `param`, such as `rule.all[1].where[0].greater_than`. Empty when it is one. */
+/** The faults of a rule at `param`, each with its full path, such as `rule.all[1].where[0].greater_than`. */
 export function checkRule(value: unknown, param: string): Fault[] {
   const faults = nodeFaults(value, param, 0)
   if (faults.length > 0) return faults
   if (conditionsOf(value as Rule).length <= CONDITIONS_MAX) return []
-  return [broken(param, `A rule may have at most ${CONDITIONS_MAX} conditions. Make lists of parts of \`${param}\` and mention those.`)]
+  return [
+    broken(
+      param,
+      `A rule may have at most ${CONDITIONS_MAX} conditions. Create lists for parts of \`${param}\` and use conditions on those lists.`,
+    ),
+  ]
 }
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
@@ -32,12 +37,15 @@ function nodeFaults(value: unknown, path: string, depth: number): Fault[] {
   const names = NAMES.filter((name) => Object.hasOwn(value, name))
   const [name] = names
   if (name === undefined) {
-    const message = `In \`${path}\` one of ${NAMES.map((one) => `\`${one}\``).join(', ')} is missing.`
+    const message = `The rule \`${path}\` must have one of ${NAMES.map((one) => `\`${one}\``).join(', ')}.`
     return [{ code: 'parameter_missing', param: path, message }]
   }
   if (names.length > 1) {
     return [
-      broken(path, `In \`${path}\` there must be only one of ${names.map((one) => `\`${one}\``).join(', ')}. Put the others into \`all\`.`),
+      broken(
+        path,
+        `The rule \`${path}\` can have only one of ${names.map((one) => `\`${one}\``).join(', ')}. Combine several with \`all\`.`,
+      ),
     ]
   }
   const group = GROUPS.find((one) => one === name)
@@ -49,7 +57,9 @@ function groupFaults(value: Record<string, unknown>, is: Group['is'], path: stri
   if (others.length > 0) return others.slice(0, CHILDREN_MAX).map((name) => unknown(`${path}.${name}`))
   const at = `${path}.${is}`
   if (depth > DEPTH_MAX)
-    return [broken(path, `Rules may be nested at most ${DEPTH_MAX} levels deep. Make a list of \`${path}\` and mention that.`)]
+    return [
+      broken(path, `Rules may be nested at most ${DEPTH_MAX} levels deep. Create a list for \`${path}\` and use a condition on that list.`),
+    ]
   const inside = value[is]
   if (is === 'not') return nodeFaults(inside, at, depth)
   if (!Array.isArray(inside)) return [badShape(at, 'an array')]
@@ -74,11 +84,11 @@ function conditionFaults(value: object, path: string): Fault[] {
   const check = shapes.get(kind) ?? checker(kind.shape)
   shapes.set(kind, check)
   const { faults } = check(value)
-  return (faults.length > 0 ? faults : (kind.faults?.(value) ?? [])).map((fault) => placed(fault, path))
+  return (faults.length > 0 ? faults : (kind.faults?.(value) ?? [])).map((fault) => withFullPath(fault, path))
 }
 
-/** Kinds know a fault by its place in the condition, the whole of which is `body`. */
-function placed({ code, param = 'body', message }: Fault, path: string): Fault {
+/** Replaces the param of a fault, which is relative to the condition, by the full path. `body` stands for the condition itself. */
+function withFullPath({ code, param = 'body', message }: Fault, path: string): Fault {
   const full = param === 'body' ? path : `${path}.${param}`
   return { code, param: full, message: message.replaceAll(`\`${param}\``, `\`${full}\``) }
 }

@@ -51,8 +51,8 @@ const everything: Rule = {
 describe('a compiled rule', () => {
   const compiled = compileRule(everything)
 
-  test('says what it mentions', () => {
-    expect([...compiled.mentions].sort()).toEqual(
+  test('has its dependencies and needs', () => {
+    expect([...compiled.dependencies].sort()).toEqual(
       [
         'attribute:data.address',
         'attribute:timezone',
@@ -73,7 +73,7 @@ describe('a compiled rule', () => {
     expect(compiled.needs).toEqual({ user: true, subscriptions: true, devices: true, lists: true })
   })
 
-  test('says where it mentions it', () => {
+  test('has its references with their paths', () => {
     expect(referencesOf(everything)).toEqual([
       { kind: 'list', id: 12, param: 'all[1].not.list' },
       { kind: 'subscription', id: 4, param: 'all[2].subscription' },
@@ -90,9 +90,11 @@ describe('a compiled rule', () => {
     [{ event: 'a', exactly: 3 }, 4, 'latest'],
     [{ event: 'a', first: { within_last: '7d' } }, 1, 'earliest'],
     [{ event: 'a', last: { within_last: '7d' } }, 1, 'latest'],
-  ])('keeps no more times than matter: %j', (rule, count, keep) => expect(compileRule(rule).trackers).toMatchObject([{ count, keep }]))
+  ])('tracks only as many times as it needs: %j', (rule, count, keep) =>
+    expect(compileRule(rule).trackers).toMatchObject([{ count, keep }]),
+  )
 
-  test('asks for nothing that it does not need', () => {
+  test('has no needs if it uses no facts', () => {
     expect(compileRule({ bucket: 'spring', less_than: 10 }).needs).toEqual({
       user: false,
       subscriptions: false,
@@ -101,7 +103,7 @@ describe('a compiled rule', () => {
     })
   })
 
-  test('explains itself', () => {
+  test('explains its result with the evidence', () => {
     const explained = explainRule(compiled, kim, NOW_MS)
     expect(matches(Explanation)(explained)).toBeNull()
     expect(explained.passes).toBe(false)
@@ -129,31 +131,31 @@ describe('a compiled rule', () => {
 })
 
 test.each<[Rule, number, boolean]>([
-  // The second of two purchases leaves the window of 7 days, in which it was three days ago.
+  // Of two purchases, the earlier one was three days ago, so it leaves the window of 7 days in 4 days.
   [{ event: 'purchase', at_least: 2, within: '7d' }, 4 * DAY_MS, true],
   [{ event: 'purchase', at_least: 1, within: '7d' }, 6 * DAY_MS, true],
   [{ event: 'purchase', at_most: 1, within: '7d' }, 4 * DAY_MS, false],
   [{ event: 'purchase', last: { more_than_ago: '2d' } }, DAY_MS, false],
   [{ attribute: 'created_at', within_last: '2d' }, DAY_MS, true],
-])('%j turns when its window ends', (rule, inMs, before) => {
-  const { holds, nextTurn } = compileRule(rule)
-  expect(nextTurn(kim, NOW_MS)).toBe(NOW_MS + inMs)
+])('%j changes when its window ends', (rule, inMs, before) => {
+  const { holds, nextChangeAt } = compileRule(rule)
+  expect(nextChangeAt(kim, NOW_MS)).toBe(NOW_MS + inMs)
   expect(holds(kim, NOW_MS + inMs - 1)).toBe(before)
   expect(holds(kim, NOW_MS + inMs)).toBe(!before)
 })
 
-test('a rule that only new facts can change has no turn', () => {
+test('a rule that does not depend on time has no next change', () => {
   expect(
     compileRule({
       all: [
         { event: 'purchase', at_least: 2 },
         { attribute: 'data.plan', is: 'pro' },
       ],
-    }).nextTurn(kim, NOW_MS),
+    }).nextChangeAt(kim, NOW_MS),
   ).toBeNull()
 })
 
-test('a hundred buckets share people out evenly', () => {
+test('buckets distribute users evenly', () => {
   const { holds } = compileRule({ bucket: 'spring', less_than: 25 })
   const inside = Array.from({ length: 4000 }, (_, id) => id + 1).filter((id) => holds({ ...kim, id }, NOW_MS))
   expect(inside.length).toBeGreaterThan(900)

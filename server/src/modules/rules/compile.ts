@@ -1,4 +1,4 @@
-/** A rule made ready to be asked about many people, many times. */
+/** Compiles a rule for evaluation on many users. */
 import type { CompiledCondition, Dependency, Need, Reference, Tracker, UserFacts } from './conditions/condition.ts'
 import { passesWhere } from './conditions/event-data.ts'
 import { conditionsOf, groupOf, kindOf } from './nodes.ts'
@@ -8,19 +8,19 @@ export type { Dependency, Tracker, UserFacts } from './conditions/condition.ts'
 
 export type CompiledRule = {
   rule: Rule
-  mentions: ReadonlySet<Dependency>
-  /** One for each condition that counts events, in the order of the conditions. */
+  dependencies: ReadonlySet<Dependency>
+  /** One for each condition on events, in the order of the conditions. */
   trackers: readonly Tracker[]
   references: { lists: number[]; subscriptions: number[]; campaigns: number[] }
   needs: Record<Need, boolean>
-  /** Those of the rule, as they stand in it; `path` is relative to the rule. */
+  /** The conditions in the order of the rule; `path` is relative to the rule. */
   conditions: readonly { path: string; condition: Condition; compiled: CompiledCondition }[]
   holds(facts: UserFacts, nowMs: number): boolean
-  /** The earliest instant after now at which any condition may change by time alone; null when none. */
-  nextTurn(facts: UserFacts, nowMs: number): number | null
+  /** The earliest instant after now at which a condition can change because time passes; null if none can. */
+  nextChangeAt(facts: UserFacts, nowMs: number): number | null
 }
 
-/** Compiles a rule that has been checked. */
+/** Compiles a checked rule. */
 export function compileRule(rule: Rule): CompiledRule {
   const trackers: Tracker[] = []
   const conditions = conditionsOf(rule).map(({ path, condition }) => {
@@ -29,18 +29,18 @@ export function compileRule(rule: Rule): CompiledRule {
     return { path, condition, compiled }
   })
   const compiled = new Map(conditions.map((entry) => [entry.condition, entry.compiled]))
-  const mentioned = referencesOf(rule)
-  const idsOf = (kind: Reference['kind']) => [...new Set(mentioned.filter((one) => one.kind === kind).map(({ id }) => id))]
-  const asks = (need: Need) => conditions.some((entry) => entry.compiled.needs === need)
+  const references = referencesOf(rule)
+  const idsOf = (kind: Reference['kind']) => [...new Set(references.filter((one) => one.kind === kind).map(({ id }) => id))]
+  const hasNeed = (need: Need) => conditions.some((entry) => entry.compiled.needs === need)
   return {
     rule,
-    mentions: new Set(conditions.flatMap((entry) => entry.compiled.mentions)),
+    dependencies: new Set(conditions.flatMap((entry) => entry.compiled.dependencies)),
     trackers,
     references: { lists: idsOf('list'), subscriptions: idsOf('subscription'), campaigns: idsOf('campaign') },
-    needs: { user: asks('user'), subscriptions: asks('subscriptions'), devices: asks('devices'), lists: asks('lists') },
+    needs: { user: hasNeed('user'), subscriptions: hasNeed('subscriptions'), devices: hasNeed('devices'), lists: hasNeed('lists') },
     conditions,
     holds: holdsOf(rule, compiled),
-    nextTurn: nextTurnOf([...compiled.values()]),
+    nextChangeAt: nextChangeOf([...compiled.values()]),
   }
 }
 
@@ -74,16 +74,16 @@ function holdsOf(rule: Rule, compiled: ReadonlyMap<Condition, CompiledCondition>
   }
 }
 
-function nextTurnOf(conditions: CompiledCondition[]): CompiledRule['nextTurn'] {
-  const turning = conditions.flatMap(({ nextTurn }) => nextTurn ?? [])
+function nextChangeOf(conditions: CompiledCondition[]): CompiledRule['nextChangeAt'] {
+  const functions = conditions.flatMap(({ nextChangeAt }) => nextChangeAt ?? [])
   return (facts, nowMs) => {
     let next = Number.POSITIVE_INFINITY
-    for (const nextTurn of turning) next = Math.min(next, nextTurn(facts, nowMs))
+    for (const nextChangeAt of functions) next = Math.min(next, nextChangeAt(facts, nowMs))
     return next === Number.POSITIVE_INFINITY ? null : next
   }
 }
 
-/** Everything that a rule names by an id; `param` is relative to the rule. */
+/** The references of a rule; `param` is relative to the rule. */
 export const referencesOf = (rule: Rule): Reference[] =>
   conditionsOf(rule).flatMap(({ path, condition }) =>
     (kindOf(condition).references?.(condition) ?? []).map((found) => ({
@@ -92,7 +92,7 @@ export const referencesOf = (rule: Rule): Reference[] =>
     })),
   )
 
-/** Does a tracker keep this event? Its window is for the one who reads the times. */
+/** Whether a tracker counts this event. The window of the tracker is checked later, when its times are read. */
 export const matchesTracker = (
   tracker: Tracker,
   event: { name: string; data: Record<string, unknown>; createdAtMs: number },

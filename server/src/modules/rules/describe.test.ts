@@ -63,7 +63,7 @@ test.each<[Rule, string]>([
   [{ campaign: 8, did: 'bounced' }, 'bounced on the campaign 8'],
   [{ device: 'os', is: 'iOS' }, 'has a device whose operating system is “iOS”'],
   [{ bucket: 'spring', less_than: 10 }, 'bucket “spring” is less than 10'],
-])('%j reads well', (rule, sentence) => {
+])('%j is described as: %s', (rule, sentence) => {
   expect(checkRule(rule, 'rule')).toEqual([])
   expect(describeRule(rule, names)).toBe(sentence)
 })

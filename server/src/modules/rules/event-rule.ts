@@ -1,4 +1,4 @@
-/** The rule of a trigger: conditions on an event's data and on its user, in the language of list rules. Pure. */
+/** Event rules of trigger campaigns: conditions on an event's data and on its user, as in list rules. Pure. */
 import { type Static, Type } from 'typebox'
 import type { Fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
@@ -8,7 +8,7 @@ import { type EventTest, type Rule, RuleSchema } from './rule.ts'
 
 const TESTS_MAX = 20
 
-/** What a trigger asks of an event and its person. What is inside is said by the rules of lists. */
+/** An event rule. Its conditions are checked as in list rules. */
 export const EventRule = Exact(
   {
     where: Type.Optional(
@@ -16,13 +16,13 @@ export const EventRule = Exact(
         type: 'array',
         minItems: 1,
         maxItems: TESTS_MAX,
-        description: 'Tests of the data of the event, all of which must pass, as in the `where` of a list’s rule.',
+        description: 'Tests of the event’s data, as in the `where` of a list rule. All of them must pass.',
       }),
     ),
-    user: Type.Optional(Type.Unsafe<Rule>({ ...RuleSchema, description: 'What must be so of the user, as in the rule of a list.' })),
+    user: Type.Optional(Type.Unsafe<Rule>({ ...RuleSchema, description: 'A rule that the user must match, as in lists.' })),
   },
   {
-    description: 'Which events a trigger campaign fires on, and for whom.',
+    description: 'Which events and users a trigger campaign is sent for.',
     examples: [{ where: [{ attribute: 'data.total', greater_than: 50 }], user: { attribute: 'data.plan', is: 'pro' } }],
   },
 )
@@ -30,13 +30,13 @@ export type EventRule = Static<typeof EventRule>
 
 const PARAM = 'event_rule'
 
-/** The tests as a condition on an event, which is what lists know. Its name does not matter: it is that of the campaign. */
+/** The tests as a condition of a list rule. The event name does not matter, because the campaign has it. */
 const asCondition = (where: EventTest[]) => ({ event: 'event', where })
 
-/** What is wrong with a rule of the right shape. */
+/** The faults of an event rule whose shape is correct. */
 export function eventRuleFaults({ where, user }: EventRule): Fault[] {
   if (where === undefined && user === undefined) {
-    return [{ code: 'parameter_missing', param: PARAM, message: `In \`${PARAM}\` one of \`where\`, \`user\` is missing.` }]
+    return [{ code: 'parameter_missing', param: PARAM, message: `The parameter \`${PARAM}\` must have \`where\`, \`user\` or both.` }]
   }
   return [
     ...(where === undefined ? [] : checkRule(asCondition(where), PARAM)),
@@ -45,13 +45,13 @@ export function eventRuleFaults({ where, user }: EventRule): Fault[] {
 }
 
 export type CompiledEventRule = {
-  /** Is this an event to fire on, by what it carries? */
+  /** Whether the event's data passes all tests. */
   passes(data: Record<string, unknown>, nowMs: number): boolean
-  /** What must be so of the person; null when everybody may. */
+  /** The rule that the user must match; null if there is none. */
   user: CompiledRule | null
 }
 
-/** Makes a rule that was checked ready to be asked about many events. */
+/** Compiles a checked event rule for evaluation on many events. */
 export function compileEventRule({ where, user }: EventRule): CompiledEventRule {
   const tracker = where === undefined ? undefined : compileRule(asCondition(where)).trackers[0]
   return {

@@ -1,4 +1,4 @@
-/** Why a rule holds for somebody, or does not. */
+/** Explains why a rule holds for a user or does not. */
 import { type Static, Type } from 'typebox'
 import { Exact, OneOf } from '../../lib/shapes.ts'
 import type { CompiledRule } from './compile.ts'
@@ -8,30 +8,32 @@ import type { Rule } from './rule.ts'
 
 export const Explanation = Exact(
   {
-    path: Type.String({ description: 'Where in the rule; empty for the whole.' }),
+    path: Type.String({ description: 'The path in the rule; empty for the whole rule.' }),
     is: OneOf([...GROUPS, 'condition']),
-    passes: Type.Boolean({ description: 'Does it hold for the user?' }),
-    condition: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'Of a condition: as it is written.' })),
+    passes: Type.Boolean({ description: 'Whether this part of the rule holds for the user.' }),
+    condition: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'The condition as written. Conditions only.' })),
     seen: Type.Optional(
       Type.Unsafe<unknown>({
         description:
-          'Of a condition: what it was decided on. The value of an attribute, or null; `count` and `times` of the events that count, ' +
-          'no more than the condition needs; the `time` of the first or the last; membership; `state` of a subscription; ' +
-          'the value of each device; the number of the bucket.',
+          'The evidence for the result. Conditions only. It is the value of an attribute or null; the `count` and `times` of the ' +
+          'matching events, as many as the condition needs; the `time` of the first or last event; the membership; the `state` of ' +
+          'the subscription; the value of each device; or the number of the bucket.',
       }),
     ),
-    of: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }), { description: 'Of a group: the same for each rule in it.' })),
+    of: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ type: 'object' }), { description: 'The explanations of the rules in the group. Groups only.' }),
+    ),
   },
   { title: 'Explanation' },
 )
 export type Explanation = Static<typeof Explanation>
 
-/** The tree of the rule with what each part of it comes to for a person now. */
+/** The tree of a rule with the result and the evidence of each part for a user now. */
 export function explainRule({ rule, conditions }: CompiledRule, facts: UserFacts, nowMs: number): Explanation {
   const leaves = new Map(
     conditions.map(({ path, condition, compiled }) => [
       path,
-      { path, is: 'condition' as const, passes: compiled.holds(facts, nowMs), condition, seen: compiled.seen(facts, nowMs) },
+      { path, is: 'condition' as const, passes: compiled.holds(facts, nowMs), condition, seen: compiled.evidence(facts, nowMs) },
     ]),
   )
   return explain(rule, '', leaves)

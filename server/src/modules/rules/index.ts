@@ -1,5 +1,5 @@
 /**
- * The rule language: conditions on users and events, combined with `all`, `any` and `not`. Pure: it checks, compiles, describes and
+ * Rules: conditions on users and events, combined with `all`, `any`, `none` and `not`. Pure: this module checks, compiles, describes and
  * explains rules, evaluates them in memory and writes them as SQL. Owns no table. Lists, trigger campaigns and journeys use it.
  */
 export { checkRule } from './check.ts'

@@ -1,4 +1,4 @@
-/** A rule as a tree: groups, and conditions as leaves. */
+/** Reads a rule as a tree of groups, with conditions as leaves. */
 import type { ConditionKind } from './conditions/condition.ts'
 import * as registry from './conditions/index.ts'
 import type { Condition, Rule } from './rule.ts'
@@ -7,12 +7,12 @@ const kinds: Record<string, ConditionKind> = registry
 
 export const KIND_NAMES = Object.keys(kinds)
 
-/** The names of groups; that of `not` holds one rule, those of others several. */
+/** The names of groups. `not` contains one rule, the others several. */
 export const GROUPS = ['all', 'any', 'none', 'not'] as const
 
 export type Group = { is: (typeof GROUPS)[number]; of: readonly Rule[] }
 
-/** The group that a rule is; undefined for a condition. */
+/** Reads a rule as a group; undefined if it is a condition. */
 export function groupOf(rule: Rule): Group | undefined {
   const is = GROUPS.find((name) => Object.hasOwn(rule, name))
   if (!is) return undefined
@@ -24,14 +24,14 @@ export function groupOf(rule: Rule): Group | undefined {
 export const pathIn = (path: string, is: Group['is'], index: number): string =>
   `${path}${path === '' ? '' : '.'}${is}${is === 'not' ? '' : `[${index}]`}`
 
-/** The kind that a condition names. */
+/** The kind of a condition. */
 export function kindOf(condition: object): ConditionKind {
   const name = KIND_NAMES.find((one) => Object.hasOwn(condition, one))
-  if (name === undefined) throw new Error('A condition that was checked is of no kind.')
+  if (name === undefined) throw new Error('A checked condition has no kind.')
   return kinds[name] as ConditionKind
 }
 
-/** The conditions of a rule in the order in which they are written, each with its path. */
+/** The conditions of a rule in the order of the rule, each with its path. */
 export function conditionsOf(rule: Rule, path = ''): { path: string; condition: Condition }[] {
   const group = groupOf(rule)
   if (!group) return [{ path, condition: rule as Condition }]

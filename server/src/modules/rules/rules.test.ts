@@ -7,7 +7,7 @@ import {
   type Json,
   type MadeUpEvent,
   type MadeUpUser,
-  type Mentionable,
+  type ReferenceIds,
   rules,
   users,
 } from '../../../test/arbitrary-rules.ts'
@@ -26,7 +26,7 @@ const CAMPAIGNS = [9, 10]
 const FIRST_ID = 1000
 
 let w: World
-let mentionable: Mentionable
+let referenceIds: ReferenceIds
 let versions: number[]
 let defaults: (0 | 1)[]
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
     sql`insert into lists (project_id, name, type, created_at, updated_at)
         select ${w.projectId}, 'List ' || n, 'static', ${NOW}, ${NOW} from generate_series(1, 2) n returning id`,
   )
-  // Of each list two versions, of which the first is live.
+  // Each list has two versions; the first one is live.
   const made = await w.db.many(
     Id,
     sql`insert into list_versions (project_id, list_id, status, created_at)
@@ -53,21 +53,21 @@ beforeAll(async () => {
   await w.db.run(
     sql`update lists l set live_version_id = (select id from list_versions v where v.list_id = l.id and v.status = 'live') where project_id = ${w.projectId}`,
   )
-  mentionable = { lists: lists.map(({ id }) => id), subscriptions: subscriptions.map(({ id }) => id), campaigns: CAMPAIGNS }
+  referenceIds = { lists: lists.map(({ id }) => id), subscriptions: subscriptions.map(({ id }) => id), campaigns: CAMPAIGNS }
 })
 afterAll(() => w[Symbol.asyncDispose]())
 
-beforeEach(forget)
+beforeEach(clear)
 
-async function forget(): Promise<void> {
+async function clear(): Promise<void> {
   await w.db.run(sql`truncate users, events, tracked_times, list_memberships, user_subscriptions, devices`)
 }
 
 type Saved = { id: number; facts: UserFacts; history: MadeUpEvent[] }
 
-const externalId = (user: MadeUpUser, id: number) => (user.has_external_id ? `person-${id}` : null)
+const externalId = (user: MadeUpUser, id: number) => (user.has_external_id ? `user-${id}` : null)
 
-/** What memory is to know of a person; times are set for each rule. */
+/** The facts of a user for evaluation in memory. Times are set for each rule. */
 function factsOf(user: MadeUpUser, id: number): UserFacts {
   const { email, phone, timezone, locale, anonymous_id, data, has_push_device, createdAtMs, devices } = user
   return {
@@ -84,19 +84,19 @@ function factsOf(user: MadeUpUser, id: number): UserFacts {
       created_at: new Date(createdAtMs),
     },
     times: () => [],
-    isIn: (list) => user.lists.includes(mentionable.lists.indexOf(list)),
+    isIn: (list) => user.lists.includes(referenceIds.lists.indexOf(list)),
     subscription: (type) => {
-      const place = mentionable.subscriptions.indexOf(type)
+      const place = referenceIds.subscriptions.indexOf(type)
       return user.states[place] ?? (defaults[place] as 0 | 1)
     },
     devices,
   }
 }
 
-/** Puts people into the tables: each with a signpost behind it, under whose id the merged history stands. */
-async function save(persons: MadeUpUser[]): Promise<Saved[]> {
-  const ids = persons.map((_, index) => FIRST_ID + 2 * index)
-  const users = persons.map((user, index) => ({
+/** Saves users, each with a merged user who has the merged history. */
+async function save(madeUp: MadeUpUser[]): Promise<Saved[]> {
+  const ids = madeUp.map((_, index) => FIRST_ID + 2 * index)
+  const users = madeUp.map((user, index) => ({
     ...factsOf(user, ids[index] as number).user,
     id: ids[index],
     created_at: new Date(user.createdAtMs).toISOString(),
@@ -113,13 +113,13 @@ async function save(persons: MadeUpUser[]): Promise<Saved[]> {
         select id + 1, ${projectId}, id, ${NOW}, ${NOW} from unnest(${ids}::bigint[]) id`,
   )
   await saveEvents(
-    persons.flatMap(({ history, mergedHistory }, index) => [
+    madeUp.flatMap(({ history, mergedHistory }, index) => [
       ...history.map((event) => ({ ...event, user_id: ids[index] as number })),
       ...mergedHistory.map((event) => ({ ...event, user_id: (ids[index] as number) + 1 })),
     ]),
   )
-  await saveRest(persons, ids)
-  return persons.map((user, index) => ({
+  await saveRest(madeUp, ids)
+  return madeUp.map((user, index) => ({
     id: ids[index] as number,
     facts: factsOf(user, ids[index] as number),
     history: [...user.history, ...user.mergedHistory],
@@ -134,17 +134,17 @@ async function saveEvents(events: (MadeUpEvent & { user_id: number })[]): Promis
   )
 }
 
-async function saveRest(persons: MadeUpUser[], ids: number[]): Promise<void> {
+async function saveRest(madeUp: MadeUpUser[], ids: number[]): Promise<void> {
   const { projectId } = w
-  const devices = persons.flatMap((user, index) =>
+  const devices = madeUp.flatMap((user, index) =>
     user.devices.map((device, at) => ({ ...device, user_id: ids[index], device_id: `${index}-${at}` })),
   )
-  const states = persons.flatMap((user, index) =>
-    Object.entries(user.states).map(([place, state]) => ({ user_id: ids[index], id: mentionable.subscriptions[Number(place)], state })),
+  const states = madeUp.flatMap((user, index) =>
+    Object.entries(user.states).map(([place, state]) => ({ user_id: ids[index], id: referenceIds.subscriptions[Number(place)], state })),
   )
-  // In the versions that are not live, everybody is the opposite.
-  const members = persons.flatMap((user, index) =>
-    mentionable.lists.flatMap((_, place) => [
+  // In the other versions the memberships are the opposite.
+  const members = madeUp.flatMap((user, index) =>
+    referenceIds.lists.flatMap((_, place) => [
       { user_id: ids[index], version_id: versions[place], is_member: user.lists.includes(place) },
       { user_id: ids[index], version_id: versions[place + 2], is_member: !user.lists.includes(place) },
     ]),
@@ -167,7 +167,7 @@ async function saveRest(persons: MadeUpUser[], ids: number[]): Promise<void> {
   )
 }
 
-/** The times that a tracker keeps, out of everything that somebody did, by the plainest of ways. */
+/** The times that a tracker keeps of a history, computed in the simplest way. */
 const timesOf = (tracker: Tracker, history: MadeUpEvent[], nowMs: number): number[] =>
   history
     .filter(({ name, data, atMs }) => matchesTracker(tracker, { name, data, createdAtMs: atMs }, nowMs))
@@ -180,25 +180,25 @@ function withTimes(compiled: CompiledRule, { facts, history }: Saved, nowMs: num
   return { ...facts, times: (tracker) => times[tracker] as number[] }
 }
 
-type Answer = { id: number; conditions: boolean[]; holds: boolean; turn: number | null }
+type Answer = { id: number; conditions: boolean[]; holds: boolean; nextChangeAt: number | null }
 
 const Row = Type.Object({
   id: Type.Integer(),
   holds: Type.Boolean(),
-  turn: Type.Unsafe<Date | null>({}),
+  nextChangeAt: Type.Unsafe<Date | null>({}),
   conditions: Type.Array(Type.Boolean()),
 })
 
 async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | null): Promise<Answer[]> {
   const source = trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds }
-  const { columns, holds, turn } = ruleSql(compiled, { projectId: w.projectId, now, source, tables: ruleTables })
+  const { columns, holds, nextChangeAt } = ruleSql(compiled, { projectId: w.projectId, now, source, tables: ruleTables })
   const each = raw(compiled.conditions.map((_, index) => `p.c${index}`).join(', '))
   const rows = await w.db.many(
     Row,
-    sql`select p.id, ${holds} as holds, ${turn} as turn, array[${each}] as conditions
+    sql`select p.id, ${holds} as holds, ${nextChangeAt} as "nextChangeAt", array[${each}] as conditions
         from (select u.id, ${columns} from users u where u.project_id = ${w.projectId} and u.merged_into is null) p order by p.id`,
   )
-  return rows.map((row) => ({ ...row, turn: row.turn?.getTime() ?? null }))
+  return rows.map((row) => ({ ...row, nextChangeAt: row.nextChangeAt?.getTime() ?? null }))
 }
 
 async function saveTimes(compiled: CompiledRule, saved: Saved[], nowMs: number): Promise<number[]> {
@@ -214,37 +214,37 @@ async function saveTimes(compiled: CompiledRule, saved: Saved[], nowMs: number):
   return compiled.trackers.map((_, index) => index + 1)
 }
 
-test('memory, the events and the times kept of them say the same of everybody', async () => {
+test('evaluation in memory, on events and on tracked times has the same results', async () => {
   const made = fc.record({
-    persons: fc.array(users(NOW_MS, mentionable), { minLength: 4, maxLength: 8 }),
-    written: fc.array(rules(NOW_MS, mentionable), { minLength: 3, maxLength: 6 }),
+    madeUp: fc.array(users(NOW_MS, referenceIds), { minLength: 4, maxLength: 8 }),
+    written: fc.array(rules(NOW_MS, referenceIds), { minLength: 3, maxLength: 6 }),
     nowMs: fc.oneof(fc.constant(NOW_MS), instants(NOW_MS)),
   })
-  const seen = { true: 0, false: 0, turns: 0 }
+  const totals = { true: 0, false: 0, changes: 0 }
   await fc.assert(
-    fc.asyncProperty(made, async ({ persons, written, nowMs }) => {
-      await forget()
-      const saved = await save(persons)
+    fc.asyncProperty(made, async ({ madeUp, written, nowMs }) => {
+      await clear()
+      const saved = await save(madeUp)
       for (const value of written) {
         expect(checkRule(value, 'rule')).toEqual([])
         const compiled = compileRule(value as Rule)
         const expected = saved.map((user): Answer => {
           const facts = withTimes(compiled, user, nowMs)
           const holds = compiled.holds(facts, nowMs)
-          const turn = compiled.nextTurn(facts, nowMs)
-          seen[`${holds}`]++
-          if (turn !== null) seen.turns++
-          return { id: user.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, turn }
+          const nextChangeAt = compiled.nextChangeAt(facts, nowMs)
+          totals[`${holds}`]++
+          if (nextChangeAt !== null) totals.changes++
+          return { id: user.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, nextChangeAt }
         })
         const now = new Date(nowMs)
         expect(await askSql(compiled, now, await saveTimes(compiled, saved, nowMs))).toEqual(expected)
-        const withoutTurns = (answers: Answer[]) => answers.map(({ turn: _, ...answer }) => answer)
-        expect(withoutTurns(await askSql(compiled, now, null))).toEqual(withoutTurns(expected))
+        const withoutChange = (answers: Answer[]) => answers.map(({ nextChangeAt: _, ...answer }) => answer)
+        expect(withoutChange(await askSql(compiled, now, null))).toEqual(withoutChange(expected))
       }
     }),
     { numRuns: 60 },
   )
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50)
+  for (const count of Object.values(totals)) expect(count).toBeGreaterThan(50)
 }, 120_000)
 
 test.each<[Json, Json, number, boolean]>([
@@ -254,7 +254,7 @@ test.each<[Json, Json, number, boolean]>([
   [{ since: NOW.toISOString() }, {}, -1, false],
   [{ until: NOW.toISOString() }, {}, 0, false],
   [{ until: NOW.toISOString() }, {}, -1, true],
-  // The window is for who reads the times.
+  // The window is checked when the times are read.
   [{ within: '1h' }, {}, -3_600_000, true],
   [{ where: [{ attribute: 'data.total', at_least: 5 }] }, { total: 5 }, 0, true],
   [{ where: [{ attribute: 'data.total', at_least: 5 }] }, {}, 0, false],
@@ -280,7 +280,7 @@ test.each<[Json, Json, number, boolean]>([
     0,
     false,
   ],
-])('of %j a tracker keeps a purchase with %j after %i ms: %s, in SQL too', async (members, data, afterMs, kept) => {
+])('whether a tracker with %j keeps a purchase with %j after %i ms is %s, in SQL too', async (members, data, afterMs, kept) => {
   const [tracker] = compileRule({ event: 'purchase', ...members } as Rule).trackers
   const event = { name: 'purchase', data, atMs: NOW_MS + afterMs }
   expect(matchesTracker(tracker as Tracker, { ...event, createdAtMs: event.atMs }, NOW_MS)).toBe(kept)
@@ -292,15 +292,15 @@ test.each<[Json, Json, number, boolean]>([
   expect(rows.length === 1).toBe(kept)
 })
 
-test('a tracker keeps the same events in SQL', async () => {
+test('a tracker keeps the same events in SQL and in memory', async () => {
   const made = fc.record({
-    history: histories(NOW_MS, mentionable, 30),
-    written: fc.array(rules(NOW_MS, mentionable), { minLength: 5, maxLength: 10 }),
+    history: histories(NOW_MS, referenceIds, 30),
+    written: fc.array(rules(NOW_MS, referenceIds), { minLength: 5, maxLength: 10 }),
   })
   const Place = Type.Object({ place: Type.Integer() })
   await fc.assert(
     fc.asyncProperty(made, async ({ history, written }) => {
-      await forget()
+      await clear()
       await saveEvents(history.map((event, index) => ({ ...event, data: { ...event.data, place: index }, user_id: 1 })))
       for (const tracker of written.flatMap((rule) => compileRule(rule as Rule).trackers)) {
         const rows = await w.db.many(
@@ -317,10 +317,10 @@ test('a tracker keeps the same events in SQL', async () => {
   )
 }, 60_000)
 
-test('nothing changes by time alone before the next turn', () => {
+test('no result changes before the next change because time passes', () => {
   const made = fc.record({
-    user: users(NOW_MS, mentionable),
-    rule: rules(NOW_MS, mentionable),
+    user: users(NOW_MS, referenceIds),
+    rule: rules(NOW_MS, referenceIds),
     startMs: instants(NOW_MS),
     laterMs: fc.array(fc.oneof(instants(NOW_MS), instants(NOW_MS + 40 * 86_400_000)), { minLength: 20, maxLength: 20 }),
   })
@@ -331,26 +331,31 @@ test('nothing changes by time alone before the next turn', () => {
       const saved = { id: 1, facts: factsOf(user, 1), history: [...user.history, ...user.mergedHistory] }
       const facts = withTimes(compiled, saved, startMs)
       const holds = compiled.holds(facts, startMs)
-      const turn = compiled.nextTurn(facts, startMs) ?? Number.POSITIVE_INFINITY
-      expect(turn).toBeGreaterThan(startMs)
-      for (const ms of [...laterMs, turn - 1].filter((at) => at > startMs && Number.isFinite(at))) {
+      const next = compiled.nextChangeAt(facts, startMs) ?? Number.POSITIVE_INFINITY
+      expect(next).toBeGreaterThan(startMs)
+      for (const ms of [...laterMs, next - 1].filter((at) => at > startMs && Number.isFinite(at))) {
         if (compiled.holds(facts, ms) === holds) continue
         changes++
-        expect(turn).toBeLessThanOrEqual(ms)
+        expect(next).toBeLessThanOrEqual(ms)
       }
-      // And there are no more turns than conditions can have.
-      const turnsMax = 2 * compiled.conditions.length
-      let turns = 0
-      for (let at: number | null = turn; turns <= turnsMax && at !== null && Number.isFinite(at); at = compiled.nextTurn(facts, at)) turns++
-      expect(turns).toBeLessThanOrEqual(turnsMax)
+      // There are no more changes than the conditions can have.
+      const changesMax = 2 * compiled.conditions.length
+      let changeCount = 0
+      for (
+        let at: number | null = next;
+        changeCount <= changesMax && at !== null && Number.isFinite(at);
+        at = compiled.nextChangeAt(facts, at)
+      )
+        changeCount++
+      expect(changeCount).toBeLessThanOrEqual(changesMax)
     }),
     { numRuns: 3000 },
   )
   expect(changes).toBeGreaterThan(500)
 })
 
-test('what is explained is what holds', () => {
-  const made = fc.record({ user: users(NOW_MS, mentionable), rule: rules(NOW_MS, mentionable) })
+test('the explanation has the result of the evaluation', () => {
+  const made = fc.record({ user: users(NOW_MS, referenceIds), rule: rules(NOW_MS, referenceIds) })
   fc.assert(
     fc.property(made, ({ user, rule }) => {
       const compiled = compileRule(rule as Rule)

@@ -1,4 +1,4 @@
-/** A rule as parts of a statement over many people. */
+/** Writes a rule as parts of a statement over many users. */
 import { join, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { CompiledRule } from './compile.ts'
 import type { SqlScope } from './conditions/condition.ts'
@@ -8,29 +8,29 @@ import type { Rule } from './rule.ts'
 export { matchesEventSql } from './conditions/event-data.ts'
 
 /**
- * For `select p.id, <holds>, <turn> from (select u.id, <columns> from users u where …) p`. The columns are `c0`, `c1` … for the
- * conditions in the order of the rule, booleans that are never null, and the turns of those that have any.
+ * For `select p.id, <holds>, <nextChangeAt> from (select u.id, <columns> from users u where …) p`. The columns are `c0`, `c1` … for the
+ * conditions in the order of the rule, booleans that are never null, and the next changes of the conditions that depend on time.
  */
-export type RuleSql = { columns: Sql; holds: Sql; turn: Sql }
+export type RuleSql = { columns: Sql; holds: Sql; nextChangeAt: Sql }
 
-/** Asks at `now`, of the events themselves or of the times kept of them. From the events, conditions on them have no turns. */
+/** Evaluates at `now`, on events or on tracked times. On events, conditions on events have no next change. */
 export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): RuleSql {
   const parts = conditions.map(({ compiled }) => compiled.sql(scope))
-  const turns = parts.flatMap(({ turn }, index) => (turn ? [{ turn, name: `t${index}` }] : []))
+  const changes = parts.flatMap(({ nextChangeAt }, index) => (nextChangeAt ? [{ nextChangeAt, name: `t${index}` }] : []))
   return {
     columns: join(
       [
         ...parts.map(({ holds }, index) => sql`${holds} as ${raw(`c${index}`)}`),
-        ...turns.map(({ turn, name }) => sql`${turn} as ${raw(name)}`),
+        ...changes.map(({ nextChangeAt, name }) => sql`${nextChangeAt} as ${raw(name)}`),
       ],
       ', ',
     ),
     holds: holdsSql(rule, numbers()),
-    turn:
-      turns.length === 0
+    nextChangeAt:
+      changes.length === 0
         ? sql`null::timestamptz`
         : sql`least(${join(
-            turns.map(({ name }) => raw(`p.${name}`)),
+            changes.map(({ name }) => raw(`p.${name}`)),
             ', ',
           )})`,
   }
@@ -48,7 +48,7 @@ function holdsSql(rule: Rule, next: () => number): Sql {
   return group.is === 'none' || group.is === 'not' ? sql`(not ${inside})` : inside
 }
 
-/** Conditions are met in the order in which they are numbered. */
+/** Numbers the conditions in the order of the rule. */
 function numbers(): () => number {
   let number = 0
   return () => number++

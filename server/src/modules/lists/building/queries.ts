@@ -152,11 +152,11 @@ export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
  * Fills the memberships of the users with an id above `after` and up to `last`. Users who are no members and need no later check get no
  * row.
  */
-export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, turn }: RuleSql, after: UserId, last: UserId) =>
+export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, nextChangeAt }: RuleSql, after: UserId, last: UserId) =>
   await ctx.db.value(
     Count,
     unprepared(sql`with standing as (
-            select p.id, ${holds} as is_member, ${turn} as next_check_at
+            select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at
             from (select u.id, ${columns} from users u
                   where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}) p
           ), saved as (

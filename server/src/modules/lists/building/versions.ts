@@ -81,7 +81,7 @@ export async function checkClock(ctx: Ctx): Promise<number> {
   for (const { project_id } of ahead) {
     await inProjectTx(ctx, project_id, async (ctx) => {
       const { versions } = await loadRegistry(ctx)
-      const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextTurn))
+      const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextChangeAt))
       await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
       await time.setTime(ctx)
     })

@@ -187,7 +187,7 @@ function decide(
 ): void {
   const wasIn = before?.is_member ?? false
   const isIn = version.rule.holds(facts, nowMs)
-  const nextChange = version.rule.nextTurn(facts, nowMs)
+  const nextChange = version.rule.nextChangeAt(facts, nowMs)
   const known = before?.next_check_at?.getTime() ?? null
   const check = known !== null && known > nowMs && (nextChange === null || known <= nextChange) ? known : nextChange
   if (isIn !== wasIn) {

@@ -90,7 +90,7 @@ function createRegistry(rows: queries.VersionRow[], rules: Map<ListVersionId, { 
   rank(versions)
   const byDependency = new Map<string, Version[]>()
   for (const version of versions) {
-    for (const what of version.rule.mentions) byDependency.set(what, [...(byDependency.get(what) ?? []), version])
+    for (const what of version.rule.dependencies) byDependency.set(what, [...(byDependency.get(what) ?? []), version])
   }
   const live = rows.filter(({ is_live }) => is_live)
   return {
@@ -103,8 +103,8 @@ function createRegistry(rows: queries.VersionRow[], rules: Map<ListVersionId, { 
 }
 
 /** Lists that a rule names, or whose membership changes it counts. */
-const listsNamedBy = ({ mentions }: CompiledRule): ListId[] =>
-  [...mentions].filter((what) => what.startsWith('list:')).map((what) => Number(what.slice('list:'.length)) as ListId)
+const listsNamedBy = ({ dependencies }: CompiledRule): ListId[] =>
+  [...dependencies].filter((what) => what.startsWith('list:')).map((what) => Number(what.slice('list:'.length)) as ListId)
 
 const RANK_MAX = 50
 

@@ -11,7 +11,7 @@ const tracker = (changes: Partial<Tracker>): Tracker => ({
   withinMs: null,
   keep: 'latest',
   count: 3,
-  asksWhen: false,
+  needsTime: false,
   ...changes,
 })
 
@@ -52,6 +52,6 @@ test.each<[string, Partial<Tracker>, number[], boolean]>([
   ['one less is not', {}, [5, 4], false],
   ['in a window they are enough while the last is inside', { withinMs: 8 }, [9, 8, 3], true],
   ['and not any more when it has left', { withinMs: 7 }, [9, 8, 3], false],
-  ['when it was can always change', { asksWhen: true, count: 1 }, [5], false],
+  ['when it was can always change', { needsTime: true, count: 1 }, [5], false],
   ['moves are stored too late to be read again', { names: ['list_left'] }, [5, 4, 3], false],
 ])('%s', (_, changes, times, expected) => expect(isFull(tracker(changes), times, 10)).toBe(expected))

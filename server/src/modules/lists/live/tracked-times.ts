@@ -24,8 +24,8 @@ const GRACE_MS = 86_400_000
  * the last of them leaves the window: what comes meanwhile need not be known before that. Moves between lists are always kept,
  * for they are stored after the lists have been looked at.
  */
-export function isFull({ keep, count, withinMs, names, asksWhen }: Tracker, times: readonly number[], nowMs: number): boolean {
-  if (keep !== 'latest' || asksWhen || times.length < count || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false
+export function isFull({ keep, count, withinMs, names, needsTime }: Tracker, times: readonly number[], nowMs: number): boolean {
+  if (keep !== 'latest' || needsTime || times.length < count || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false
   return withinMs === null || (times[count - 1] as number) > nowMs - withinMs
 }
 

@@ -36,7 +36,7 @@ async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: numb
   const compiled = compileRule(rule)
   const facts = (await loadFacts(ctx, compiled, 'events', [user.id])).get(user.id)
   if (!facts) throw missing('user')
-  const turn = compiled.nextTurn(facts, nowMs)
+  const turn = compiled.nextChangeAt(facts, nowMs)
   return {
     holds: compiled.holds(facts, nowMs),
     next_check_at: turn === null ? null : new Date(turn),
@@ -49,7 +49,7 @@ async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule, u
   const [seen] = await usersForCaller(ctx, [user])
   const hidden = new Set(Object.keys(user.data).filter((key) => !Object.hasOwn(seen?.data ?? {}, key)))
   const isHidden = (mention: string) => mention.startsWith(DATA) && hidden.has(mention.slice(DATA.length))
-  return new Set(conditions.filter(({ compiled }) => compiled.mentions.some(isHidden)).map(({ path }) => path))
+  return new Set(conditions.filter(({ compiled }) => compiled.dependencies.some(isHidden)).map(({ path }) => path))
 }
 
 const DATA = 'attribute:data.'

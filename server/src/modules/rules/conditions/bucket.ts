@@ -9,24 +9,24 @@ import { condition } from './condition.ts'
 const SEED_LENGTH_MAX = 255
 const BUCKETS = 100
 
-/** The first 32 bits of the MD5 of seed and person, as a number from 0 to 99. */
+/** The first 32 bits of the MD5 of seed and user id, as a number from 0 to 99. */
 const bucketOf = (seed: string, id: number) => createHash('md5').update(`${seed}:${id}`).digest().readUInt32BE(0) % BUCKETS
 
-/** Everybody is in one of a hundred equal parts, which depend on the seed and never change. */
+/** Users are divided into a hundred equal buckets, which depend on the seed and never change. */
 export const bucket = condition<BucketCondition>({
-  label: 'Random part',
+  label: 'Random bucket',
   shape: Exact({ bucket: Type.String({ minLength: 1, maxLength: SEED_LENGTH_MAX }), ...comparisonMembers('number') }),
   faults: (given) => comparisonFaults(given, 'number'),
   compile: (given) => {
     const seed = given.bucket
     const { test, sql: testSql } = compileComparison(given)
-    const part = sql`to_jsonb(('x' || left(md5(${seed} || ':' || u.id), 8))::bit(32)::bigint % ${BUCKETS})`
+    const bucketSql = sql`to_jsonb(('x' || left(md5(${seed} || ':' || u.id), 8))::bit(32)::bigint % ${BUCKETS})`
     return {
-      mentions: [],
+      dependencies: [],
       holds: ({ id }, nowMs) => test(bucketOf(seed, id), nowMs),
-      seen: ({ id }) => bucketOf(seed, id),
-      sql: ({ now }) => ({ holds: testSql(part, now) }),
+      evidence: ({ id }) => bucketOf(seed, id),
+      sql: ({ now }) => ({ holds: testSql(bucketSql, now) }),
     }
   },
-  says: (given) => `bucket “${given.bucket}” ${compileComparison(given).says}`,
+  describe: (given) => `bucket “${given.bucket}” ${compileComparison(given).description}`,
 })

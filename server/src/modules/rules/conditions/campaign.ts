@@ -3,21 +3,21 @@ import { CHANNELS, Exact, IdOf, OneOf } from '../../../lib/shapes.ts'
 import { CAMPAIGN_ACTIONS, type CampaignCondition } from '../rule.ts'
 import { condition, type Tracker } from './condition.ts'
 import { compileCount } from './counted.ts'
-import { compilePeriod, periodFaults, periodMembers, sayPeriod } from './period.ts'
+import { compilePeriod, describePeriod, periodFaults, periodMembers } from './period.ts'
 
 const ONCE = { least: 1, most: null }
 
-const SAYS: Record<CampaignCondition['did'], string> = {
+const ACTION_PHRASES: Record<CampaignCondition['did'], string> = {
   sent: 'was sent',
   delivered: 'received',
   opened: 'opened',
   clicked: 'clicked in',
   bounced: 'bounced on',
   complained: 'complained about',
-  failed: 'failed to be sent',
+  failed: 'failed to receive',
 }
 
-/** It counts the events that the system writes about messages. */
+/** Counts the system events about messages. */
 export const campaign = condition<CampaignCondition>({
   label: 'Campaign',
   shape: Exact({ campaign: IdOf<CampaignId>(), did: OneOf(CAMPAIGN_ACTIONS), ...periodMembers }),
@@ -30,12 +30,12 @@ export const campaign = condition<CampaignCondition>({
       ...compilePeriod(given),
       keep: 'latest',
       count: 1,
-      asksWhen: false,
+      needsTime: false,
     }
-    return { mentions: tracker.names.map((name) => `event:${name}` as const), ...compileCount(tracker, ONCE, index) }
+    return { dependencies: tracker.names.map((name) => `event:${name}` as const), ...compileCount(tracker, ONCE, index) }
   },
-  says: (given, names) => {
+  describe: (given, names) => {
     const name = names.campaign(given.campaign)
-    return `${SAYS[given.did]} the campaign ${name === undefined ? given.campaign : `“${name}”`}${sayPeriod(given)}`
+    return `${ACTION_PHRASES[given.did]} the campaign ${name === undefined ? given.campaign : `“${name}”`}${describePeriod(given)}`
   },
 })

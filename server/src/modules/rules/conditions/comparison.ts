@@ -1,19 +1,19 @@
-/** A value compared: the one operator that a condition carries among its members, with its argument. */
+/** Comparisons: the operator that a condition has among its members, with its argument. */
 import { type TSchema, Type } from 'typebox'
 import type { Sql } from '../../../infra/postgres/db.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import * as registry from '../operators/index.ts'
 import type { Operator, Scalar, ValueKind } from '../operators/operator.ts'
-import { insideOf, insideSql, turnsOf } from '../operators/span.ts'
+import { changeOffsetsOf, insideOf, insideSql } from '../operators/span.ts'
 
 const operators: Record<string, Operator> = registry
 
-/** What is compared: a kind of value that is known beforehand, or `any`. */
+/** The kind of the compared value: a known kind, or `any`. */
 export type ComparedKind = ValueKind | 'any'
 
 const fits = (operator: Operator, kind: ComparedKind) => kind === 'any' || operator.kinds.includes(kind)
 
-/** The members of a shape in which a value of this kind can be compared. */
+/** The members of a shape for operators that can compare this kind of value. */
 export const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
   Object.fromEntries(
     Object.entries(operators)
@@ -23,18 +23,26 @@ export const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =
 
 const namesIn = (condition: object) => Object.keys(condition).filter((name) => Object.hasOwn(operators, name))
 
-/** What is wrong with the operators of a condition that has the right shape. `at` is where it stands, empty or `where[0].`. */
+/** The faults of the operators of a condition whose shape is correct. `at` is its prefix: empty, or such as `where[0].`. */
 export function comparisonFaults(condition: object, kind: ComparedKind, at = ''): Fault[] {
   const [name, ...others] = namesIn(condition)
   const place = at === '' ? 'body' : at.slice(0, -1)
   if (name === undefined) {
     return [
-      { code: 'parameter_missing', param: place, message: `In \`${place}\` an operator is missing, such as \`${exampleFor(kind)}\`.` },
+      {
+        code: 'parameter_missing',
+        param: place,
+        message: `The condition \`${place}\` must have an operator, such as \`${exampleFor(kind)}\`.`,
+      },
     ]
   }
   if (others.length > 0) {
     return [
-      { code: 'validation_failed', param: place, message: `In \`${place}\` there must be one operator only. Put others into \`all\`.` },
+      {
+        code: 'validation_failed',
+        param: place,
+        message: `The condition \`${place}\` can have only one operator. Combine several with \`all\`.`,
+      },
     ]
   }
   const operator = operators[name] as Operator
@@ -42,13 +50,19 @@ export function comparisonFaults(condition: object, kind: ComparedKind, at = '')
   const param = `${at}${name}`
   if (!fits(operator, kind)) {
     const fitting = Object.keys(comparisonMembers(kind)).map((one) => `\`${one}\``)
-    return [{ code: 'validation_failed', param, message: `What is compared by \`${param}\` is ${A[kind]}. Use ${fitting.join(', ')}.` }]
+    return [
+      {
+        code: 'validation_failed',
+        param,
+        message: `The operator \`${param}\` cannot compare ${A[kind]}. Use one of ${fitting.join(', ')}.`,
+      },
+    ]
   }
   const problem = operator.problem?.(args) ?? null
   if (problem) return [{ code: 'validation_failed', param, message: `The value of \`${param}\` ${problem}.` }]
   if (isTypedLike(operator, args, kind)) return []
   return [
-    { code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${A[kind]}, like what it is compared with.` },
+    { code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${A[kind]}, because the attribute is one.` },
   ]
 }
 
@@ -63,19 +77,19 @@ const A: Record<ComparedKind, string> = {
 
 const exampleFor = (kind: ComparedKind) => (kind === 'date' ? 'within_last' : 'is')
 
-/** Can it be equal at all? Asked of operators that take values of several kinds. */
+/** Whether the argument has the type of the attribute. For operators that accept several types; with others it could never be equal. */
 function isTypedLike({ kinds }: Operator, args: unknown, kind: ComparedKind): boolean {
   if (kind === 'any' || kind === 'date' || !kinds.includes('boolean')) return true
   return ([args].flat() as Scalar[]).every((one) => typeof one === kind)
 }
 
-/** A comparison made ready to be asked about values as JSON has them. */
+/** A compiled comparison of JSON values. */
 export type Compiled = {
   test(value: unknown, nowMs: number): boolean
   sql(value: Sql, now: Date): Sql
-  /** How long after an instant that is compared the answer changes. */
-  turns: readonly number[]
-  says: string
+  /** How long after a compared instant the result changes, in milliseconds. */
+  changeOffsets: readonly number[]
+  description: string
 }
 
 export function compileComparison(condition: object): Compiled {
@@ -83,28 +97,28 @@ export function compileComparison(condition: object): Compiled {
   return {
     test: operator.test(args),
     sql: (value, now) => operator.sql(value, args, now),
-    turns: operator.span ? turnsOf(operator.span(args)) : [],
-    says: operator.says(args),
+    changeOffsets: operator.span ? changeOffsetsOf(operator.span(args)) : [],
+    description: operator.describe(args),
   }
 }
 
-/** A comparison of instants made ready, in milliseconds and as `timestamptz`. */
+/** A compiled comparison of instants, in milliseconds and as `timestamptz`. */
 export type CompiledDates = {
   inside(atMs: number, nowMs: number): boolean
   insideSql(at: Sql, now: Date): Sql
-  /** How long after an instant the answer about it changes. */
-  turns: readonly number[]
+  /** How long after a compared instant the result changes, in milliseconds. */
+  changeOffsets: readonly number[]
 }
 
 export function compileDates(condition: object): CompiledDates {
   const { operator, args } = operatorIn(condition)
-  if (!operator.span) throw new Error('Instants are compared by an operator that knows no spans.')
+  if (!operator.span) throw new Error('The operator has no span, so it cannot compare instants.')
   const span = operator.span(args)
-  return { inside: insideOf(span), insideSql: (at, now) => insideSql(span, at, now), turns: turnsOf(span) }
+  return { inside: insideOf(span), insideSql: (at, now) => insideSql(span, at, now), changeOffsets: changeOffsetsOf(span) }
 }
 
 function operatorIn(condition: object): { operator: Operator; args: unknown } {
   const [name] = namesIn(condition)
-  if (name === undefined) throw new Error('A condition that was checked has no operator.')
+  if (name === undefined) throw new Error('A checked condition has no operator.')
   return { operator: operators[name] as Operator, args: (condition as Record<string, unknown>)[name] }
 }

@@ -1,26 +1,26 @@
-/** What a kind of condition has to say: what it looks like, what it needs to know, when it holds, here and in SQL. */
+/** What each kind of condition implements: its shape, the facts it needs, its evaluation in memory and in SQL, its description. */
 import type { TSchema } from 'typebox'
 import type { Sql } from '../../../infra/postgres/db.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import type { EventTest } from '../rule.ts'
 
-/** What a rule depends on: `attribute:email`, `attribute:data.plan` (the top-level key, unescaped), `event:purchase`, `list:12` … */
+/** What a rule reads: `attribute:email`, `attribute:data.plan` (the top-level key, unescaped), `event:purchase`, `list:12` … */
 export type Dependency = `attribute:${string}` | `event:${string}` | `list:${number}` | `subscription:${number}` | 'devices'
 
-/** The events that a condition counts. The `count` latest (or earliest) of their times are all that it needs to know. */
+/** A filter of events that a condition counts. The condition needs only the `count` latest (or earliest) times. */
 export type Tracker = {
   names: string[]
   where: EventTest[]
   /** The first instant that counts. */
   sinceMs: number | null
-  /** The first instant that does not count any more. */
+  /** The first instant that no longer counts. */
   untilMs: number | null
-  /** Length of the window that moves with the time. */
+  /** The length of the sliding window. */
   withinMs: number | null
   keep: 'latest' | 'earliest'
   count: number
-  /** Asked is when, not only how often. */
-  asksWhen: boolean
+  /** The condition depends on the times themselves, not only on their number. */
+  needsTime: boolean
 }
 
 export type DeviceFacts = {
@@ -31,7 +31,7 @@ export type DeviceFacts = {
   app_build: string | null
 }
 
-/** What there is to know about one person. */
+/** The data of a user that a rule is evaluated on. */
 export type UserFacts = {
   id: number
   user: {
@@ -45,14 +45,14 @@ export type UserFacts = {
     has_push_device: boolean
     created_at: Date
   }
-  /** What a tracker keeps, by its place in the rule: milliseconds, the latest (the earliest) first. */
+  /** The tracked times of a tracker, by its index in the rule: milliseconds, the latest (or earliest) first. */
   times(tracker: number): readonly number[]
   isIn(list: number): boolean
   subscription(id: number): 0 | 1 | 2
   devices: readonly DeviceFacts[]
 }
 
-/** Where SQL finds what people did: the events themselves, or the times kept of them, under one id for each tracker of the rule. */
+/** What SQL reads: the events, or tracked times, with one id for each tracker of the rule. */
 export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: readonly number[] }
 
 /** The relations that rules are written against. Rules own no table: the caller passes the tables of their owners. */
@@ -63,42 +63,42 @@ export type RuleTables = Record<
 
 export type SqlScope = { projectId: number; now: Date; source: EventSource; tables: RuleTables }
 
-/** Which facts about a person are asked for. */
+/** The kinds of user facts that a condition needs. */
 export type Need = 'user' | 'subscriptions' | 'devices' | 'lists'
 
-/** A condition made ready to be asked about many people. */
+/** A condition compiled for evaluation on many users. */
 export type CompiledCondition = {
-  mentions: readonly Dependency[]
-  /** What it needs besides the times of its tracker. */
+  dependencies: readonly Dependency[]
+  /** The facts that it needs besides tracked times. */
   needs?: Need
   tracker?: Tracker
   holds(facts: UserFacts, nowMs: number): boolean
-  /** The earliest instant after now at which it may change by time alone; infinity when none. Absent: it never does. */
-  nextTurn?(facts: UserFacts, nowMs: number): number
-  /** What it was decided on, for JSON. */
-  seen(facts: UserFacts, nowMs: number): unknown
-  /** For `users u`: a boolean that is never null and, of a condition with turns, the next one after now or null. */
-  sql(scope: SqlScope): { holds: Sql; turn?: Sql }
+  /** The earliest instant after now at which it can change because time passes; infinity if none. Absent if it never can. */
+  nextChangeAt?(facts: UserFacts, nowMs: number): number
+  /** The evidence for the result, for JSON. */
+  evidence(facts: UserFacts, nowMs: number): unknown
+  /** For `users u`: a boolean that is never null and, if the condition depends on time, its next change after now or null. */
+  sql(scope: SqlScope): { holds: Sql; nextChangeAt?: Sql }
 }
 
-/** Something of the project that a condition names by its id. `param` says where. */
+/** The id of a list, subscription type or campaign that a condition names. `param` is its path. */
 export type Reference = { kind: 'list' | 'subscription' | 'campaign'; id: number; param: string }
 
-/** What the things are called; undefined for those that are not there. */
+/** The names of referenced objects; undefined for those that do not exist. */
 export type Names = Record<Reference['kind'], (id: number) => string | undefined>
 
 /** A kind of condition, under the name of its first member. */
 export type ConditionKind<C = unknown> = {
-  /** What people call it. */
+  /** The name for display. */
   label: string
   shape: TSchema
-  /** What is wrong with a value of that shape. */
+  /** The faults of a value whose shape is correct. */
   faults?(condition: C): Fault[]
   references?(condition: C): Reference[]
-  /** Its tracker, if it has one, will be the one at `index` of the rule. */
+  /** `index` is the index that the condition's tracker will have in the rule. */
   compile(condition: C, index: number): CompiledCondition
-  /** A part of a sentence about people, such as `email is set`. */
-  says(condition: C, names: Names): string
+  /** The condition in words, such as `email is set`. */
+  describe(condition: C, names: Names): string
 }
 
 /** Declares a kind of condition. */

@@ -1,19 +1,19 @@
-/** Conditions on how many events there were: in memory from the times that are kept, in SQL from these or from the events. */
+/** Conditions on the number of events: in memory on tracked times, in SQL on tracked times or on the events. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { whenLater } from '../operators/span.ts'
 import type { CompiledCondition, SqlScope, Tracker, UserFacts } from './condition.ts'
 import { matchesEventSql } from './event-data.ts'
 
-/** From `least` to `most`, both included; null is any number. */
+/** From `least` to `most`, both inclusive; null means no upper limit. */
 export type Count = { least: number; most: number | null }
 
-/** How many of the latest times tell whether a count is right. */
+/** How many of the latest times are needed to check a count. */
 export const timesNeeded = ({ least, most }: Count): number => (most === null ? least : most + 1)
 
-export function compileCount(tracker: Tracker, { least, most }: Count, index: number): Omit<CompiledCondition, 'mentions'> {
+export function compileCount(tracker: Tracker, { least, most }: Count, index: number): Omit<CompiledCondition, 'dependencies'> {
   const { withinMs } = tracker
   const windowMs = withinMs ?? Number.POSITIVE_INFINITY
-  /** Were there so many at least? */
+  /** Whether there were at least `count` events. */
   const reached = (times: readonly number[], count: number, nowMs: number) =>
     count === 0 || (times.length >= count && (times[count - 1] as number) > nowMs - windowMs)
   return {
@@ -22,8 +22,8 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
       const times = facts.times(index)
       return reached(times, least, nowMs) && (most === null || !reached(times, most + 1, nowMs))
     },
-    ...(withinMs !== null && { nextTurn: nextChangeAt(withinMs, least, most, index) }),
-    seen: (facts, nowMs) => {
+    ...(withinMs !== null && { nextChangeAt: nextWindowEnd(withinMs, least, most, index) }),
+    evidence: (facts, nowMs) => {
       const times = facts.times(index).filter((time) => time > nowMs - windowMs)
       return { count: times.length, times: times.map((time) => new Date(time).toISOString()) }
     },
@@ -34,8 +34,8 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
   }
 }
 
-/** A window closes behind an event: the one that made it enough, or the one that made it too many. */
-function nextChangeAt(withinMs: number, least: number, most: number | null, index: number) {
+/** The count changes when an event leaves the window: the one that made it sufficient, or the one that exceeded the limit. */
+function nextWindowEnd(withinMs: number, least: number, most: number | null, index: number) {
   const first = least - 1
   const second = most ?? -1
   return (facts: UserFacts, nowMs: number): number => {
@@ -56,7 +56,7 @@ function fromEvents(tracker: Tracker, { least, most }: Count, scope: SqlScope): 
   return matchingUsers(tracker, scope, window, enough)
 }
 
-/** Is the person one of those whose events are so? What was stored under an id that was merged away counts for the survivor. */
+/** Whether the user’s events pass. Events stored under the id of a merged user count for the remaining user. */
 export const matchingUsers = (tracker: Tracker, { projectId, tables }: SqlScope, also: Sql, having: Sql): Sql =>
   sql`(u.id in (select coalesce(m.merged_into, e.user_id)
                 from ${tables.events} e
@@ -65,7 +65,7 @@ export const matchingUsers = (tracker: Tracker, { projectId, tables }: SqlScope,
                 group by 1
                 having ${having}))`
 
-function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, index: number): { holds: Sql; turn?: Sql } {
+function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, index: number): { holds: Sql; nextChangeAt?: Sql } {
   const { withinMs } = tracker
   const nowMs = scope.now.getTime()
   const reached = (count: number) =>
@@ -75,11 +75,11 @@ function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, in
   const found = sql`coalesce(${ofTimes(scope, index, holds)}, ${least === 0})`
   if (withinMs === null) return { holds: found }
   const deciding = [...(least === 0 ? [] : [least]), ...(most === null ? [] : [most + 1])]
-  const turns = deciding.map((count) => whenLater(sql`t.times[${count}::int] + ${withinMs}`, sql`${nowMs}::bigint`))
-  return { holds: found, turn: instantOfMs(ofTimes(scope, index, sql`least(${join(turns, ', ')})`)) }
+  const changes = deciding.map((count) => whenLater(sql`t.times[${count}::int] + ${withinMs}`, sql`${nowMs}::bigint`))
+  return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`least(${join(changes, ', ')})`)) }
 }
 
-/** An expression over the `times` that a tracker keeps of the person; null when there are none. */
+/** An expression over the user’s tracked `times`; null if there are none. */
 export function ofTimes({ projectId, source, tables }: SqlScope, index: number, expression: Sql): Sql {
   const trackerId = source.from === 'times' ? source.trackerIds[index] : undefined
   if (trackerId === undefined) throw new Error('A tracker of the rule has no id.')
@@ -87,5 +87,5 @@ export function ofTimes({ projectId, source, tables }: SqlScope, index: number, 
               where t.project_id = ${projectId} and t.tracker_id = ${trackerId} and t.user_id = u.id)`
 }
 
-/** Milliseconds as `timestamptz`, exactly. */
+/** Converts milliseconds to `timestamptz` without rounding. */
 export const instantOfMs = (ms: Sql): Sql => sql`('epoch'::timestamptz + ${ms} * interval '1 millisecond')`

@@ -4,15 +4,15 @@ import { DEVICE_FIELDS, type DeviceCondition } from '../rule.ts'
 import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
 import { condition } from './condition.ts'
 
-const COLUMNS: Record<DeviceCondition['device'], { column: Sql; says: string }> = {
-  os: { column: sql`d.os`, says: 'operating system' },
-  os_version: { column: sql`d.os_version`, says: 'version of the operating system' },
-  model: { column: sql`d.model`, says: 'model' },
-  app_version: { column: sql`d.app_version`, says: 'version of the app' },
-  app_build: { column: sql`d.app_build`, says: 'build of the app' },
+const COLUMNS: Record<DeviceCondition['device'], { column: Sql; description: string }> = {
+  os: { column: sql`d.os`, description: 'operating system' },
+  os_version: { column: sql`d.os_version`, description: 'operating system version' },
+  model: { column: sql`d.model`, description: 'model' },
+  app_version: { column: sql`d.app_version`, description: 'app version' },
+  app_build: { column: sql`d.app_build`, description: 'app build' },
 }
 
-/** It is so of at least one device; of somebody who has none, nothing is. */
+/** Holds if at least one device matches. It never holds for users without devices. */
 export const device = condition<DeviceCondition>({
   label: 'Device',
   shape: Exact({ device: OneOf(DEVICE_FIELDS), ...comparisonMembers('string') }),
@@ -21,18 +21,18 @@ export const device = condition<DeviceCondition>({
     const name = given.device
     const { test, sql: testSql } = compileComparison(given)
     return {
-      mentions: ['devices'],
+      dependencies: ['devices'],
       needs: 'devices',
       holds: ({ devices }, nowMs) => {
         for (const one of devices) if (test(one[name], nowMs)) return true
         return false
       },
-      seen: ({ devices }) => devices.map((one) => one[name]),
+      evidence: ({ devices }) => devices.map((one) => one[name]),
       sql: ({ projectId, now, tables }) => ({
         holds: sql`exists (select from ${tables.devices} d
                            where d.project_id = ${projectId} and d.user_id = u.id and ${testSql(sql`to_jsonb(${COLUMNS[name].column})`, now)})`,
       }),
     }
   },
-  says: (given) => `has a device whose ${COLUMNS[given.device].says} ${compileComparison(given).says}`,
+  describe: (given) => `has a device whose ${COLUMNS[given.device].description} ${compileComparison(given).description}`,
 })

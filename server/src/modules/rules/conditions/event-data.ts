@@ -1,27 +1,27 @@
-/** Which events a tracker keeps, by what they carry. */
+/** Filters events by their data. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { EventTest } from '../rule.ts'
 import { compileComparison } from './comparison.ts'
 import type { Tracker } from './condition.ts'
-import { pathOf, pathSql, sayName, valueAt } from './path.ts'
+import { describeName, pathOf, pathSql, valueAt } from './path.ts'
 
-type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): boolean; sql: Sql; says: string }
+type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): boolean; sql: Sql; description: string }
 
-// No test of an event may depend on the present, or events would have to be looked at again: `check.ts` refuses such operators.
+// Tests of event data must not depend on the current time, because events are not evaluated again. `check.ts` refuses such operators.
 const ANY_TIME = new Date(0)
 
 function compileTest({ attribute, ...operator }: EventTest): CompiledTest {
   const path = pathOf(attribute) ?? []
   const read = valueAt(path)
-  const { test, sql: testSql, says } = compileComparison(operator)
+  const { test, sql: testSql, description } = compileComparison(operator)
   return {
     passes: (data, nowMs) => test(read(data), nowMs),
     sql: testSql(sql`(${pathSql(sql`e.data`, path)})`, ANY_TIME),
-    says: `${sayName(attribute.slice('data.'.length))} ${says}`,
+    description: `${describeName(attribute.slice('data.'.length))} ${description}`,
   }
 }
 
-// A tracker is made once for a rule and asked about every event.
+// Keyed by the tracker, which is created once for a rule and evaluated on every event.
 const compiled = new WeakMap<Tracker, CompiledTest[]>()
 
 function testsOf(tracker: Tracker): CompiledTest[] {
@@ -32,14 +32,14 @@ function testsOf(tracker: Tracker): CompiledTest[] {
   return tests
 }
 
-/** Is everything so that a tracker asks of the data of an event? */
+/** Whether the data of an event passes all tests of a tracker. */
 export function passesWhere(tracker: Tracker, data: Record<string, unknown>, nowMs: number): boolean {
   if (tracker.where.length === 0) return true
   for (const { passes } of testsOf(tracker)) if (!passes(data, nowMs)) return false
   return true
 }
 
-/** Does a tracker keep the event, in SQL, of `events e`: name, instants and data, but not the window. */
+/** Whether a tracker counts an event of `events e`: by name, instants and data, without the window. */
 export function matchesEventSql(tracker: Tracker): Sql {
   const { names, sinceMs, untilMs } = tracker
   return join(
@@ -53,9 +53,9 @@ export function matchesEventSql(tracker: Tracker): Sql {
   )
 }
 
-/** The tests as the end of a sentence, empty when there are none. */
-export function sayWhere(where: EventTest[] = []): string {
-  const tests = where.map((test) => compileTest(test).says)
+/** The tests in words, as the end of a sentence; empty if there are none. */
+export function describeWhere(where: EventTest[] = []): string {
+  const tests = where.map((test) => compileTest(test).description)
   if (tests.length === 0) return ''
   return tests.length === 1 ? ` where ${tests[0]}` : ` where (${tests.join(' and ')})`
 }

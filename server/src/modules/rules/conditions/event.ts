@@ -6,9 +6,9 @@ import { comparisonFaults, comparisonMembers, compileComparison } from './compar
 import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
 import { compileFirstOrLast } from './edge.ts'
-import { sayWhere } from './event-data.ts'
-import { PATH_LENGTH_MAX, pathOf, sayName } from './path.ts'
-import { compilePeriod, periodFaults, periodMembers, sayPeriod } from './period.ts'
+import { describeWhere } from './event-data.ts'
+import { describeName, PATH_LENGTH_MAX, pathOf } from './path.ts'
+import { compilePeriod, describePeriod, periodFaults, periodMembers } from './period.ts'
 
 const COUNT_MAX = 1000
 const TESTS_MAX = 20
@@ -32,27 +32,27 @@ export const event = condition<EventCondition>({
     last: Edge,
     where: Type.Optional(Type.Array(Test, { minItems: 1, maxItems: TESTS_MAX })),
   }),
-  faults: (given) => [...periodFaults(given), ...questionFaults(given), ...whereFaults(given), ...loopFaults(given)],
-  references: listsWhoseMovesCount,
+  faults: (given) => [...periodFaults(given), ...checkFaults(given), ...whereFaults(given), ...loopFaults(given)],
+  references: changeEventLists,
   compile: (given, index) => {
-    const mentions: Dependency[] = [`event:${given.event}`, ...listsWhoseMovesCount(given).map(({ id }) => `list:${id}` as const)]
+    const dependencies: Dependency[] = [`event:${given.event}`, ...changeEventLists(given).map(({ id }) => `list:${id}` as const)]
     const base = { names: [given.event], where: given.where ?? [], ...compilePeriod(given) }
     const edge = given.first ?? given.last
     if (edge)
       return {
-        mentions,
-        ...compileFirstOrLast({ ...base, keep: given.first ? 'earliest' : 'latest', count: 1, asksWhen: true }, edge, index),
+        dependencies,
+        ...compileFirstOrLast({ ...base, keep: given.first ? 'earliest' : 'latest', count: 1, needsTime: true }, edge, index),
       }
     const count = countOf(given)
-    const tracker: Tracker = { ...base, keep: 'latest', count: timesNeeded(count), asksWhen: false }
-    return { mentions, ...compileCount(tracker, count, index) }
+    const tracker: Tracker = { ...base, keep: 'latest', count: timesNeeded(count), needsTime: false }
+    return { dependencies, ...compileCount(tracker, count, index) }
   },
-  says: (given) => {
-    const rest = `${sayPeriod(given)}${sayWhere(given.where)}`
+  describe: (given) => {
+    const rest = `${describePeriod(given)}${describeWhere(given.where)}`
     const edge = given.first ?? given.last
-    if (!edge) return `${sayCount(countOf(given), sayName(given.event))}${rest}`
-    const which = `the ${given.first ? 'first' : 'last'} ${sayName(given.event)}`
-    return `${which}${rest === '' ? '' : ` (${rest.slice(1)})`} ${compileComparison(edge).says}`
+    if (!edge) return `${describeCount(countOf(given), describeName(given.event))}${rest}`
+    const which = `the ${given.first ? 'first' : 'last'} ${describeName(given.event)}`
+    return `${which}${rest === '' ? '' : ` (${rest.slice(1)})`} ${compileComparison(edge).description}`
   },
 })
 
@@ -61,7 +61,7 @@ function countOf({ at_least, at_most, exactly }: EventCondition): Count {
   return at_most === undefined ? { least: at_least ?? 1, most: null } : { least: 0, most: at_most }
 }
 
-function sayCount({ least, most }: Count, name: string): string {
+function describeCount({ least, most }: Count, name: string): string {
   if (most === 0) return `never did ${name}`
   if (most === null) return least === 1 ? `did ${name}` : `did ${name} at least ${times(least)}`
   return `did ${name} ${least === most ? 'exactly' : 'at most'} ${times(most)}`
@@ -71,17 +71,21 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** A condition asks one thing: how often, or when. */
-function questionFaults(given: EventCondition): Fault[] {
-  const asked = [...COUNTS, ...EDGES].filter((name) => given[name] !== undefined)
-  if (asked.length > 1) {
+/** A condition checks either a count or the time of the first or last event. */
+function checkFaults(given: EventCondition): Fault[] {
+  const checks = [...COUNTS, ...EDGES].filter((name) => given[name] !== undefined)
+  if (checks.length > 1) {
     return [
-      broken('body', `In \`body\` there may be only one of ${asked.map((name) => `\`${name}\``).join(' and ')}. Put others into \`all\`.`),
+      broken(
+        'body',
+        `The condition \`body\` can have only one of ${checks.map((name) => `\`${name}\``).join(' and ')}. Combine several with \`all\`.`,
+      ),
     ]
   }
   const edge = EDGES.find((name) => given[name] !== undefined)
   if (!edge) return []
-  const window = given.within === undefined ? [] : [broken('within', `Leave \`within\` out, or put the window into \`${edge}\`.`)]
+  const window =
+    given.within === undefined ? [] : [broken('within', `Omit \`within\`, or use an operator such as \`within_last\` in \`${edge}\`.`)]
   return [...window, ...comparisonFaults(given[edge] as object, 'date', `${edge}.`)]
 }
 
@@ -89,29 +93,28 @@ function whereFaults({ where = [] }: EventCondition): Fault[] {
   return where.flatMap((test, index) => {
     const at = `where[${index}].`
     if (!pathOf(test.attribute)) {
-      const message = `The value of \`${at}attribute\` must be a path into the data of the event, such as \`data.total\`.`
+      const message = `The value of \`${at}attribute\` must be a path into the event’s data, such as \`data.total\`.`
       return [{ code: 'parameter_invalid_format', param: `${at}attribute`, message }]
     }
     const faults = comparisonFaults(test, 'any', at)
-    return faults.length > 0 ? faults : presentFaults(test, at)
+    return faults.length > 0 ? faults : timeFaults(test, at)
   })
 }
 
-/** Whether an event counts must not change once it is there. */
-function presentFaults(test: EventTest, at: string): Fault[] {
-  if (compileComparison(test).turns.length === 0) return []
-  return [broken(at.slice(0, -1), `In \`${at.slice(0, -1)}\` a date can be compared by \`before\` and \`after\` only.`)]
+/** Whether an event counts must not change as time passes. */
+function timeFaults(test: EventTest, at: string): Fault[] {
+  if (compileComparison(test).changeOffsets.length === 0) return []
+  return [broken(at.slice(0, -1), `Dates in \`${at.slice(0, -1)}\` can be compared only with \`before\` and \`after\`.`)]
 }
 
-/** A list could lead to itself by way of its own moves, unless it is said which list's moves count. */
+/** A list could depend on its own membership changes, unless the condition names the list whose changes count. */
 function loopFaults(given: EventCondition): Fault[] {
-  if (!MEMBERSHIP_EVENTS.includes(given.event) || listsWhoseMovesCount(given).length > 0) return []
-  return [
-    broken('where', 'Say in `where` which list is meant: a test with the `attribute` `data.list_id`, and with the id of the list as `is`.'),
-  ]
+  if (!MEMBERSHIP_EVENTS.includes(given.event) || changeEventLists(given).length > 0) return []
+  return [broken('where', 'Name the list in `where`, with a test such as `{ "attribute": "data.list_id", "is": 12 }`.')]
 }
 
-function listsWhoseMovesCount({ event: name, where = [] }: EventCondition): Reference[] {
+/** The lists whose membership changes a condition counts. */
+function changeEventLists({ event: name, where = [] }: EventCondition): Reference[] {
   if (!MEMBERSHIP_EVENTS.includes(name)) return []
   return where.flatMap(({ attribute, is }, index): Reference[] =>
     attribute === 'data.list_id' && Number.isSafeInteger(is) && (is as number) > 0

@@ -1,4 +1,4 @@
-/** The kinds of condition, under the names stored in rules. A name, once shipped, is never changed. */
+/** The kinds of condition, under the names stored in rules. A published name never changes. */
 export { attribute } from './attribute.ts'
 export { bucket } from './bucket.ts'
 export { campaign } from './campaign.ts'

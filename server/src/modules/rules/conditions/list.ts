@@ -9,15 +9,15 @@ export const list = condition<ListCondition>({
   shape: Exact({ list: IdOf<ListId>() }),
   references: (given) => [{ kind: 'list', id: given.list, param: 'list' }],
   compile: ({ list: id }) => ({
-    mentions: [`list:${id}`],
+    dependencies: [`list:${id}`],
     needs: 'lists',
     holds: (facts) => facts.isIn(id),
-    seen: (facts) => facts.isIn(id),
+    evidence: (facts) => facts.isIn(id),
     sql: ({ projectId, tables }) => ({
       holds: sql`exists (select from ${tables.memberships} m
                          where m.project_id = ${projectId} and m.user_id = u.id and m.is_member
                            and m.version_id = (select l.live_version_id from ${tables.lists} l where l.project_id = ${projectId} and l.id = ${id}))`,
     }),
   }),
-  says: (given, names) => `in the list ${names.list(given.list) === undefined ? given.list : `“${names.list(given.list)}”`}`,
+  describe: (given, names) => `in the list ${names.list(given.list) === undefined ? given.list : `“${names.list(given.list)}”`}`,
 })

@@ -28,7 +28,7 @@ describe('a path', () => {
     ['user.data.plan', null],
     [`data${'.a'.repeat(16)}`, Array(16).fill('a')],
     [`data${'.a'.repeat(17)}`, null],
-  ])('%j leads through %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
+  ])('%j has the keys %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
 
   test.each<[string, string, unknown]>([
     ['data.plan', '{"plan":"pro"}', 'pro'],
@@ -42,7 +42,7 @@ describe('a path', () => {
     ['data.toString', '{}', null],
     ['data.__proto__', '{"__proto__":5}', 5],
     ['data.a.constructor.name', '{"a":{}}', null],
-  ])('%s of %s is %j, here and in SQL', async (attribute, data, value) => {
+  ])('%s of %s is %j, in memory and in SQL', async (attribute, data, value) => {
     const path = pathOf(attribute) as string[]
     expect(valueAt(path)(JSON.parse(data)) ?? null).toEqual(value)
     const Value = Type.Object({ value: Type.Unsafe<unknown>({}) })

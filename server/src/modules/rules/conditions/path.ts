@@ -1,4 +1,4 @@
-/** Where in free-form data a value stands: `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. */
+/** Paths into free-form data: `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. */
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 
 const ROOT = 'data.'
@@ -6,7 +6,7 @@ const KEYS_MAX = 16
 
 export const PATH_LENGTH_MAX = 1000
 
-/** The keys on the way to the value, or null when it is no path. A backslash takes its meaning from a dot or a backslash. */
+/** The keys of a path, or null if the text is not a path. A backslash escapes a dot or a backslash. */
 export function pathOf(attribute: string): string[] | null {
   if (!attribute.startsWith(ROOT)) return null
   const keys: string[] = []
@@ -21,7 +21,7 @@ export function pathOf(attribute: string): string[] | null {
   return keys.includes('') || keys.length > KEYS_MAX ? null : keys
 }
 
-/** Reads the value; undefined when there is none. Elements of arrays have no path. */
+/** Reads the value at a path; undefined if there is none. Elements of arrays have no path. */
 export function valueAt([first = '', ...rest]: readonly string[]): (data: Record<string, unknown>) => unknown {
   if (rest.length === 0) return (data) => (Object.hasOwn(data, first) ? data[first] : undefined)
   const inner = valueAt(rest)
@@ -31,8 +31,8 @@ export function valueAt([first = '', ...rest]: readonly string[]): (data: Record
   }
 }
 
-/** The same in SQL. The operator `->` with a text finds members of objects only. */
+/** The same in SQL. The operator `->` with text finds members of objects only. */
 export const pathSql = (data: Sql, path: readonly string[]): Sql => path.reduce((value, key) => sql`${value} -> ${key}::text`, data)
 
-/** A name within a sentence, in quotation marks when it does not look like one. */
-export const sayName = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `“${name}”`)
+/** A name for use in a sentence, in quotation marks if it contains other characters than word characters, dots and hyphens. */
+export const describeName = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `“${name}”`)

@@ -1,7 +1,7 @@
-/** Which events count by their time, as conditions about events write it. */
+/** The period of conditions on events: which events count by their time. */
 import { Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
-import { Duration, durationMs, durationProblem, sayDuration } from '../operators/duration.ts'
+import { Duration, describeDuration, durationMs, durationProblem } from '../operators/duration.ts'
 import { instantOf, Time } from '../operators/operator.ts'
 import type { Tracker } from './condition.ts'
 
@@ -9,7 +9,7 @@ type Period = { within?: string; since?: string; until?: string }
 
 export const periodMembers = { within: Type.Optional(Duration), since: Type.Optional(Time), until: Type.Optional(Time) }
 
-/** What is wrong with a period of the right shape. */
+/** The faults of a period whose shape is correct. */
 export function periodFaults({ within, since, until }: Period): Fault[] {
   const problem = within === undefined ? null : durationProblem(within)
   return [
@@ -22,17 +22,17 @@ export function periodFaults({ within, since, until }: Period): Fault[] {
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** The period as a tracker keeps it. */
+/** The period in the form of trackers. */
 export const compilePeriod = ({ within, since, until }: Period): Pick<Tracker, 'withinMs' | 'sinceMs' | 'untilMs'> => ({
   withinMs: within === undefined ? null : durationMs(within),
   sinceMs: since === undefined ? null : instantOf(since),
   untilMs: until === undefined ? null : instantOf(until),
 })
 
-/** The end of a sentence about what happened, empty when it may have happened at any time. */
-export const sayPeriod = ({ within, since, until }: Period): string =>
+/** The period in words, as the end of a sentence; empty if events of any time count. */
+export const describePeriod = ({ within, since, until }: Period): string =>
   [
-    within === undefined ? '' : ` within ${sayDuration(within)}`,
+    within === undefined ? '' : ` within ${describeDuration(within)}`,
     since === undefined ? '' : ` since ${since}`,
     until === undefined ? '' : ` before ${until}`,
   ].join('')

@@ -4,11 +4,11 @@ import { Exact, IdOf, OneOf } from '../../../lib/shapes.ts'
 import { SUBSCRIPTION_STATES, type SubscriptionCondition } from '../rule.ts'
 import { condition } from './condition.ts'
 
-/** The states (D-USUB-1) that each word stands for, and how it reads. */
-const WORDS: Record<SubscriptionCondition['is'], { states: number[]; says: string }> = {
-  subscribed: { states: [1, 2], says: 'subscribed to' },
-  unsubscribed: { states: [0], says: 'unsubscribed from' },
-  confirmed: { states: [2], says: 'confirmed for' },
+/** The subscription states (D-USUB-1) of each value, and its description. */
+const VALUES: Record<SubscriptionCondition['is'], { states: number[]; description: string }> = {
+  subscribed: { states: [1, 2], description: 'subscribed to' },
+  unsubscribed: { states: [0], description: 'unsubscribed from' },
+  confirmed: { states: [2], description: 'confirmed for' },
 }
 
 export const subscription = condition<SubscriptionCondition>({
@@ -16,12 +16,12 @@ export const subscription = condition<SubscriptionCondition>({
   shape: Exact({ subscription: IdOf<SubscriptionId>(), is: OneOf(SUBSCRIPTION_STATES) }),
   references: (given) => [{ kind: 'subscription', id: given.subscription, param: 'subscription' }],
   compile: ({ subscription: id, is }) => {
-    const { states } = WORDS[is]
+    const { states } = VALUES[is]
     return {
-      mentions: [`subscription:${id}`],
+      dependencies: [`subscription:${id}`],
       needs: 'subscriptions',
       holds: (facts) => states.includes(facts.subscription(id)),
-      seen: (facts) => ({ state: facts.subscription(id) }),
+      evidence: (facts) => ({ state: facts.subscription(id) }),
       sql: ({ projectId, tables }) => ({
         holds: sql`(coalesce(
             (select s.state from ${tables.userSubscriptions} s where s.project_id = ${projectId} and s.user_id = u.id and s.subscription_id = ${id}),
@@ -30,6 +30,6 @@ export const subscription = condition<SubscriptionCondition>({
       }),
     }
   },
-  says: ({ subscription: id, is }, names) =>
-    `${WORDS[is].says} ${names.subscription(id) === undefined ? id : `“${names.subscription(id)}”`}`,
+  describe: ({ subscription: id, is }, names) =>
+    `${VALUES[is].description} ${names.subscription(id) === undefined ? id : `“${names.subscription(id)}”`}`,
 })

@@ -4,7 +4,7 @@ export const after = dateOperator({
   label: 'is after',
   args: Time,
   span: (args) => ({ after: { at: instantOf(args) as number }, upTo: null }),
-  says: (args) => `is after ${args}`,
+  describe: (args) => `is after ${args}`,
   examples: [
     ['2026-11-20T00:00:00.001Z', '2026-11-20', true],
     ['2026-11-20', '2026-11-20', false],

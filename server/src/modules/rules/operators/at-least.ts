@@ -7,7 +7,7 @@ export const atLeast = numberOperator({
   args: Type.Number(),
   holds: (value, args) => value >= args,
   compares: (value, args) => sql`${value} >= ${numeric(args)}`,
-  says: (args) => `is at least ${args}`,
+  describe: (args) => `is at least ${args}`,
   examples: [
     [51, 50, true],
     [50, 50, true],

@@ -7,7 +7,7 @@ export const atMost = numberOperator({
   args: Type.Number(),
   holds: (value, args) => value <= args,
   compares: (value, args) => sql`${value} <= ${numeric(args)}`,
-  says: (args) => `is at most ${args}`,
+  describe: (args) => `is at most ${args}`,
   examples: [
     [51, 50, false],
     [50, 50, true],

@@ -5,7 +5,7 @@ export const before = dateOperator({
   args: Time,
   // Instants are whole milliseconds.
   span: (args) => ({ after: null, upTo: { at: (instantOf(args) as number) - 1 } }),
-  says: (args) => `is before ${args}`,
+  describe: (args) => `is before ${args}`,
   examples: [
     ['2026-11-19T23:59:59.999Z', '2026-11-20', true],
     ['2026-11-20', '2026-11-20', false],

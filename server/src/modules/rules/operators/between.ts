@@ -4,14 +4,14 @@ import { numberOperator, numeric } from './operator.ts'
 
 const Pair = Type.Unsafe<[number, number]>({ type: 'array', items: Type.Number(), minItems: 2, maxItems: 2 })
 
-/** Both ends are inside. */
+/** Both ends are inclusive. */
 export const between = numberOperator({
   label: 'is between',
   args: Pair,
   problem: ([least, most]) => (least <= most ? null : 'must have the smaller number first'),
   holds: (value, [least, most]) => value >= least && value <= most,
   compares: (value, [least, most]) => sql`${value} between ${numeric(least)} and ${numeric(most)}`,
-  says: ([least, most]) => `is between ${least} and ${most}`,
+  describe: ([least, most]) => `is between ${least} and ${most}`,
   examples: [
     [5, [1, 9], true],
     [1, [1, 9], true],

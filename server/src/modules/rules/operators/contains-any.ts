@@ -11,7 +11,7 @@ export const containsAny = operator({
   },
   sql: (value, args) =>
     sql`case when jsonb_typeof(${value}) = 'array' then ${value} @> any(${args.map((one) => JSON.stringify([one]))}::jsonb[]) else false end`,
-  says: (args) => `contains any of ${args.map(quoted).join(', ')}`,
+  describe: (args) => `contains any of ${args.map(quoted).join(', ')}`,
   examples: [
     [['red', 'blue'], ['green', 'blue'], true],
     [['red', 'blue'], ['green'], false],

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import { json, operator, quoted, Scalar } from './operator.ts'
 
-/** Of text, a part of it; of an array, an element. */
+/** Text contains a substring, an array an element. */
 export const contains = operator({
   label: 'contains',
   args: Type.Unsafe<Scalar>({ ...Scalar, minLength: 1 }),
@@ -13,7 +13,7 @@ export const contains = operator({
     const inText = typeof args === 'string' ? sql`strpos(${value} #>> '{}', ${args}) > 0` : sql`false`
     return sql`case jsonb_typeof(${value}) when 'string' then ${inText} when 'array' then ${value} @> ${json([args])} else false end`
   },
-  says: (args) => `contains ${quoted(args)}`,
+  describe: (args) => `contains ${quoted(args)}`,
   examples: [
     ['hello world', 'o w', true],
     ['hello', 'Hell', false],

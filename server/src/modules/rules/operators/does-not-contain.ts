@@ -3,7 +3,7 @@ import { opposite, quoted, type Scalar } from './operator.ts'
 
 export const doesNotContain = opposite(contains, {
   label: 'does not contain',
-  says: (args) => `does not contain ${quoted(args as Scalar)}`,
+  describe: (args) => `does not contain ${quoted(args as Scalar)}`,
   examples: [
     ['hello world', 'o w', false],
     ['hello', 'Hell', true],

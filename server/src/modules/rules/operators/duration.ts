@@ -1,4 +1,4 @@
-/** A length of time as rules write it: `90m`, `12h`, `30d`, `2w`. */
+/** Durations in rules: `90m`, `12h`, `30d`, `2w`. */
 import { Type } from 'typebox'
 
 const MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -8,18 +8,18 @@ const DAYS_MAX = 3650
 export const Duration = Type.String({
   pattern: '^[1-9]\\d{0,4}[mhdw]$',
   says: 'must be a number of minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`',
-  description: 'Minutes, hours, days or weeks: `90m`, `12h`, `30d`, `2w`. At most 3650 days.',
+  description: 'Minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`. At most 3650 days.',
 })
 
 /** In milliseconds. */
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * (MS[text.slice(-1)] as number)
 
-/** What is wrong with a duration of the right shape, as the end of a sentence, or null. */
+/** The problem of a duration whose shape is correct, as the end of a sentence; null if there is none. */
 export const durationProblem = (text: string): string | null =>
   durationMs(text) > DAYS_MAX * (MS.d as number) ? `must be at most ${DAYS_MAX} days` : null
 
-/** `1 day`, `30 days`; with `alone`, `day` for a single one, as in `the last day`. */
-export function sayDuration(text: string, alone = false): string {
+/** A duration in words: `1 day`, `30 days`. With `alone`, one day is `day`, as in `the last day`. */
+export function describeDuration(text: string, alone = false): string {
   const count = Number(text.slice(0, -1))
   const word = WORDS[text.slice(-1)] as string
   if (count === 1) return alone ? word : `1 ${word}`

@@ -8,7 +8,7 @@ export const endsWith = operator({
   test: (args) => (value) => typeof value === 'string' && value.endsWith(args),
   sql: (value, args) =>
     sql`case when jsonb_typeof(${value}) = 'string' then right(${value} #>> '{}', length(${args}::text)) = ${args} else false end`,
-  says: (args) => `ends with ${quoted(args)}`,
+  describe: (args) => `ends with ${quoted(args)}`,
   examples: [
     ['kim@example.com', '@example.com', true],
     ['kim@example.org', '@example.com', false],

@@ -7,7 +7,7 @@ export const greaterThan = numberOperator({
   args: Type.Number(),
   holds: (value, args) => value > args,
   compares: (value, args) => sql`${value} > ${numeric(args)}`,
-  says: (args) => `is greater than ${args}`,
+  describe: (args) => `is greater than ${args}`,
   examples: [
     [51, 50, true],
     [50, 50, false],

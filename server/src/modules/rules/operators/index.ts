@@ -1,4 +1,4 @@
-/** The operators, under the names stored in rules. A name, once shipped, is never changed. */
+/** The operators, under the names stored in rules. A published name never changes. */
 export { after } from './after.ts'
 export { atLeast as at_least } from './at-least.ts'
 export { atMost as at_most } from './at-most.ts'

@@ -3,7 +3,7 @@ import { opposite, quoted, type Scalar } from './operator.ts'
 
 export const isNot = opposite(is, {
   label: 'is not',
-  says: (args) => `is not ${quoted(args as Scalar)}`,
+  describe: (args) => `is not ${quoted(args as Scalar)}`,
   examples: [
     ['pro', 'pro', false],
     ['free', 'pro', true],

@@ -8,7 +8,7 @@ export const isSet = operator({
   kinds: ['string', 'array'],
   test: (args) => (value) => (value !== undefined && value !== null) === args,
   sql: (value, args) => sql`coalesce(jsonb_typeof(${value}) <> 'null', false) = ${args}`,
-  says: (args) => (args ? 'is set' : 'is not set'),
+  describe: (args) => (args ? 'is set' : 'is not set'),
   examples: [
     ['', true, true],
     [0, true, true],

@@ -7,7 +7,7 @@ export const is = operator({
   kinds: ['string', 'number', 'boolean'],
   test: (args) => (value) => value === args,
   sql: (value, args) => sql`coalesce(${value} = ${json(args)}, false)`,
-  says: (args) => `is ${quoted(args)}`,
+  describe: (args) => `is ${quoted(args)}`,
   examples: [
     ['pro', 'pro', true],
     ['Pro', 'pro', false],

@@ -7,7 +7,7 @@ export const lessThan = numberOperator({
   args: Type.Number(),
   holds: (value, args) => value < args,
   compares: (value, args) => sql`${value} < ${numeric(args)}`,
-  says: (args) => `is less than ${args}`,
+  describe: (args) => `is less than ${args}`,
   examples: [
     [51, 50, false],
     [50, 50, false],

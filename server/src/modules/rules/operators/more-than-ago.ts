@@ -1,11 +1,11 @@
-import { durationMs, sayDuration } from './duration.ts'
+import { describeDuration, durationMs } from './duration.ts'
 import { dateOperator, ofDuration } from './operator.ts'
 
 export const moreThanAgo = dateOperator({
   ...ofDuration,
   label: 'is more than … ago',
   span: (args) => ({ after: null, upTo: { fromNow: -durationMs(args) } }),
-  says: (args) => `is more than ${sayDuration(args)} ago`,
+  describe: (args) => `is more than ${describeDuration(args)} ago`,
   examples: [
     ['2026-11-16T09:00:00.000Z', '7d', true],
     ['2026-11-16T09:00:00.001Z', '7d', false],

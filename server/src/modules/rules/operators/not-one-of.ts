@@ -3,7 +3,7 @@ import { opposite, quoted, type Scalar } from './operator.ts'
 
 export const notOneOf = opposite(oneOf, {
   label: 'is not one of',
-  says: (args) => `is not one of ${(args as Scalar[]).map(quoted).join(', ')}`,
+  describe: (args) => `is not one of ${(args as Scalar[]).map(quoted).join(', ')}`,
   examples: [
     ['pro', ['pro', 'team'], false],
     ['free', ['pro', 'team'], true],

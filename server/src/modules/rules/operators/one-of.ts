@@ -10,7 +10,7 @@ export const oneOf = operator({
     return (value) => values.has(value)
   },
   sql: (value, args) => sql`coalesce(${value} = any(${args.map((one) => JSON.stringify(one))}::jsonb[]), false)`,
-  says: (args) => `is one of ${args.map(quoted).join(', ')}`,
+  describe: (args) => `is one of ${args.map(quoted).join(', ')}`,
   examples: [
     ['pro', ['pro', 'team'], true],
     ['free', ['pro', 'team'], false],

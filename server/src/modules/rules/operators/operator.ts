@@ -1,4 +1,4 @@
-/** What an operator has to say: which argument it takes, what it is true of, here and in SQL, and how it reads. */
+/** What each operator implements: its argument, its evaluation in memory and in SQL, its description, and its truth table. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { parseTime } from '../../../lib/times.ts'
@@ -8,26 +8,26 @@ import { insideOf, insideSql, type Span } from './span.ts'
 export type ValueKind = 'string' | 'number' | 'boolean' | 'date' | 'array'
 
 export type Operator<A = unknown> = {
-  /** What people call it. */
+  /** The name for display. */
   label: string
   args: TSchema
-  /** The values that it makes sense for. About any other, and about none, it has its answer too: see the examples. */
+  /** The kinds of values that it is for. It has a result for other and missing values too: see the examples. */
   kinds: readonly ValueKind[]
-  /** What is wrong with an argument of the right shape, as the end of a sentence, or null. */
+  /** The problem of an argument whose shape is correct, as the end of a sentence; null if there is none. */
   problem?(args: A): string | null
-  /** The operator with its argument, to be asked about values as JSON has them; undefined is no value. */
+  /** The test with its argument, for JSON values; undefined means no value. */
   test(args: A): (value: unknown, nowMs: number) => boolean
-  /** The same in SQL, of a `jsonb` that may be null: a boolean that never is. */
+  /** The same in SQL, for a `jsonb` that may be null: a boolean that is never null. */
   sql(value: Sql, args: A, now: Date): Sql
-  /** Of an operator on dates: which ones. */
+  /** The span of an operator on dates. */
   span?(args: A): Span
-  /** The end of a sentence that begins with the value. */
-  says(args: A): string
-  /** Its truth table: a value, an argument, and the answer at `EXAMPLE_NOW`. */
+  /** The operator and its argument in words, to follow the name of the value. */
+  describe(args: A): string
+  /** The truth table: a value, an argument, and the result at `EXAMPLE_NOW`. */
   examples: readonly (readonly [value: unknown, args: A, expected: boolean])[]
 }
 
-/** When the examples are looked at. */
+/** The current time of the examples. */
 export const EXAMPLE_NOW = new Date('2026-11-23T09:00:00.000Z')
 
 type Definition<S extends TSchema> = Omit<Operator<Static<S>>, 'args' | 'span'> & { args: S }
@@ -35,10 +35,10 @@ type Definition<S extends TSchema> = Omit<Operator<Static<S>>, 'args' | 'span'> 
 /** Declares an operator on values. */
 export const operator = <S extends TSchema>(definition: Definition<S>): Operator => definition
 
-/** Declares the opposite of an operator, which is true of everything that the other is false of, missing values included. */
+/** Declares the opposite of an operator: it holds whenever the other does not, missing values included. */
 export const opposite = (
   { args, kinds, problem, test, sql: positive }: Operator,
-  own: Pick<Operator, 'label' | 'says' | 'examples'>,
+  own: Pick<Operator, 'label' | 'describe' | 'examples'>,
 ): Operator => ({
   ...own,
   args,
@@ -51,7 +51,7 @@ export const opposite = (
   sql: (value, args, now) => sql`not ${positive(value, args, now)}`,
 })
 
-/** Declares a comparison of numbers; anything else compares as false. `compares` gets both as `numeric`. */
+/** Declares a comparison of numbers. It is false for other values. `compares` gets both sides as `numeric`. */
 export const numberOperator = <S extends TSchema>({
   holds,
   compares,
@@ -67,7 +67,7 @@ export const numberOperator = <S extends TSchema>({
     sql: (value, args) => sql`case when jsonb_typeof(${value}) = 'number' then ${compares(sql`(${value})::numeric`, args)} else false end`,
   })
 
-/** Declares an operator on dates, by the span that they must be in. Text that is no time is as if it were missing. */
+/** Declares an operator on dates by the span that they must be in. Text that is not a time counts as missing. */
 export const dateOperator = <S extends TSchema>(
   definition: Omit<Definition<S>, 'kinds' | 'test' | 'sql'> & { span(args: Static<S>): Span },
 ): Operator => {
@@ -87,10 +87,10 @@ export const dateOperator = <S extends TSchema>(
   return own
 }
 
-/** The instant that a value names, in milliseconds, or null. */
+/** The instant of a value, in milliseconds; null if it is not a time. */
 export const instantOf = (value: unknown): number | null => (typeof value === 'string' ? (parseTime(value)?.getTime() ?? null) : null)
 
-/** The same in SQL, of a `jsonb`. The text of a value that is no string never names one. */
+/** The same in SQL, for a `jsonb`. The text of a value that is not a string is never a time. */
 export const instantSql = (value: Sql): Sql => sql`instant_of(${value} #>> '{}')`
 
 const TEXT_LENGTH_MAX = 1000
@@ -101,16 +101,16 @@ export type Scalar = string | number | boolean
 export const Scalar = Type.Unsafe<Scalar>({ type: ['string', 'number', 'boolean'], maxLength: TEXT_LENGTH_MAX })
 export const Scalars = Type.Unsafe<Scalar[]>({ type: 'array', items: Scalar, minItems: 1, maxItems: SCALARS_MAX })
 export const Text = Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX })
-export const Time = Type.String({ format: 'time', description: 'ISO 8601.' })
+export const Time = Type.String({ format: 'time', description: 'An ISO 8601 time.' })
 
-/** What operators that take a duration have in common. */
+/** The members that operators with a duration share. */
 export const ofDuration = { args: Duration, problem: durationProblem }
 
-/** A scalar within a sentence. */
+/** A scalar for use in a sentence. */
 export const quoted = (value: Scalar): string => (typeof value === 'string' ? `“${value}”` : String(value))
 
-/** The parameter for a number, as `numeric`. */
+/** A number as a parameter of the type `numeric`. */
 export const numeric = (value: number): Sql => sql`${String(value)}::numeric`
 
-/** The parameter for anything that JSON can say. */
+/** Any JSON value as a parameter of the type `jsonb`. */
 export const json = (value: unknown): Sql => sql`${JSON.stringify(value)}::jsonb`

@@ -5,10 +5,10 @@ import { type World, world } from '../../../../test/world.ts'
 import { join, sql } from '../../../infra/postgres/db.ts'
 import { parseTime } from '../../../lib/times.ts'
 import { matches } from '../../../lib/validate.ts'
-import { durationMs, durationProblem, sayDuration } from './duration.ts'
+import { describeDuration, durationMs, durationProblem } from './duration.ts'
 import * as registry from './index.ts'
 import { EXAMPLE_NOW, json, type Operator } from './operator.ts'
-import { insideOf, nextTurnOf, turnsOf } from './span.ts'
+import { changeOffsetsOf, insideOf, nextChangeOf } from './span.ts'
 
 const operators: [string, Operator][] = Object.entries(registry)
 
@@ -23,38 +23,35 @@ beforeAll(async () => {
 afterAll(() => w[Symbol.asyncDispose]())
 
 describe('an operator', () => {
-  test.each(examples)('$name of $args is, of $value, $expected', ({ operator, value, args, expected }) => {
+  test.each(examples)('$name with $args is $expected for $value', ({ operator, value, args, expected }) => {
     expect(operator.test(args)(value, EXAMPLE_NOW.getTime())).toBe(expected)
   })
 
-  test('says the same in SQL', async () => {
+  test('has the same results in SQL', async () => {
     const Row = Type.Object({ index: Type.Integer(), holds: Type.Unsafe<boolean | null>({}) })
     const rows = examples.map(({ operator, value, args }, index) => {
-      const held = operator.sql(sql`v.value`, args, EXAMPLE_NOW)
-      return sql`select ${index}::int as index, ${held} as holds from (select ${value === undefined ? sql`null::jsonb` : json(value)} as value offset 0) v`
+      const holds = operator.sql(sql`v.value`, args, EXAMPLE_NOW)
+      return sql`select ${index}::int as index, ${holds} as holds from (select ${value === undefined ? sql`null::jsonb` : json(value)} as value offset 0) v`
     })
     const found = await w.db.many(Row, join(rows, ' union all '))
-    const answers = new Map(found.map(({ index, holds }) => [index, holds]))
-    const wrong = examples.filter(({ expected }, index) => answers.get(index) !== expected)
+    const results = new Map(found.map(({ index, holds }) => [index, holds]))
+    const wrong = examples.filter(({ expected }, index) => results.get(index) !== expected)
     expect(wrong.map(({ name, value, args }) => ({ name, value, args }))).toEqual([])
     expect(found).toHaveLength(examples.length)
   })
 
-  test.each(operators)(
-    '%s has examples of both answers, with sound arguments, of a missing value too',
-    (_, { args, examples, problem }) => {
-      const check = matches(args)
-      for (const [, argument] of examples) {
-        expect(check(argument)).toBeNull()
-        expect(problem?.(argument) ?? null).toBeNull()
-      }
-      expect(new Set(examples.map(([, , expected]) => expected))).toEqual(new Set([true, false]))
-      for (const missing of [null, undefined]) expect(examples.some(([value]) => value === missing)).toBe(true)
-    },
-  )
+  test.each(operators)('%s has examples of both results, of valid arguments and of missing values', (_, { args, examples, problem }) => {
+    const check = matches(args)
+    for (const [, argument] of examples) {
+      expect(check(argument)).toBeNull()
+      expect(problem?.(argument) ?? null).toBeNull()
+    }
+    expect(new Set(examples.map(([, , expected]) => expected))).toEqual(new Set([true, false]))
+    for (const missing of [null, undefined]) expect(examples.some(([value]) => value === missing)).toBe(true)
+  })
 })
 
-test('an answer about dates changes at its turns and nowhere else', () => {
+test('the result for a date changes only at its change offsets', () => {
   const bound = fc.oneof(
     fc.constant(null),
     fc.record({ at: fc.integer({ min: -5, max: 5 }) }),
@@ -64,13 +61,13 @@ test('an answer about dates changes at its turns and nowhere else', () => {
   fc.assert(
     fc.property(spans, fc.integer({ min: -9, max: 9 }), fc.integer({ min: -9, max: 9 }), (span, at, start) => {
       const inside = insideOf(span)
-      const turn = nextTurnOf(turnsOf(span), at, start)
-      for (let now = start; now < Math.min(turn, 30); now++) expect(inside(at, now)).toBe(inside(at, start))
+      const next = nextChangeOf(changeOffsetsOf(span), at, start)
+      for (let now = start; now < Math.min(next, 30); now++) expect(inside(at, now)).toBe(inside(at, start))
     }),
   )
 })
 
-describe('in SQL, a time', () => {
+describe('instant_of in SQL', () => {
   const Instants = Type.Object({ at: Type.Unsafe<Date | null>({}) })
   const readBySql = async (texts: string[]) =>
     (
@@ -79,23 +76,23 @@ describe('in SQL, a time', () => {
         sql`select instant_of(i.text) as at from unnest(${texts}::text[]) with ordinality i(text, place) order by i.place`,
       )
     ).map(({ at }) => at?.toISOString() ?? null)
-  const readHere = (texts: string[]) => texts.map((text) => parseTime(text)?.toISOString() ?? null)
+  const readByServer = (texts: string[]) => texts.map((text) => parseTime(text)?.toISOString() ?? null)
 
   test.each([
-    ['edges of the years', ['1970-01-01T00:00Z', '1969-12-31T23:59:59.999Z', '2100-12-31T23:59:59.999999999Z', '2101-01-01']],
-    ['offsets over the edges', ['1969-12-31T23:00-02:00', '1969-12-31T23:00-00:30', '1970-01-01T00:00+00:01', '2101-01-01T00:00+00:01']],
+    ['the first and last years', ['1970-01-01T00:00Z', '1969-12-31T23:59:59.999Z', '2100-12-31T23:59:59.999999999Z', '2101-01-01']],
+    ['offsets that cross them', ['1969-12-31T23:00-02:00', '1969-12-31T23:00-00:30', '1970-01-01T00:00+00:01', '2101-01-01T00:00+00:01']],
     ['offsets less than an hour', ['2026-11-20T09:30-00:30', '2026-11-20T09:30+00:30', '2026-11-20T09:30-00:00', '2026-11-20T09:30+23:59']],
-    ['no such offsets', ['2026-11-20T09:30+24:00', '2026-11-20T09:30-24:00', '2026-11-20T09:30+10:60', '2026-11-20T09:30+1000']],
+    ['invalid offsets', ['2026-11-20T09:30+24:00', '2026-11-20T09:30-24:00', '2026-11-20T09:30+10:60', '2026-11-20T09:30+1000']],
     ['days of February', ['2024-02-29', '2026-02-29', '2000-02-29', '2100-02-29', '2026-02-30', '2026-02-28']],
-    ['no such days', ['2026-04-31', '2026-01-00', '2026-13-01', '2026-00-10', '0000-01-01', '9999-12-31', '2026-01-99']],
-    ['no such times of day', ['2026-11-20T24:00', '2026-11-20T09:60', '2026-11-20T09:30:60', '2026-11-20T23:59:59']],
+    ['invalid days', ['2026-04-31', '2026-01-00', '2026-13-01', '2026-00-10', '0000-01-01', '9999-12-31', '2026-01-99']],
+    ['invalid times of day', ['2026-11-20T24:00', '2026-11-20T09:60', '2026-11-20T09:30:60', '2026-11-20T23:59:59']],
     ['fractions', ['2026-11-20T09:30:15.1', '2026-11-20T09:30:15.9999999', '2026-11-20T09:30:15.', '2026-11-20T09:30:15.1234567890']],
     ['other digits', ['٢٠٢٦-١١-٢٠', '２０２６-11-20', '2026-11-2０']],
     ['white space', ['2026-11-20\n', '\n2026-11-20', ' 2026-11-20', '2026-11-20 09:30', '']],
     ['other words', ['infinity', 'now', 'epoch', 'today', 'null', '2026-W01', '20261120', '2026-11-20t09:30z']],
-  ])('is read as elsewhere: %s', async (_, texts) => expect(await readBySql(texts)).toEqual(readHere(texts)))
+  ])('reads %s as the server does', async (_, texts) => expect(await readBySql(texts)).toEqual(readByServer(texts)))
 
-  test('is read as elsewhere, whatever the text', async () => {
+  test('reads any text as the server does', async () => {
     const two = fc.oneof(
       fc.constantFrom('00', '01', '02', '12', '13', '23', '24', '28', '29', '30', '31', '59', '60'),
       fc.stringMatching(/^[0-9]{2}$/),
@@ -121,17 +118,17 @@ describe('in SQL, a time', () => {
         ),
       )
       .map((parts) => parts.join(''))
-    const sound = fc
+    const valid = fc
       .date({ min: new Date('1969-12-31'), max: new Date('2101-01-02'), noInvalidDate: true })
       .map((date) => date.toISOString())
     const any = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0') && text.isWellFormed())
-    const texts = fc.array(fc.oneof(written, sound, any), { minLength: 400, maxLength: 600 })
+    const texts = fc.array(fc.oneof(written, valid, any), { minLength: 400, maxLength: 600 })
     let read = 0
     await fc.assert(
       fc.asyncProperty(texts, async (some) => {
-        const here = readHere(some)
-        read += here.filter((at) => at !== null).length
-        expect(await readBySql(some)).toEqual(here)
+        const expected = readByServer(some)
+        read += expected.filter((at) => at !== null).length
+        expect(await readBySql(some)).toEqual(expected)
       }),
       { numRuns: 15 },
     )
@@ -144,10 +141,10 @@ test.each([
   ['1h', 3_600_000, '1 hour', 'hour'],
   ['1d', 86_400_000, '1 day', 'day'],
   ['2w', 1_209_600_000, '2 weeks', '2 weeks'],
-])('the duration %s', (text, ms, said, alone) => {
+])('the duration %s in milliseconds and in words', (text, ms, words, alone) => {
   expect(durationMs(text)).toBe(ms)
-  expect(sayDuration(text)).toBe(said)
-  expect(sayDuration(text, true)).toBe(alone)
+  expect(describeDuration(text)).toBe(words)
+  expect(describeDuration(text, true)).toBe(alone)
 })
 
 test.each([
@@ -156,4 +153,4 @@ test.each([
   ['521w', null],
   ['522w', 'must be at most 3650 days'],
   ['99999m', null],
-])('the duration %s may be as long: %s', (text, problem) => expect(durationProblem(text)).toBe(problem))
+])('the duration %s has the problem: %s', (text, problem) => expect(durationProblem(text)).toBe(problem))

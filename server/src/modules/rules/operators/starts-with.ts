@@ -7,7 +7,7 @@ export const startsWith = operator({
   kinds: ['string'],
   test: (args) => (value) => typeof value === 'string' && value.startsWith(args),
   sql: (value, args) => sql`case when jsonb_typeof(${value}) = 'string' then starts_with(${value} #>> '{}', ${args}) else false end`,
-  says: (args) => `starts with ${quoted(args)}`,
+  describe: (args) => `starts with ${quoted(args)}`,
   examples: [
     ['+61412345678', '+61', true],
     ['0412345678', '+61', false],

@@ -1,11 +1,11 @@
-import { durationMs, sayDuration } from './duration.ts'
+import { describeDuration, durationMs } from './duration.ts'
 import { dateOperator, ofDuration } from './operator.ts'
 
 export const withinLast = dateOperator({
   ...ofDuration,
   label: 'is within the last',
   span: (args) => ({ after: { fromNow: -durationMs(args) }, upTo: { fromNow: 0 } }),
-  says: (args) => `is within the last ${sayDuration(args, true)}`,
+  describe: (args) => `is within the last ${describeDuration(args, true)}`,
   examples: [
     ['2026-11-23T09:00:00.000Z', '7d', true],
     ['2026-11-23T09:00:00.001Z', '7d', false],

@@ -1,11 +1,11 @@
-import { durationMs, sayDuration } from './duration.ts'
+import { describeDuration, durationMs } from './duration.ts'
 import { dateOperator, ofDuration } from './operator.ts'
 
 export const withinNext = dateOperator({
   ...ofDuration,
   label: 'is within the next',
   span: (args) => ({ after: { fromNow: 0 }, upTo: { fromNow: durationMs(args) } }),
-  says: (args) => `is within the next ${sayDuration(args, true)}`,
+  describe: (args) => `is within the next ${describeDuration(args, true)}`,
   examples: [
     ['2026-11-23T09:00:00.000Z', '7d', false],
     ['2026-11-23T09:00:00.001Z', '7d', true],
