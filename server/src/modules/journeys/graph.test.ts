@@ -13,7 +13,7 @@ test('every file in steps/ is registered under its own name, with a label', () =
   for (const kind of Object.values(kinds)) expect(kind.label).not.toBe('')
 })
 
-test('the map of D-JRN-2 is read, with what was left out', () => {
+test('the example of D-JRN-2 is read, with defaults for missing members', () => {
   const data = { trigger: 'event', event_name: 'order_placed', multiple: false, concurrent: false }
   const { steps, faults } = readGraph({
     start: { type: 'entrance', name: '', x: 0, y: 0, data, children: [{ external_id: 'w1' }] },
@@ -25,7 +25,7 @@ test('the map of D-JRN-2 is read, with what was left out', () => {
   expect(steps[2]).toEqual({ external_id: 'send1', type: 'action', name: '', x: 0, y: 320, data: { campaign_id: 7 }, children: [] })
 })
 
-describe('a step that is none', () => {
+describe('an invalid step', () => {
   test.each<[Record<string, unknown>, string, string]>([
     [{ 'a b': step('exit') }, 'parameter_invalid_format', 'a b'],
     [{ '': step('exit') }, 'parameter_invalid_format', 'body'],
@@ -42,17 +42,17 @@ describe('a step that is none', () => {
     [{ a: { ...step('experiment'), data: { branches: [{ path: 'a', weight: -1 }] } } }, 'validation_failed', 'a.data.branches[0].weight'],
     [{ a: { ...step('exit'), children: [{}] } }, 'parameter_missing', 'a.children[0].external_id'],
     [{ a: { ...step('exit'), children: [{ external_id: 'b', y: 1 }] } }, 'parameter_unknown', 'a.children[0].y'],
-  ])('%j: %s at %s', (map, code, param) => expect(faultsOf(map)).toEqual([[code, param]]))
+  ])('%j is refused with %s at %s', (map, code, param) => expect(faultsOf(map)).toEqual([[code, param]]))
 
-  test('the message names the step, too', () => {
+  test('is named in the message', () => {
     expect(readGraph({ a: { x: 0, y: 0 } }).faults[0]?.message).toContain('`a.type`')
   })
 })
 
-describe('a graph that cannot be walked', () => {
+describe('a graph is refused for', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
-    ['a child that is not there', { a: step('entrance', 'b', 'c'), c: step('exit') }, ['a.children[0].external_id']],
-    ['a child that only the prototype has', { a: step('entrance', 'constructor') }, ['a.children[0].external_id']],
+    ['a child that does not exist', { a: step('entrance', 'b', 'c'), c: step('exit') }, ['a.children[0].external_id']],
+    ['a child with the name of a prototype member', { a: step('entrance', 'constructor') }, ['a.children[0].external_id']],
     ['a step that leads to itself', { a: step('gate', 'a') }, ['a.children[0].external_id']],
     ['a delay that leads to itself', { a: step('delay', 'a') }, ['a.children[0].external_id']],
     [
@@ -67,7 +67,7 @@ describe('a graph that cannot be walked', () => {
     ],
   ])('%s', (_, map, params) => expect(faultsOf(map)).toEqual(params.map((param) => ['validation_failed', param])))
 
-  test('more steps than are allowed', () => {
+  test('too many steps', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, step('exit')]))
     expect(faultsOf(many(200))).toEqual([])
     expect(faultsOf(many(201))).toEqual([['validation_failed', 'body']])
@@ -77,16 +77,16 @@ describe('a graph that cannot be walked', () => {
 test.each<[string, Record<string, unknown>]>([
   ['a loop through a delay', { a: step('entrance', 'b'), b: step('delay', 'c'), c: step('gate', 'b', 'd'), d: step('exit') }],
   ['a diamond', { a: step('gate', 'b', 'c'), b: step('update', 'd'), c: step('update', 'd'), d: step('exit') }],
-  ['two islands', { a: step('entrance'), b: step('entrance') }],
-  ['nothing at all', {}],
-  ['a key that objects have of their own', JSON.parse('{"__proto__":{"type":"exit","x":0,"y":0}}')],
-])('%s is fine', (_, map) => {
+  ['two separate parts', { a: step('entrance'), b: step('entrance') }],
+  ['no steps', {}],
+  ['a key with the name of a prototype member', JSON.parse('{"__proto__":{"type":"exit","x":0,"y":0}}')],
+])('%s is accepted', (_, map) => {
   const { steps, faults } = readGraph(map)
   expect(faults).toEqual([])
   expect(steps).toHaveLength(Object.keys(map).length)
 })
 
-test('a graph whose edges only lead forward never has a loop, and one edge back to a forebear always makes one', () => {
+test('a graph with forward edges only has no loop, and an edge to an ancestor makes exactly one', () => {
   const sizes = fc.integer({ min: 2, max: 30 })
   fc.assert(
     fc.property(sizes, fc.infiniteStream(fc.nat()), (size, stream) => {

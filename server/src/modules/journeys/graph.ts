@@ -1,4 +1,4 @@
-/** Can this map of steps be walked (D-JRN-2)? Pure. A fault names the step by its key: `w1.children[0].external_id`. */
+/** Checks the graph of a journey (D-JRN-2). Pure. Faults name a step by its key: `w1.children[0].external_id`. */
 import type { Fault } from '../../lib/errors.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { type Step, StepInput, type StepType } from './schema.ts'
@@ -15,7 +15,7 @@ const settingsChecks = Object.fromEntries(Object.entries(types).map(([type, { se
   Check<unknown>
 >
 
-/** The steps of a map, in its order, or everything that is wrong with it. */
+/** The steps of a graph in its order, or its faults. */
 export function readGraph(map: Record<string, unknown>): { steps: Step[]; faults: Fault[] } {
   const keys = Object.keys(map)
   if (keys.length > STEPS_MAX) {
@@ -34,14 +34,14 @@ function readStep(key: string, given: unknown): Step | { faults: Fault[] } {
     return { faults: [{ code: 'parameter_invalid_format', param, message }] }
   }
   const { faults, value } = checkStep(given)
-  if (faults.length > 0) return { faults: faults.map((fault) => located(fault, key)) }
+  if (faults.length > 0) return { faults: faults.map((fault) => withPath(fault, key)) }
   const { type, name = '', x, y, data = {}, children = [] } = value
   const settings = settingsChecks[type](data)
-  if (settings.faults.length > 0) return { faults: settings.faults.map((fault) => located(fault, `${key}.data`)) }
+  if (settings.faults.length > 0) return { faults: settings.faults.map((fault) => withPath(fault, `${key}.data`)) }
   return { external_id: key, type, name, x, y, data, children }
 }
 
-function located(fault: Fault, at: string): Fault {
+function withPath(fault: Fault, at: string): Fault {
   const param = fault.param === undefined || fault.param === 'body' ? at : `${at}.${fault.param}`
   return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
 }
@@ -50,7 +50,7 @@ function childFaults(steps: Step[]): Fault[] {
   const keys = new Set(steps.map(({ external_id }) => external_id))
   return edgesOf(steps).flatMap(({ from, to, param }) => {
     if (from === to) return broken(param, `The step \`${from}\` cannot lead to itself.`)
-    return keys.has(to) ? [] : broken(param, `The step \`${from}\` leads to \`${to}\`, which is not in the map.`)
+    return keys.has(to) ? [] : broken(param, `The step \`${from}\` leads to \`${to}\`, which does not exist.`)
   })
 }
 
@@ -61,25 +61,26 @@ const edgesOf = (steps: Step[]): Edge[] =>
     children.map(({ external_id: to }, at) => ({ from, to, param: `${from}.children[${at}].external_id` })),
   )
 
-/** Each edge that closes a loop in which no time passes: somebody inside would walk it for ever. */
+/** A fault for each edge that closes a loop without a delay, in which a user would move forever. */
 function loopFaults(steps: Step[]): Fault[] {
-  const hasty = steps.filter(({ type }) => !types[type].waits)
-  const walkable = new Set(hasty.map(({ external_id }) => external_id))
+  const immediate = steps.filter(({ type }) => !types[type].waits)
+  const keys = new Set(immediate.map(({ external_id }) => external_id))
   const edges = Map.groupBy(
-    edgesOf(hasty).filter(({ from, to }) => walkable.has(to) && from !== to),
+    edgesOf(immediate).filter(({ from, to }) => keys.has(to) && from !== to),
     ({ from }) => from,
   )
   const state = new Map<string, 'entered' | 'left'>()
-  const walk = (key: string): Fault[] => {
+  const visit = (key: string): Fault[] => {
     state.set(key, 'entered')
     const faults = (edges.get(key) ?? []).flatMap(({ from, to, param }) => {
-      if (state.get(to) === 'entered') return broken(param, `The step \`${from}\` closes a loop back to \`${to}\` without a delay in it.`)
-      return state.has(to) ? [] : walk(to)
+      if (state.get(to) === 'entered')
+        return broken(param, `The step \`${from}\` closes a loop back to \`${to}\` without a delay. Add a step of the type \`delay\`.`)
+      return state.has(to) ? [] : visit(to)
     })
     state.set(key, 'left')
     return faults
   }
-  return [...walkable].flatMap((key) => (state.has(key) ? [] : walk(key)))
+  return [...keys].flatMap((key) => (state.has(key) ? [] : visit(key)))
 }
 
 const broken = (param: string, message: string): Fault[] => [{ code: 'validation_failed', param, message }]

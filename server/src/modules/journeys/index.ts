@@ -1,5 +1,5 @@
 /**
- * Journeys and their steps. Owns `journeys` and `journey_steps`. A journey is a graph of steps that a person walks through,
- * beginning at an entrance. Promises: what is stored is a graph that can be walked; its steps change all together or not at all.
+ * Journeys and their steps. Owns `journeys` and `journey_steps`. A journey is a graph of steps that users move through, starting at an
+ * entrance. Promises: a stored graph has no broken edges and no loop without a delay; all steps of a journey are replaced together.
  */
 export { journeyRoutes } from './routes.ts'

@@ -25,7 +25,7 @@ const graph = {
 }
 
 describe('journeys', () => {
-  test('what is not given has its default or is left out', async () => {
+  test('members that are not given get their default or are left out of replies', async () => {
     await using w = await world()
     const { status, body, headers } = await w.post(JOURNEYS, { name: ' Welcome ' }, { key: w.keys.editor })
     expect(status).toBe(201)
@@ -44,12 +44,12 @@ describe('journeys', () => {
     expect((await w.get(pathOf(body), { key: w.keys.support })).body).toEqual(body)
   })
 
-  test.each(['draft', 'live', 'off'])('one is created %s, as the sample of the specification does', async (status) => {
+  test.each(['draft', 'live', 'off'])('a journey can be created with the status %s', async (status) => {
     await using w = await world()
     expect(await w.post(JOURNEYS, { name: 'Welcome', status }, { key: w.keys.publisher })).toMatchObject({ status: 201, body: { status } })
   })
 
-  test('every status leads to every other', async () => {
+  test('every status can change to every other', async () => {
     await using w = await world()
     const journey = await make(w)
     for (const status of ['live', 'off', 'live', 'draft', 'off', 'draft']) {
@@ -57,7 +57,7 @@ describe('journeys', () => {
     }
   })
 
-  test('nothing moves unless something changes, and an empty description is none', async () => {
+  test('updated_at changes only if another member does, and an empty description is removed', async () => {
     await using w = await world()
     const journey = await make(w, { description: 'Hello', tags: ['a', 'b', 'a'] })
     expect(journey).toMatchObject({ description: 'Hello', tags: ['a', 'b'] })
@@ -83,7 +83,7 @@ describe('journeys', () => {
     expect((await w.post(JOURNEYS, body)).body).toMatchObject({ code, error: { param } })
   })
 
-  test('a create that is repeated with its key happens once', async () => {
+  test('a create that is repeated with its idempotency key creates one journey', async () => {
     await using w = await world()
     const headers = { 'idempotency-key': 'welcome' }
     const first = await w.post(JOURNEYS, { name: 'Once' }, { headers })
@@ -93,7 +93,7 @@ describe('journeys', () => {
     expect((await w.get(`${JOURNEYS}?q=once`)).body.results).toHaveLength(1)
   })
 
-  test('newest first, paged both ways, searched by name, description and tag', async () => {
+  test('journeys are listed newest first, paged both ways, and searched by name, description and tag', async () => {
     await using w = await world()
     await make(w, { name: 'A', tags: ['Sale'] })
     await make(w, { name: 'B', description: 'For sales' })
@@ -108,7 +108,7 @@ describe('journeys', () => {
     expect((await w.get(`${JOURNEYS}?sort=tags`)).status).toBe(400)
   })
 
-  test('a foreign or archived journey does not exist', async () => {
+  test('a journey that is archived or of another project is not found', async () => {
     await using w = await world()
     const journey = await make(w)
     const everywhere = async (key: string) => [
@@ -126,7 +126,7 @@ describe('journeys', () => {
     expect((await w.get(JOURNEYS)).body.results).toEqual([])
   })
 
-  test('editors work on drafts; the rest takes a publisher', async () => {
+  test('editors change drafts; any other change needs a publisher', async () => {
     await using w = await world()
     const as = { key: w.keys.editor }
     const refused = { status: 403, body: { code: 'permission_denied', error: { reason: 'role' } } }
@@ -147,7 +147,7 @@ describe('journeys', () => {
 })
 
 describe('steps', () => {
-  test('the graph comes back with ids and stats', async () => {
+  test('are returned with ids and stats', async () => {
     await using w = await world()
     const journey = await make(w)
     expect((await w.get(stepsOf(journey))).body).toEqual({})
@@ -162,7 +162,7 @@ describe('steps', () => {
     expect((await w.get(stepsOf(journey), { key: w.keys.support })).body).toEqual(body)
   })
 
-  test('it is replaced as a whole, and what keeps its key keeps its id', async () => {
+  test('are replaced together, and a step that keeps its key keeps its id', async () => {
     await using w = await world()
     const journey = await make(w)
     const before = (await w.put(stepsOf(journey), graph)).body
@@ -173,7 +173,7 @@ describe('steps', () => {
     expect((await w.put(stepsOf(journey), {})).body).toEqual({})
   })
 
-  test('a graph with a fault changes nothing', async () => {
+  test('do not change if the new graph has a fault', async () => {
     await using w = await world()
     const journey = await make(w)
     const before = (await w.put(stepsOf(journey), graph)).body
@@ -186,7 +186,7 @@ describe('steps', () => {
     expect((await w.get(stepsOf(journey))).body).toEqual(before)
   })
 
-  test('two journeys may use the same keys, even odd ones', async () => {
+  test('of different journeys may have the same keys, also unusual ones', async () => {
     await using w = await world()
     const [one, two] = [await make(w), await make(w)]
     const odd = '{"__proto__":{"type":"exit","x":0,"y":0},"constructor":{"type":"exit","x":0,"y":0}}'

@@ -22,7 +22,7 @@ export const journeyRoutes = [
     method: 'POST',
     path: '/api/client/journeys',
     summary: 'Create a journey.',
-    description: 'It is a draft unless `status` says otherwise; `live` and `off` take the role `publisher`.',
+    description: 'By default the journey is a draft. The statuses `live` and `off` need `publisher`.',
     access: { secret: 'editor' },
     body: JourneyInput,
     reply: Journey,
@@ -42,8 +42,9 @@ export const journeyRoutes = [
   route({
     method: 'PATCH',
     path: '/api/client/journeys/{journeyId}',
-    summary: 'Change a journey or its status; only the members given change.',
-    description: 'A status other than `draft`, and any change to what is no draft, takes the role `publisher`.',
+    summary: 'Change a journey or its status.',
+    description:
+      'Members that are left out do not change. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     params,
     body: JourneyChanges,
@@ -54,7 +55,7 @@ export const journeyRoutes = [
     method: 'DELETE',
     path: '/api/client/journeys/{journeyId}',
     summary: 'Archive a journey.',
-    description: 'What is no draft takes the role `publisher`.',
+    description: 'Archiving a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
     status: 204,
@@ -63,7 +64,7 @@ export const journeyRoutes = [
   route({
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/steps',
-    summary: 'Read the steps of a journey, by key.',
+    summary: 'Read the steps of a journey.',
     access: { secret: 'support' },
     params,
     reply: Steps,
@@ -74,7 +75,7 @@ export const journeyRoutes = [
     path: '/api/client/journeys/{journeyId}/steps',
     summary: 'Replace all steps of a journey.',
     description:
-      'Steps that are not in the map are deleted; one that keeps its key keeps its id. The steps of what is no draft take the role `publisher`.',
+      'Steps that are left out are deleted. A step that keeps its key keeps its id. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
     body: StepsInput,

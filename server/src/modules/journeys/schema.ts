@@ -4,9 +4,10 @@ import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Times
 import * as kinds from './steps/index.ts'
 
 const Status = OneOf(['draft', 'live', 'off'], {
-  description: '`draft` is work in progress, `live` lets people in, `off` lets nobody in. Anything but `draft` takes the role `publisher`.',
+  description:
+    'A `draft` is work in progress; users enter a journey that is `live`, and not one that is `off`. Setting `live` or `off` needs `publisher`.',
 })
-const Description = Type.String({ maxLength: 5000, description: 'Empty means none.' })
+const Description = Type.String({ maxLength: 5000, description: 'An empty description is removed.' })
 
 export const JourneyInput = Exact({
   name: Name(),
@@ -27,9 +28,9 @@ const columns = {
   tags: Type.Array(Type.String()),
 }
 
-const Stats = Exact({}, { description: 'Empty until people have entered.' })
+const Stats = Exact({}, { description: 'Empty until users have entered.' })
 
-/** A journey as it is read (D-JRN-1). */
+/** A journey in API replies (D-JRN-1). */
 export const Journey = Exact({
   ...columns,
   description: Type.Optional(Type.String()),
@@ -42,7 +43,7 @@ export type Journey = Static<typeof Journey>
 export const JourneyRow = Type.Object({ ...columns, description: Nullable(Type.String()), created_at: Instant, updated_at: Instant })
 export type JourneyRow = Static<typeof JourneyRow>
 
-/** What of a journey can be written. */
+/** The fields of a journey that a caller can write. */
 export type JourneyFields = Pick<JourneyRow, 'name' | 'status' | 'description' | 'tags'>
 
 export const STEP_TYPES = Object.keys(kinds) as (keyof typeof kinds)[]
@@ -52,8 +53,8 @@ const STEP_KEY_LENGTH_MAX = 64
 const CHILDREN_MAX = 50
 
 const Child = Exact({
-  external_id: Type.String({ maxLength: STEP_KEY_LENGTH_MAX, description: 'Key of a step in the same map.' }),
-  path: Type.Optional(Line(64, { description: 'Which way out leads here, such as `yes`.' })),
+  external_id: Type.String({ maxLength: STEP_KEY_LENGTH_MAX, description: 'The key of a step of the same journey.' }),
+  path: Type.Optional(Line(64, { description: 'The path that leads to this step, such as `yes`.' })),
 })
 
 const type = OneOf(STEP_TYPES)
@@ -71,18 +72,18 @@ export type StepInput = Static<typeof StepInput>
 
 const step = { type, name: Type.String(), ...position, data: Data, children: Type.Array(Child) }
 
-/** Steps by key; the key is 1 to 64 letters, digits, `_` and `-`. What is wrong with them is said step by step. */
+/** Steps by key. `graph.ts` checks them step by step. */
 export const StepsInput = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: 'Steps by key, at most 200; a key is 1 to 64 letters, digits, `_` and `-`.',
+  description: 'At most 200 steps by key. A key has 1 to 64 letters, digits, `_` and `-`.',
 })
 
-/** The graph as it is read (D-JRN-2). */
+/** The steps in API replies (D-JRN-2). */
 export const Steps = Type.Record(Type.String(), Exact({ id: Type.Integer(), ...step, stats: Stats }))
 export type Steps = Static<typeof Steps>
 
 export const StepRow = Type.Object({ id: Type.Integer(), external_id: Type.String(), ...step })
 export type StepRow = Static<typeof StepRow>
 
-/** A step that was checked, with what was left out. */
+/** A checked step with defaults for members that were left out. */
 export type Step = Omit<StepRow, 'id'>

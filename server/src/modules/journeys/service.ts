@@ -9,7 +9,7 @@ import { readGraph } from './graph.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow, StepRow, Steps } from './schema.ts'
 
-/** Makes a journey; anything but a draft takes a publisher. Throws 403. */
+/** Creates a journey. A status other than `draft` needs a publisher. Throws 403. */
 export async function createJourney(ctx: ProjectCtx, input: JourneyInput): Promise<Journey> {
   const { name, status = 'draft', description = null, tags = [] } = input
   if (status !== 'draft') requirePublisher(ctx)
@@ -32,19 +32,19 @@ export async function getJourney(ctx: ProjectCtx, id: JourneyId): Promise<Journe
   return present(row)
 }
 
-/** A journey that this caller may change, held until the transaction ends. Throws 404, 403. */
-async function holdJourney(ctx: InTx, id: JourneyId): Promise<JourneyRow> {
+/** Locks a journey that this caller may change until the transaction ends. Throws 403, 404. */
+async function lockEditable(ctx: InTx, id: JourneyId): Promise<JourneyRow> {
   const row = await queries.lockJourney(ctx, id)
   if (!row) throw missing('journey')
   if (row.status !== 'draft') requirePublisher(ctx)
   return row
 }
 
-/** Changes the members given. Throws 403, 404. */
+/** Changes the given members. Throws 403, 404. */
 export async function updateJourney(ctx: ProjectCtx, id: JourneyId, changes: JourneyChanges): Promise<Journey> {
   if (changes.status !== undefined && changes.status !== 'draft') requirePublisher(ctx)
   return inTx(ctx, async (ctx) => {
-    const before = await holdJourney(ctx, id)
+    const before = await lockEditable(ctx, id)
     const after = normalised({ ...fieldsOf(before), ...changes })
     if (isDeepStrictEqual(fieldsOf(before), after)) return present(before)
     return present(await queries.saveJourney(ctx, id, after))
@@ -53,28 +53,28 @@ export async function updateJourney(ctx: ProjectCtx, id: JourneyId, changes: Jou
 
 const fieldsOf = ({ name, status, description, tags }: JourneyRow): JourneyFields => ({ name, status, description, tags })
 
-/** Takes a journey out of every read. Throws 403, 404. */
+/** Archives a journey, so that no read finds it. Throws 403, 404. */
 export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
   return inTx(ctx, async (ctx) => {
-    await holdJourney(ctx, id)
+    await lockEditable(ctx, id)
     await queries.archiveJourney(ctx, id)
   })
 }
 
 const present = ({ description, ...row }: JourneyRow): Journey => ({ ...row, ...(description !== null && { description }), stats: {} })
 
-/** The graph of a journey. Throws 404. */
+/** The steps of a journey. Throws 404. */
 export async function getSteps(ctx: ProjectCtx, id: JourneyId): Promise<Steps> {
   const journey = await getJourney(ctx, id)
   return toMap(await queries.listSteps(ctx, journey.id))
 }
 
-/** Replaces the graph of a journey. Throws 400 and 422 with the steps that are at fault, 403, 404. */
+/** Replaces the steps of a journey. Throws 400 and 422 with the faults of the steps, 403, 404. */
 export async function replaceSteps(ctx: ProjectCtx, id: JourneyId, map: Record<string, unknown>): Promise<Steps> {
   const { steps, faults } = readGraph(map)
   refuse(faults)
   return inTx(ctx, async (ctx) => {
-    await holdJourney(ctx, id)
+    await lockEditable(ctx, id)
     await queries.replaceSteps(ctx, id, steps)
     return toMap(await queries.listSteps(ctx, id))
   })

@@ -5,5 +5,5 @@ import { step } from './step.ts'
 
 export const action = step({
   label: 'Send',
-  settings: Exact({ campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'Trigger campaign whose message is sent.' })) }),
+  settings: Exact({ campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The trigger campaign to send.' })) }),
 })

@@ -5,7 +5,9 @@ import { step } from './step.ts'
 export const balancer = step({
   label: 'Limit the rate',
   settings: Exact({
-    rate_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many people pass in an interval.' })),
+    rate_limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'The number of users who pass in each interval.' }),
+    ),
     rate_interval: Type.Optional(OneOf(['second', 'minute', 'hour', 'day'])),
   }),
 })

@@ -8,6 +8,6 @@ export const event = step({
   label: 'Record an event',
   settings: Exact({
     event_name: Type.Optional(Type.String({ notBlank: true, minLength: 1, maxLength: 255 })),
-    event_data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Attributes of the event; strings are Liquid.' })),
+    event_data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'The attributes of the event. Strings may contain Liquid.' })),
   }),
 })

@@ -8,7 +8,7 @@ export const experiment = step({
     branches: Type.Optional(
       Type.Array(Exact({ path: Line(64), weight: Type.Number({ minimum: 0, maximum: 1_000_000 }) }), {
         maxItems: 20,
-        description: 'How often each `path` is taken, relative to the others.',
+        description: 'The paths with their relative weights.',
       }),
     ),
   }),

@@ -6,5 +6,7 @@ const RULE_BYTES_MAX = 32_768
 
 export const gate = step({
   label: 'Decide',
-  settings: Exact({ rule: Type.Optional(FreeForm(RULE_BYTES_MAX, { description: 'Who takes the path `yes`; others take `no`.' })) }),
+  settings: Exact({
+    rule: Type.Optional(FreeForm(RULE_BYTES_MAX, { description: 'Users who match this rule take the path `yes`, others take `no`.' })),
+  }),
 })

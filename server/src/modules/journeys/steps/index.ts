@@ -1,4 +1,4 @@
-/** The kinds of step, under the names stored in journeys. A name, once shipped, is never changed. */
+/** The kinds of step, under the names stored in journeys. A published name never changes. */
 export { action } from './action.ts'
 export { balancer } from './balancer.ts'
 export { delay } from './delay.ts'

@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox'
 
-/** A kind of step. What it needs to run is asked for when the journey goes live; a draft may leave members out. */
+/** A kind of step. Its settings are optional, because a draft may be incomplete. */
 export type StepKind = {
-  /** What people call it. */
+  /** The name for display. */
   label: string
   /** The members of `data`. */
   settings: TSchema
-  /** Time passes in it, so that a loop through it comes to rest. */
+  /** Users wait in this step, so a loop that contains it is allowed. */
   waits?: true
 }
 

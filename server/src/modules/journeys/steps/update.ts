@@ -7,6 +7,8 @@ const ATTRIBUTES_BYTES_MAX = 32_768
 export const update = step({
   label: 'Update attributes',
   settings: Exact({
-    attributes: Type.Optional(FreeForm(ATTRIBUTES_BYTES_MAX, { description: 'Merged into `data` of the person; strings are Liquid.' })),
+    attributes: Type.Optional(
+      FreeForm(ATTRIBUTES_BYTES_MAX, { description: 'Attributes to merge into the user’s `data`. Strings may contain Liquid.' }),
+    ),
   }),
 })

@@ -7,7 +7,7 @@ const DAYS_MAX = 3650
 
 export const Duration = Type.String({
   pattern: '^[1-9]\\d{0,4}[mhdw]$',
-  says: 'must be a number of minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`',
+  problem: 'must be a number of minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`',
   description: 'Minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`. At most 3650 days.',
 })
 
