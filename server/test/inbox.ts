@@ -1,4 +1,4 @@
-/** Inboxes of a world over real sockets: who reads them, what listeners hear, and a second process on the same database. */
+/** Inboxes of a world over real sockets: calls, streams, and a second process on the same database. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { expect, vi } from 'vitest'
@@ -15,24 +15,24 @@ import {
   type InboxEngagement,
   type InboxStreams,
   inboxRoutes,
-  markMessage,
+  updateReadState,
   readAll,
 } from '../src/modules/inbox/index.ts'
 import type { World } from './world.ts'
 
 export type Answer = { status: number; body: any; headers: Headers }
-export type Heard = { id: number; event: string; data: any }
+export type StreamEvent = { id: number; event: string; data: any }
 
-/** A stream as its client has it. */
+/** A stream as its client sees it. */
 export type Stream = AsyncDisposable & {
   status: number
   headers: Headers
-  /** Everything that was heard so far. */
-  events: Heard[]
+  /** The events received so far. */
+  events: StreamEvent[]
   heartbeats(): number
   isOver(): boolean
-  /** Waits for what is expected, while the clock of the world goes on, or, in no time, `still`. */
-  until(condition: (events: Heard[]) => boolean, still?: 'still'): Promise<void>
+  /** Waits for a condition while the clock of the world advances, or with `still` while it stands. */
+  until(condition: (events: StreamEvent[]) => boolean, still?: 'still'): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export type Stream = AsyncDisposable & {
 export type InboxProcess = {
   app: FastifyInstance
   db: Database
-  listening: InboxStreams
+  streams: InboxStreams
   seen: InboxEngagement[]
   call(method: string, path: string, options?: CallOptions & { body?: unknown }): Promise<Answer>
   listen(options: CallOptions & { path?: string }): Promise<Stream>
@@ -56,13 +56,13 @@ type OnEngagement = (engagement: InboxEngagement[]) => void
 export async function startInbox(w: World, closing: AsyncDisposableStack, onEngagement?: OnEngagement): Promise<InboxProcess> {
   const db = closing.use(openDatabase({ url: w.databaseUrl, connectionsMax: 4, name: 'inbox', checkRows: true }))
   const ctx: Ctx = { ...w.ctx, db }
-  const listening = createInboxStreams()
+  const streams = createInboxStreams()
   const seen: InboxEngagement[] = []
   const record = onEngagement ?? ((engagement) => seen.push(...engagement))
-  const routes = inboxRoutes(listening, {
-    markMessage: (ctx, ...rest) =>
+  const routes = inboxRoutes(streams, {
+    updateReadState: (ctx, ...rest) =>
       inTx(ctx, async (ctx) => {
-        const { message, engagement } = await markMessage(ctx, ...rest)
+        const { message, engagement } = await updateReadState(ctx, ...rest)
         record(engagement)
         return message
       }),
@@ -85,7 +85,7 @@ export async function startInbox(w: World, closing: AsyncDisposableStack, onEnga
   return {
     app,
     db,
-    listening,
+    streams,
     seen,
     async call(method, path, { body, ...options } = {}) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -100,13 +100,13 @@ export async function startInbox(w: World, closing: AsyncDisposableStack, onEnga
 
 function checkReply(route: Route, status: number, body: unknown): void {
   const problem = route.reply && status < 400 ? matches(route.reply)(body) : null
-  if (problem) throw new Error(`${route.method} ${route.path} answers other than it documents: ${problem}`)
+  if (problem) throw new Error(`${route.method} ${route.path} sent an undocumented reply: ${problem}`)
 }
 
 async function openStream(w: World, url: string, headers: Record<string, string>): Promise<Stream> {
   const leaving = new AbortController()
   const reply = await fetch(url, { headers, signal: leaving.signal })
-  const events: Heard[] = []
+  const events: StreamEvent[] = []
   let heartbeats = 0
   let over = false
   const reading = read()
@@ -137,11 +137,11 @@ async function openStream(w: World, url: string, headers: Record<string, string>
         text = blocks.pop() ?? ''
         for (const block of blocks) {
           if (block.startsWith(':')) heartbeats++
-          else events.push(toHeard(block))
+          else events.push(toStreamEvent(block))
         }
       }
     } catch {
-      // Left, or cut off.
+      // The connection was closed.
     }
     over = true
   }
@@ -152,7 +152,7 @@ async function openStream(w: World, url: string, headers: Record<string, string>
   }
 }
 
-function toHeard(block: string): Heard {
+function toStreamEvent(block: string): StreamEvent {
   const [, id, event = '', data = ''] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block) ?? []
   return { id: Number(id), event, data: JSON.parse(data) }
 }
@@ -160,16 +160,16 @@ function toHeard(block: string): Heard {
 const CAMPAIGN = 7 as CampaignId
 let messages = 0
 
-/** Puts a message with each of these contents into the inbox of a user; answers their ids. */
+/** Puts a message with each of these contents into the inbox of a user. Returns their ids. */
 export async function deliver(w: World, userId: UserId, ...contents: Record<string, unknown>[]): Promise<MessageId[]> {
-  const copies = contents.map((content) => ({
+  const messagesToDeliver = contents.map((content) => ({
     id: ++messages as MessageId,
     user_id: userId,
     campaign_id: CAMPAIGN,
     content: { type: 'inbox', title: 'Hello', body: 'World', ...content },
   }))
-  await inTx(w.ctx, (ctx) => deliverToInbox(ctx, copies))
-  return copies.map(({ id }) => id)
+  await inTx(w.ctx, (ctx) => deliverToInbox(ctx, messagesToDeliver))
+  return messagesToDeliver.map(({ id }) => id)
 }
 
 export const userId = async (w: World, name: string): Promise<UserId> => (await w.get(`/api/client/users/${name}`)).body.id

@@ -1,4 +1,4 @@
-/** What is in inboxes, as far as others see to it: deliveries, merges, erasure. */
+/** Changes of inboxes by other modules: deliveries, merges, erasure. */
 
 import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
@@ -9,46 +9,46 @@ import * as queries from './queries.ts'
 import type { InboxContent } from './schema.ts'
 
 /**
- * Puts copies of messages into inboxes, each once however often it is asked. `user_id` is whoever the message belongs to in this
- * transaction, which holds its row: then neither a merge nor an erasure comes in between.
+ * Puts messages into inboxes, each once even if this is repeated. `user_id` is the user of the message in this transaction, which has
+ * locked the message, so no merge or erasure can happen in between.
  */
-export async function deliverToInbox(ctx: InTx, copies: InboxContent[]): Promise<void> {
-  if (copies.length === 0) return
+export async function deliverToInbox(ctx: InTx, contents: InboxContent[]): Promise<void> {
+  if (contents.length === 0) return
   try {
-    await queries.insertCopies(ctx, copies.map(toStored))
+    await queries.insertMessages(ctx, contents.map(toStored))
   } catch (error) {
-    throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('A copy was delivered by somebody else.') : error
+    throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('Another process has delivered an inbox message.') : error
   }
 }
 
-function toStored({ content: { expires_at, ...content }, ...copy }: InboxContent): queries.StoredCopy {
+function toStored({ content: { expires_at, ...content }, ...message }: InboxContent): queries.StoredMessage {
   const expiry = typeof expires_at === 'string' ? parseTime(expires_at.trim()) : null
-  return { ...copy, content: storable(content), expires_at: expiry?.toISOString() ?? null }
+  return { ...message, content: storable(content), expires_at: expiry?.toISOString() ?? null }
 }
 
-/** What a template comes to may hold what the database cannot. */
+/** Rendered text may contain characters that the database cannot store. */
 const storable = (content: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(content).map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value]),
   )
 
 /**
- * The inboxes of people who turned out to be one are the survivor's. After their messages were moved in the same transaction,
- * so that nothing can be delivered to who is no more.
+ * Merges the inboxes of merged users into the remaining user's. Call it after their messages were moved in the same transaction, so that
+ * nothing can be delivered to a merged user afterwards.
  */
 export async function mergeInbox(ctx: InTx, merges: queries.Merge[]): Promise<void> {
   const found = await queries.withCounters(
     ctx,
     merges.map(({ from_id }) => from_id),
   )
-  const formers = new Set(found.map(({ user_id }) => user_id))
-  const moves = merges.filter(({ from_id }) => formers.has(from_id))
-  if (moves.length === 0) return
-  await queries.lockOrMakeCounters(ctx, distinct(moves.flatMap(({ from_id, into_id }) => [from_id, into_id])))
-  await queries.mergeMessages(ctx, moves)
+  const withInbox = new Set(found.map(({ user_id }) => user_id))
+  const applicable = merges.filter(({ from_id }) => withInbox.has(from_id))
+  if (applicable.length === 0) return
+  await queries.lockOrMakeCounters(ctx, distinct(applicable.flatMap(({ from_id, into_id }) => [from_id, into_id])))
+  await queries.mergeMessages(ctx, applicable)
 }
 
-/** Removes everything of these people, and says how much of what there was. */
+/** Deletes the inboxes of these users. Returns the number of rows deleted. */
 export async function eraseInbox(ctx: InTx, userIds: UserId[]): Promise<queries.Erased> {
   return (await queries.erase(ctx, userIds)) ?? { inbox_messages: 0, inbox_counters: 0 }
 }

@@ -20,19 +20,19 @@ async function stage(): Promise<Stage> {
 const list = async ({ inbox, token }: Stage, query = '') => (await inbox.call('GET', `${OWN}${query}`, { token })).body
 const titles = async (s: Stage, query = '') => (await list(s, query)).results.map(({ title }: { title: string }) => title)
 const unread = async ({ inbox, token }: Stage) => (await inbox.call('GET', `${OWN}/unread-count`, { token })).body.unread
-const mark = async ({ inbox, token }: Stage, id: number, body: unknown) => inbox.call('PATCH', `${OWN}/${id}`, { token, body })
+const updateReadState = async ({ inbox, token }: Stage, id: number, body: unknown) => inbox.call('PATCH', `${OWN}/${id}`, { token, body })
 const readAll = async ({ inbox, token }: Stage) => (await inbox.call('POST', `${OWN}/read-all`, { token })).body
 const purge = async ({ w }: Stage) => {
   for (const { run } of inboxJobs) while ((await run(w.ctx, new AbortController().signal)) > 0);
 }
-const copyOf = (id: number, user: UserId, title: string) => ({
+const contentOf = (id: number, user: UserId, title: string) => ({
   id: id as MessageId,
   user_id: user,
   campaign_id: 7 as CampaignId,
   content: { type: 'inbox', title, body: '' },
 })
 
-/** Counters say what the messages say, of everybody. */
+/** Compares the counters of all users with their messages. */
 async function expectExact({ w }: Stage): Promise<void> {
   const rows = await rowsOf<Record<string, number>>(
     w.databaseUrl,
@@ -47,12 +47,12 @@ async function expectExact({ w }: Stage): Promise<void> {
 }
 
 describe('an inbox', () => {
-  test('has what was delivered, newest first, as it was composed', async () => {
+  test('has the delivered messages, newest first, as they were composed', async () => {
     await using s = await stage()
     const [first] = await deliver(s.w, s.ana, { title: 'First', html: '<b>Hi</b>', action_url: 'https://example.com/a' })
     s.w.advance('1 minute')
     await deliver(s.w, s.ana, { title: 'Second', type: 'modal', image: 'https://example.com/a.png', expires_at: '2026-12-24' })
-    await deliver(s.w, s.kim, { title: 'Not hers' })
+    await deliver(s.w, s.kim, { title: 'For Kim' })
     const { results } = await list(s)
     expect(results.map(({ title }: { title: string }) => title)).toEqual(['Second', 'First'])
     expect(results[0]).toMatchObject({ type: 'modal', image: 'https://example.com/a.png', expires_at: '2026-12-24T00:00:00.000Z' })
@@ -75,74 +75,74 @@ describe('an inbox', () => {
     expect(await unread(s)).toBe(2)
   })
 
-  test('has each message once, however often and by however many it is delivered', async () => {
+  test('has each message once, even if it is delivered repeatedly and concurrently', async () => {
     await using s = await stage()
-    const put = (copies: ReturnType<typeof copyOf>[]) => inTx(s.w.ctx, (ctx) => deliverToInbox(ctx, copies))
+    const put = (contents: ReturnType<typeof contentOf>[]) => inTx(s.w.ctx, (ctx) => deliverToInbox(ctx, contents))
     for (let id = 1001; id < 1030; id += 3) {
-      const copies = [copyOf(id, s.ana, 'a'), copyOf(id + 1, s.kim, 'b'), copyOf(id + 2, s.ana, 'c')]
-      await Promise.all([put(copies), put(copies.toReversed()), put(copies.slice(1)), put(copies), put([copies[2] as (typeof copies)[0]])])
+      const all = [contentOf(id, s.ana, 'a'), contentOf(id + 1, s.kim, 'b'), contentOf(id + 2, s.ana, 'c')]
+      await Promise.all([put(all), put(all.toReversed()), put(all.slice(1)), put(all), put([all[2] as (typeof all)[0]])])
     }
-    await put([copyOf(1001, s.ana, 'a'), copyOf(2001, s.ana, 'd')])
+    await put([contentOf(1001, s.ana, 'a'), contentOf(2001, s.ana, 'd')])
     await put([])
     expect([(await titles(s)).toSorted().join(''), await unread(s)]).toEqual([`${'a'.repeat(10)}${'c'.repeat(10)}d`, 21])
     await expectExact(s)
   })
 
-  test('takes what the database cannot hold, and an expiry that is none', async () => {
+  test('accepts characters that the database cannot store, and an invalid expiry', async () => {
     await using s = await stage()
     await deliver(s.w, s.ana, { title: 'a\0b\ud800', expires_at: 'soon' })
     expect((await list(s)).results[0]).toMatchObject({ title: 'ab\ufffd', expires_at: null })
   })
 
   test.each([
-    ['', ['kept', 'done']],
-    ['?status=unread', ['kept']],
-    ['?status=read', ['done']],
-    ['?status=archived', ['put away', 'put away unread']],
-    ['?status=all', ['kept', 'done', 'put away', 'put away unread']],
-    ['?status=all&q=AWAY', ['put away', 'put away unread']],
-    ['?status=all&direction=asc&limit=1', ['put away unread']],
-  ])('%s shows %j', async (query, expected) => {
+    ['', ['unread', 'read']],
+    ['?status=unread', ['unread']],
+    ['?status=read', ['read']],
+    ['?status=archived', ['archived', 'archived unread']],
+    ['?status=all', ['unread', 'read', 'archived', 'archived unread']],
+    ['?status=all&q=ARCHIVED', ['archived', 'archived unread']],
+    ['?status=all&direction=asc&limit=1', ['archived unread']],
+  ])('is listed with the query “%s” as %j', async (query, expected) => {
     await using s = await stage()
-    const [unreadAway, away, done] = await deliver(
+    const [archivedUnread, archived, read] = await deliver(
       s.w,
       s.ana,
-      ...['put away unread', 'put away', 'done', 'kept'].map((title) => ({ title })),
+      ...['archived unread', 'archived', 'read', 'unread'].map((title) => ({ title })),
     )
-    await mark(s, unreadAway as number, { archived: true })
-    await mark(s, away as number, { read: true, archived: true })
-    await mark(s, done as number, { read: true })
+    await updateReadState(s, archivedUnread as number, { archived: true })
+    await updateReadState(s, archived as number, { read: true, archived: true })
+    await updateReadState(s, read as number, { read: true })
     expect(await titles(s, query)).toEqual(expected)
   })
 
-  test('is paged through without a message lost or twice', async () => {
+  test('is paged without missing or duplicate messages', async () => {
     await using s = await stage()
     await deliver(s.w, s.ana, ...Array.from({ length: 7 }, (_, at) => ({ title: `${at}` })))
-    const seen: string[] = []
+    const listed: string[] = []
     for (let cursor = ''; ; ) {
       const { results, nextCursor } = await list(s, `?limit=3${cursor && `&cursor=${cursor}`}`)
-      seen.push(...results.map(({ title }: { title: string }) => title))
+      listed.push(...results.map(({ title }: { title: string }) => title))
       if (nextCursor === null) break
       cursor = nextCursor
     }
-    expect(seen).toEqual(['6', '5', '4', '3', '2', '1', '0'])
+    expect(listed).toEqual(['6', '5', '4', '3', '2', '1', '0'])
   })
 
-  test('marks are of the first time, and each first time is told once', async () => {
+  test('keeps the times of first actions, and reports each first action once', async () => {
     await using s = await stage()
     const [id] = (await deliver(s.w, s.ana, {})) as [MessageId]
     const at = s.w.clock.now()
-    expect((await mark(s, id, {})).body).toMatchObject({ seen_at: null, read_at: null })
-    expect((await mark(s, id, { seen: true })).body).toMatchObject({ seen_at: at.toISOString(), read_at: null })
+    expect((await updateReadState(s, id, {})).body).toMatchObject({ seen_at: null, read_at: null })
+    expect((await updateReadState(s, id, { seen: true })).body).toMatchObject({ seen_at: at.toISOString(), read_at: null })
     expect(await unread(s)).toBe(1)
     s.w.advance('1 minute')
     const later = s.w.clock.now()
-    const clicked = (await mark(s, id, { clicked: true })).body
+    const clicked = (await updateReadState(s, id, { clicked: true })).body
     expect(clicked).toMatchObject({ seen_at: at.toISOString(), read_at: later.toISOString(), clicked_at: later.toISOString() })
     s.w.advance('1 minute')
-    expect((await mark(s, id, { clicked: true, read: true, seen: true })).body).toEqual(clicked)
+    expect((await updateReadState(s, id, { clicked: true, read: true, seen: true })).body).toEqual(clicked)
     expect((await list(s)).results).toEqual([clicked])
-    expect((await mark(s, id, { read: false })).body).toMatchObject({ read_at: null, clicked_at: later.toISOString() })
+    expect((await updateReadState(s, id, { read: false })).body).toMatchObject({ read_at: null, clicked_at: later.toISOString() })
     expect(await unread(s)).toBe(1)
     expect(s.inbox.seen).toEqual([
       { user_id: s.ana, message_id: id, what: 'opened', at },
@@ -150,7 +150,7 @@ describe('an inbox', () => {
     ])
   })
 
-  test('a request that is repeated under its key tells nothing twice', async () => {
+  test('a request that is repeated with its idempotency key reports an action once', async () => {
     await using s = await stage()
     const [id] = (await deliver(s.w, s.ana, {})) as [MessageId]
     const headers = { 'idempotency-key': 'once' }
@@ -160,11 +160,11 @@ describe('an inbox', () => {
     expect(s.inbox.seen).toHaveLength(1)
   })
 
-  test('a message is not read when that could not be told', async () => {
+  test('a message does not become read if the action cannot be recorded', async () => {
     await using closing = new AsyncDisposableStack()
     const w = closing.use(await world())
     const inbox = await startInbox(w, closing, () => {
-      throw new Error('Nobody is listening.')
+      throw new Error('Recording failed.')
     })
     await w.users('ana')
     const token = await w.token('ana')
@@ -181,18 +181,21 @@ describe('an inbox', () => {
     [{ read: null }, 400, 'parameter_invalid_format'],
     [{ opened: true }, 400, 'parameter_unknown'],
     [[], 400, 'parameter_invalid_format'],
-  ])('%j is no way to mark one', async (body, status, code) => {
+  ])('the change %j of a message is refused', async (body, status, code) => {
     await using s = await stage()
     const [id] = (await deliver(s.w, s.ana, {})) as [MessageId]
-    const reply = await mark(s, id, body)
+    const reply = await updateReadState(s, id, body)
     expect([reply.status, reply.body.error.code]).toEqual([status, code])
   })
 
-  test('everything is read at once, but for what is in the archive', async () => {
+  test('all messages can be marked as read at once, except archived ones', async () => {
     await using s = await stage()
-    const [away, seen] = (await deliver(s.w, s.ana, ...['away', 'seen', 'new'].map((title) => ({ title })))) as [MessageId, MessageId]
-    await mark(s, away, { archived: true })
-    await mark(s, seen, { seen: true })
+    const [archived, seen] = (await deliver(s.w, s.ana, ...['archived', 'seen', 'new'].map((title) => ({ title })))) as [
+      MessageId,
+      MessageId,
+    ]
+    await updateReadState(s, archived, { archived: true })
+    await updateReadState(s, seen, { seen: true })
     s.inbox.seen.length = 0
     s.w.advance('1 minute')
     expect(await readAll(s)).toEqual({ changed: 2, unread: 0 })
@@ -200,20 +203,24 @@ describe('an inbox', () => {
     expect(await readAll(s)).toEqual({ changed: 0, unread: 0 })
     expect(await titles(s, '?status=read')).toEqual(['new', 'seen'])
     expect((await list(s, '?status=archived')).results[0].read_at).toBeNull()
-    await mark(s, away, { archived: false })
+    await updateReadState(s, archived, { archived: false })
     expect(await unread(s)).toBe(1)
     await expectExact(s)
   })
 
-  test('loses a message at the instant of its expiry, wherever one looks', async () => {
+  test('does not have a message from the instant of its expiry, in any reply', async () => {
     await using s = await stage()
-    const [lapsing] = (await deliver(s.w, s.ana, { title: 'lapses', expires_at: '2026-11-23T09:10:00Z' }, { title: 'stays' })) as [
+    const [expiring] = (await deliver(s.w, s.ana, { title: 'expires', expires_at: '2026-11-23T09:10:00Z' }, { title: 'stays' })) as [
       MessageId,
     ]
     s.w.advance('9 minutes')
-    expect([await titles(s), await unread(s)]).toEqual([['stays', 'lapses'], 2])
+    expect([await titles(s), await unread(s)]).toEqual([['stays', 'expires'], 2])
     s.w.advance('1 minute')
-    const everywhere = async () => [await titles(s, '?status=all'), await unread(s), (await mark(s, lapsing, { read: true })).status]
+    const everywhere = async () => [
+      await titles(s, '?status=all'),
+      await unread(s),
+      (await updateReadState(s, expiring, { read: true })).status,
+    ]
     expect(await everywhere()).toEqual([['stays'], 1, 404])
     await purge(s)
     expect(await everywhere()).toEqual([['stays'], 1, 404])
@@ -221,7 +228,7 @@ describe('an inbox', () => {
     await expectExact(s)
   })
 
-  test('counts what is unread exactly, whatever happens at once', async () => {
+  test('has an exact number of unread messages after concurrent changes', async () => {
     await using s = await stage()
     const ids = (await deliver(
       s.w,
@@ -236,9 +243,9 @@ describe('an inbox', () => {
       const id = kept[at % 2] as number
       if (at % 5 === 0) return deliver(s.w, s.ana, {}, {})
       if (at % 7 === 0) return readAll(s)
-      if (at % 3 === 0) return mark(s, id, { archived: at % 2 === 0 })
+      if (at % 3 === 0) return updateReadState(s, id, { archived: at % 2 === 0 })
       if (at === 4 || at === 8) return purge(s)
-      return mark(s, id, { read: at % 4 !== 0 })
+      return updateReadState(s, id, { read: at % 4 !== 0 })
     })
     for (const reply of await Promise.all(work)) if (typeof reply === 'object' && 'status' in reply) expect(reply.status).toBe(200)
     await purge(s)
@@ -246,10 +253,10 @@ describe('an inbox', () => {
     expect(await unread(s)).toBe((await titles(s, '?status=unread&limit=100')).length)
   })
 
-  test('of two people who turn out to be one is that of the one', async () => {
+  test('of a merged user moves to the remaining user', async () => {
     await using s = await stage()
     const [read] = (await deliver(s.w, s.ana, { title: 'read' }, { title: 'a' })) as [MessageId]
-    await mark(s, read, { read: true })
+    await updateReadState(s, read, { read: true })
     await deliver(s.w, s.kim, { title: 'k' })
     await inTx(s.w.ctx, (ctx) => mergeInbox(ctx, [{ from_id: s.kim, into_id: s.ana }]))
     expect([await titles(s), await unread(s)]).toEqual([['k', 'a', 'read'], 2])
@@ -258,7 +265,7 @@ describe('an inbox', () => {
     await expectExact(s)
   })
 
-  test('several are merged into one at once, also into one who had none', async () => {
+  test('several are merged at once, also for a user without an inbox', async () => {
     await using s = await stage()
     await s.w.users('lou', 'max')
     const [lou, max] = [await userId(s.w, 'lou'), await userId(s.w, 'max')]
@@ -275,7 +282,7 @@ describe('an inbox', () => {
     await expectExact(s)
   })
 
-  test('of an erased person is gone, and what was in it is counted', async () => {
+  test('of an erased user is deleted, and the deleted rows are counted', async () => {
     await using s = await stage()
     await deliver(s.w, s.ana, {}, {})
     await deliver(s.w, s.kim, {})
@@ -284,7 +291,7 @@ describe('an inbox', () => {
     expect((await s.inbox.call('GET', '/api/client/users/kim/messages', { key: s.w.keys.support })).body.results).toHaveLength(1)
   })
 
-  test('is read by support, and by nobody of another project', async () => {
+  test('can be read by support, and not by other projects', async () => {
     await using s = await stage()
     const [id] = (await deliver(s.w, s.ana, { title: 'hers' })) as [MessageId]
     const foreign = await s.w.other()
@@ -293,7 +300,7 @@ describe('an inbox', () => {
     const theirs = await s.inbox.call('GET', '/api/client/users/ana/messages', { key: foreign.keys.secret })
     expect(theirs.status).toBe(404)
     s.token = await s.w.token('kim')
-    expect((await mark(s, id, { read: true })).status).toBe(404)
+    expect((await updateReadState(s, id, { read: true })).status).toBe(404)
     expect(await readAll(s)).toEqual({ changed: 0, unread: 0 })
     const elsewhere = inTx(foreign.ctx, async (ctx) => {
       await mergeInbox(ctx, [{ from_id: s.ana, into_id: s.kim }])
@@ -304,7 +311,7 @@ describe('an inbox', () => {
     expect(await unread(s)).toBe(1)
   })
 
-  test.each(['', '/unread-count', '/stream'])('%s needs a user token, and a publishable key', async (path) => {
+  test.each(['', '/unread-count', '/stream'])('%s needs a user token and a publishable key', async (path) => {
     await using s = await stage()
     const without = await s.inbox.call('GET', `${OWN}${path}`)
     expect([without.status, without.body.error.reason]).toEqual([401, 'user_token_missing'])

@@ -3,10 +3,10 @@ import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { distinct } from '../../lib/shapes.ts'
 import * as queries from './queries.ts'
 
-const LOOK_MS = 5000
+const IDLE_MS = 5000
 const EXPIRED_AT_ONCE = 1000
 
-/** Removes messages past their expiry; answers from how many inboxes. */
+/** Deletes expired messages. Returns the number of inboxes changed. */
 async function purgeExpired(ctx: Ctx): Promise<number> {
   const expired = await queries.findExpired(ctx, EXPIRED_AT_ONCE)
   if (expired.length === 0) return 0
@@ -23,4 +23,4 @@ async function purgeExpired(ctx: Ctx): Promise<number> {
   })
 }
 
-export const inboxJobs = [job({ name: 'inbox.purge', idleMs: LOOK_MS, run: purgeExpired })]
+export const inboxJobs = [job({ name: 'inbox.purge', idleMs: IDLE_MS, run: purgeExpired })]

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
-import { type InboxMessage, InboxRow, type Marks, type Status } from './schema.ts'
+import { type InboxMessage, InboxRow, type ReadState, type Status } from './schema.ts'
 
 /** The members of an inbox message; `m` is the table. */
 export const columns = sql`m.id, m.campaign_id,
@@ -110,7 +110,7 @@ export const lockOrMakeCounters = (ctx: InTx, userIds: UserId[]) =>
         on conflict (project_id, user_id) do update set seq = c.seq`,
   )
 
-export type StoredCopy = {
+export type StoredMessage = {
   id: MessageId
   user_id: UserId
   campaign_id: number
@@ -119,7 +119,7 @@ export type StoredCopy = {
 }
 
 /** Adds messages to inboxes, except those that exist, and counts them. Fails when another transaction adds the same ones. */
-export const insertCopies = (ctx: InTx, copies: StoredCopy[]) =>
+export const insertMessages = (ctx: InTx, copies: StoredMessage[]) =>
   ctx.db.run(
     sql`with fresh as (
           select c.id, c.user_id, c.campaign_id, c.content, c.expires_at, row_number() over (partition by c.user_id order by c.id) as rank
@@ -154,7 +154,7 @@ export const saveReadState = (
   ctx: InTx,
   userId: UserId,
   id: MessageId,
-  { seen_at, read_at, clicked_at, archived_at }: Marks,
+  { seen_at, read_at, clicked_at, archived_at }: ReadState,
   unread: number,
 ) =>
   ctx.db.run(

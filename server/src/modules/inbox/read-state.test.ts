@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { changedReadState } from './read-state.ts'
-import type { MarkChanges, Marks } from './schema.ts'
+import type { ReadState, ReadStateChanges } from './schema.ts'
 
 const then = new Date('2026-11-23T08:00:00.000Z')
 const now = new Date('2026-11-23T09:00:00.000Z')
-const fresh: Marks = { seen_at: null, read_at: null, clicked_at: null, archived_at: null }
-const seen: Marks = { ...fresh, seen_at: then }
-const read: Marks = { ...seen, read_at: then }
-const clicked: Marks = { ...read, clicked_at: then }
-const archived: Marks = { ...fresh, archived_at: then }
+const fresh: ReadState = { seen_at: null, read_at: null, clicked_at: null, archived_at: null }
+const seen: ReadState = { ...fresh, seen_at: then }
+const read: ReadState = { ...seen, read_at: then }
+const clicked: ReadState = { ...read, clicked_at: then }
+const archived: ReadState = { ...fresh, archived_at: then }
 
-describe('marks', () => {
-  test.each<[string, Marks, MarkChanges, Partial<Marks>, unread: number, done: string[]]>([
+describe('changedReadState', () => {
+  test.each<[string, ReadState, ReadStateChanges, Partial<ReadState>, unread: number, done: string[]]>([
     ['seen', fresh, { seen: true }, { seen_at: now }, 0, ['opened']],
     ['read, and so seen', fresh, { read: true }, { seen_at: now, read_at: now }, -1, ['opened']],
     ['read after it was seen', seen, { read: true }, { read_at: now }, -1, []],
@@ -22,14 +22,14 @@ describe('marks', () => {
     ['unread again, but still clicked', clicked, { read: false }, { read_at: null }, 1, []],
     ['archived unread', fresh, { archived: true }, { archived_at: now }, -1, []],
     ['archived when read', read, { archived: true }, { archived_at: now }, 0, []],
-    ['taken out of the archive unread', archived, { archived: false }, { archived_at: null }, 1, []],
+    ['unarchived and still unread', archived, { archived: false }, { archived_at: null }, 1, []],
     ['read in the archive', archived, { read: true }, { seen_at: now, read_at: now }, 0, ['opened']],
     ['read and archived at once', fresh, { read: true, archived: true }, { seen_at: now, read_at: now, archived_at: now }, -1, ['opened']],
   ])('%s', (_, before, change, after, unread, done) => {
-    expect(changedReadState(before, change, now)).toEqual({ marks: { ...before, ...after }, unread, done })
+    expect(changedReadState(before, change, now)).toEqual({ readState: { ...before, ...after }, unread, done })
   })
 
-  test.each<[Marks, MarkChanges]>([
+  test.each<[ReadState, ReadStateChanges]>([
     [fresh, {}],
     [fresh, { read: false }],
     [fresh, { archived: false }],
@@ -38,7 +38,7 @@ describe('marks', () => {
     [read, { seen: true, read: true }],
     [clicked, { clicked: true }],
     [archived, { archived: true }],
-  ])('%o with %o stays as it is', (before, change) => {
+  ])('%o does not change with %o', (before, change) => {
     expect(changedReadState(before, change, now)).toBeUndefined()
   })
 })

@@ -8,23 +8,23 @@ import { requireUser } from '../users/index.ts'
 import { listen } from './live/listen.ts'
 import type { InboxStreams } from './live/streams.ts'
 import { countUnread, inboxListing, listMessages } from './queries.ts'
-import { AllRead, From, InboxMessage, MarkChanges, StatusFilter, UnreadCount } from './schema.ts'
+import { AllRead, From, InboxMessage, ReadStateChanges, StatusFilter, UnreadCount } from './schema.ts'
 
 const OWN = '/api/client/users/me/messages'
 
-/** Verbs of messages: they also record what the user does as engagement. */
+/** Functions of `messages` that change an inbox and also record the engagement. */
 type Verbs = {
-  markMessage(ctx: ProjectCtx, userId: UserId, id: MessageId, changes: MarkChanges): Promise<InboxMessage>
+  updateReadState(ctx: ProjectCtx, userId: UserId, id: MessageId, changes: ReadStateChanges): Promise<InboxMessage>
   readAll(ctx: ProjectCtx, userId: UserId): Promise<AllRead>
 }
 
-/** `listening` holds the open streams of this process. */
-export const inboxRoutes = (listening: InboxStreams, { markMessage, readAll }: Verbs) => [
+/** The routes of the inbox. `streams` are the open streams of this process. */
+export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }: Verbs) => [
   route({
     method: 'GET',
     path: OWN,
-    summary: 'List the messages in the inbox of the user of the session token.',
-    description: 'Newest first. Messages that have expired are not in it. `q` finds a substring of `title` or `body`.',
+    summary: 'List the inbox messages of the user of the session token.',
+    description: 'Newest first, without expired messages. `q` finds a substring of `title` or `body`.',
     access: { publishable: 'user' },
     query: StatusFilter,
     list: inboxListing,
@@ -34,7 +34,7 @@ export const inboxRoutes = (listening: InboxStreams, { markMessage, readAll }: V
   route({
     method: 'GET',
     path: `${OWN}/unread-count`,
-    summary: 'Count the unread messages of the user of the session token.',
+    summary: 'Count the unread inbox messages of the user of the session token.',
     access: { publishable: 'user' },
     reply: UnreadCount,
     run: async (ctx) => ({ unread: await countUnread(ctx, ctx.caller.userId) }),
@@ -42,49 +42,51 @@ export const inboxRoutes = (listening: InboxStreams, { markMessage, readAll }: V
   route({
     method: 'GET',
     path: `${OWN}/stream`,
-    summary: 'Listen to the inbox of the user of the session token.',
+    summary: 'Stream changes of the inbox of the user of the session token.',
     description:
-      'Server-Sent Events, from now on or beyond the event that `Last-Event-ID` names: `unread` with how many messages are unread, at the beginning and whenever that changes; `message` with a message that is new or has changed; `expired` when the user token has, which is the last event. At most 5 streams for each user.',
+      'Server-sent events, from now on or after the event in `Last-Event-ID`. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.',
     access: { publishable: 'user' },
     query: From,
-    reply: LiveOf('Each event has an `id`, a name in `event`, and JSON in `data`. A comment every 20 seconds says that the stream stands.'),
+    reply: LiveOf(
+      'Each event has an `id`, a name in `event`, and JSON in `data`. A comment every 20 seconds shows that the connection is alive.',
+    ),
     run: async (ctx, { query, live }) => ({
-      events: listen(ctx, listening, ctx.caller.userId, startOf(live.lastEventId, query.last_event_id), live),
+      events: listen(ctx, streams, ctx.caller.userId, startOf(live.lastEventId, query.last_event_id), live),
     }),
   }),
   route({
     method: 'POST',
     path: `${OWN}/read-all`,
-    summary: 'Mark every unread message of the user of the session token as read.',
-    description: 'Archived messages are left as they are.',
+    summary: 'Mark all unread inbox messages of the user of the session token as read.',
+    description: 'Archived messages do not change.',
     access: { publishable: 'user' },
     reply: AllRead,
     run: async (ctx) => {
       const result = await readAll(ctx, ctx.caller.userId)
-      listening.wake()
+      streams.wake()
       return result
     },
   }),
   route({
     method: 'PATCH',
     path: `${OWN}/{messageId}`,
-    summary: 'Mark a message of the user of the session token as seen, read, clicked or archived.',
-    description: 'Only the members given change anything. What was done once stays: `seen_at` and `clicked_at` are of the first time.',
+    summary: 'Mark an inbox message of the user of the session token as seen, read, clicked or archived.',
+    description: 'Members that are left out do not change. `seen_at` and `clicked_at` keep the time of the first action.',
     access: { publishable: 'user' },
     params: { messageId: pathId<MessageId>() },
-    body: MarkChanges,
+    body: ReadStateChanges,
     reply: InboxMessage,
     run: async (ctx, { params, body }) => {
-      const message = await markMessage(ctx, ctx.caller.userId, params.messageId, body)
-      listening.wake()
+      const message = await updateReadState(ctx, ctx.caller.userId, params.messageId, body)
+      streams.wake()
       return message
     },
   }),
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/messages',
-    summary: 'List the messages in the inbox of a user.',
-    description: 'As the user sees it: newest first, without messages that have expired. `q` finds a substring of `title` or `body`.',
+    summary: 'List the inbox messages of a user.',
+    description: 'Newest first, without expired messages, as the user sees them. `q` finds a substring of `title` or `body`.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     query: StatusFilter,
@@ -94,7 +96,7 @@ export const inboxRoutes = (listening: InboxStreams, { markMessage, readAll }: V
   }),
 ]
 
-/** The header comes from a client that lost its connection and knows better than the address it calls again. Throws 400. */
+/** The header takes precedence: a client that reconnects sends it, and calls the URL with the old parameter. Throws 400. */
 function startOf(header: string | undefined, parameter: string | undefined): number | undefined {
   if (header === undefined) return parameter === undefined ? undefined : Number(parameter)
   if (/^\d{1,15}$/.test(header)) return Number(header)

@@ -3,14 +3,14 @@ import { missing } from '../../lib/errors.ts'
 import type { MessageId, UserId } from '../../lib/ids.ts'
 import * as queries from './queries.ts'
 import { changedReadState } from './read-state.ts'
-import type { AllRead, InboxEngagement, InboxMessage, MarkChanges } from './schema.ts'
+import type { AllRead, InboxEngagement, InboxMessage, ReadStateChanges } from './schema.ts'
 
-/** Marks a message of a user, and returns what the user did with it for the first time. Throws 404 when it is not in the inbox, or has expired. */
-export async function markMessage(
+/** Changes the read state of a message, and returns what the user did for the first time. Throws 404 if it is not in the inbox or has expired. */
+export async function updateReadState(
   ctx: InTx,
   userId: UserId,
   id: MessageId,
-  changes: MarkChanges,
+  changes: ReadStateChanges,
 ): Promise<{ message: InboxMessage; engagement: InboxEngagement[] }> {
   const at = ctx.clock.now()
   await queries.lockCounters(ctx, [userId])
@@ -18,12 +18,12 @@ export async function markMessage(
   if (!message) throw missing('message')
   const after = changedReadState(message, changes, at)
   if (!after) return { message, engagement: [] }
-  await queries.saveReadState(ctx, userId, id, after.marks, after.unread)
+  await queries.saveReadState(ctx, userId, id, after.readState, after.unread)
   const engagement = after.done.map((what): InboxEngagement => ({ user_id: userId, message_id: id, what, at }))
-  return { message: { ...message, ...after.marks }, engagement }
+  return { message: { ...message, ...after.readState }, engagement }
 }
 
-/** Marks every unread message as read, and returns how many those were and which were opened for the first time. */
+/** Marks all unread messages as read, and returns how many they were and which were opened for the first time. */
 export async function readAll(ctx: InTx, userId: UserId): Promise<{ result: AllRead; engagement: InboxEngagement[] }> {
   await queries.lockCounters(ctx, [userId])
   const read = await queries.readEverything(ctx, userId)

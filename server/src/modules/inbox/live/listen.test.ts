@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { rowsOf } from '../../../../test/child-server.ts'
-import { deliver, type Heard, type InboxProcess, OWN, type Stream, startInbox, userId } from '../../../../test/inbox.ts'
+import { deliver, type InboxProcess, OWN, type Stream, type StreamEvent, startInbox, userId } from '../../../../test/inbox.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -23,14 +23,14 @@ async function stage(): Promise<Stage> {
 const listen = async ({ closing, inbox, token }: Stage, options: { headers?: Record<string, string>; path?: string } = {}) =>
   closing.use(await inbox.listen({ token, ...options }))
 const beyond = (id: number) => ({ headers: { 'last-event-id': String(id) } })
-const messagesIn = (events: Heard[]) => events.filter(({ event }) => event === 'message')
-const titlesIn = (events: Heard[]) => messagesIn(events).map(({ data }) => data.title)
-const unreadIn = (events: Heard[]) => events.findLast(({ event }) => event === 'unread')?.data.unread
+const messagesIn = (events: StreamEvent[]) => events.filter(({ event }) => event === 'message')
+const titlesIn = (events: StreamEvent[]) => messagesIn(events).map(({ data }) => data.title)
+const unreadIn = (events: StreamEvent[]) => events.findLast(({ event }) => event === 'unread')?.data.unread
 const lastId = ({ events }: Stream) => events.at(-1)?.id as number
-const mark = ({ inbox, token }: Stage, id: number, body: object) => inbox.call('PATCH', `${OWN}/${id}`, { token, body })
+const updateReadState = ({ inbox, token }: Stage, id: number, body: object) => inbox.call('PATCH', `${OWN}/${id}`, { token, body })
 
-describe('who listens to an inbox', () => {
-  test('hears how many are unread at once, and of every message as it comes', async () => {
+describe('an inbox stream', () => {
+  test('sends the number of unread messages at once, and every message as it comes', async () => {
     await using s = await stage()
     await deliver(s.w, s.ana, { title: 'before' })
     const stream = await listen(s)
@@ -42,7 +42,7 @@ describe('who listens to an inbox', () => {
       'access-control-allow-origin': '*',
     })
     await deliver(s.w, s.ana, { title: 'after' })
-    s.inbox.listening.wake()
+    s.inbox.streams.wake()
     await stream.until((events) => events.length === 3, 'still')
     expect(stream.events.slice(1)).toMatchObject([
       { id: 2, event: 'message', data: { title: 'after', read_at: null } },
@@ -52,72 +52,72 @@ describe('who listens to an inbox', () => {
     for (const { data } of messagesIn(stream.events)) expect(problem(data)).toBeNull()
   })
 
-  test('hears of what they did elsewhere', async () => {
+  test('sends changes that the user made elsewhere', async () => {
     await using s = await stage()
     const [id] = (await deliver(s.w, s.ana, {})) as [MessageId]
     const [one, two] = [await listen(s), await listen(s)]
     await one.until(({ length }) => length === 1, 'still')
     await two.until(({ length }) => length === 1, 'still')
-    await mark(s, id, { read: true })
+    await updateReadState(s, id, { read: true })
     for (const { until } of [one, two]) await until((events) => unreadIn(events) === 0, 'still')
     for (const { events } of [one, two]) expect(messagesIn(events)).toMatchObject([{ data: { id, read_at: expect.any(String) } }])
-    await mark(s, id, { read: false })
+    await updateReadState(s, id, { read: false })
     await s.inbox.call('POST', `${OWN}/read-all`, { token: s.token })
     for (const { until } of [one, two]) await until((events) => unreadIn(events) === 0 && messagesIn(events).length >= 2)
   })
 
-  test('hears nothing of others', async () => {
+  test('sends nothing of other users', async () => {
     await using s = await stage()
     const stream = await listen(s)
-    await deliver(s.w, await userId(s.w, 'kim'), { title: 'hers' })
-    await deliver(s.w, s.ana, { title: 'mine' })
+    await deliver(s.w, await userId(s.w, 'kim'), { title: 'for Kim' })
+    await deliver(s.w, s.ana, { title: 'for Ana' })
     await stream.until((events) => events.length === 3)
-    expect(titlesIn(stream.events)).toEqual(['mine'])
+    expect(titlesIn(stream.events)).toEqual(['for Ana'])
   })
 
-  test('hears the same from every process, whichever did it', async () => {
+  test('sends the same from every process, whichever made the change', async () => {
     await using s = await stage()
     const other = await startInbox(s.w, s.closing)
     const [here, there] = [await listen(s), await listen({ ...s, inbox: other })]
     const [id] = (await deliver(s.w, s.ana, { title: 'a' })) as [MessageId]
     await here.until((events) => titlesIn(events).length === 1)
     await there.until((events) => titlesIn(events).length === 1)
-    await mark({ ...s, inbox: other }, id, { archived: true })
+    await updateReadState({ ...s, inbox: other }, id, { archived: true })
     await here.until((events) => unreadIn(events) === 0)
     await there.until((events) => unreadIn(events) === 0)
     expect(here.events.slice(1)).toEqual(there.events.slice(1))
   })
 
-  test('goes on where a lost connection ended, losing and repeating nothing', async () => {
+  test('continues after a lost connection without missing or repeated events', async () => {
     await using s = await stage()
     const other = await startInbox(s.w, s.closing)
     const delivered: number[] = []
-    const heard: Heard[] = []
+    const received: StreamEvent[] = []
     let from = 0
-    for (let round = 0; heard.length < 60; round++) {
+    for (let round = 0; received.length < 60; round++) {
       await using stream = await (round % 2 === 0 ? s.inbox : other).listen({ token: s.token, ...beyond(from) })
       for (let at = 0; at < 4 && delivered.length < 60; at++) delivered.push(...(await deliver(s.w, s.ana, {}, {})))
-      const wanted = Math.min(3 + (round % 4), 60 - heard.length)
+      const wanted = Math.min(3 + (round % 4), 60 - received.length)
       await stream.until((events) => messagesIn(events).length >= wanted)
-      // The connection breaks behind some event, whatever else was on its way.
+      // The connection breaks after some event. Later events are lost.
       const kept = messagesIn(stream.events).slice(0, wanted)
-      heard.push(...kept)
+      received.push(...kept)
       from = kept.at(-1)?.id as number
     }
-    expect(heard.map(({ data }) => data.id)).toEqual(delivered)
-    const ids = heard.map(({ id }) => id)
+    expect(received.map(({ data }) => data.id)).toEqual(delivered)
+    const ids = received.map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
   })
 
-  test('who was away is told of each message as it is now', async () => {
+  test('sends each changed message once, in its current state, after a reconnect', async () => {
     await using s = await stage()
     const first = await listen(s)
     const [a, b] = (await deliver(s.w, s.ana, { title: 'a' }, { title: 'b' })) as [MessageId, MessageId]
     await first.until((events) => messagesIn(events).length === 2)
     await first.close()
-    await mark(s, b, { seen: true })
-    await mark(s, a, { read: true })
-    await mark(s, b, { read: true })
+    await updateReadState(s, b, { seen: true })
+    await updateReadState(s, a, { read: true })
+    await updateReadState(s, b, { read: true })
     await deliver(s.w, s.ana, { title: 'c' })
     const second = await listen(s, beyond(lastId(first)))
     await second.until((events) => messagesIn(events).length === 3)
@@ -133,9 +133,9 @@ describe('who listens to an inbox', () => {
     ['header', { headers: { 'last-event-id': '2' } }, ['c']],
     ['parameter', { path: `${OWN}/stream?last_event_id=2` }, ['c']],
     ['header before the parameter', { path: `${OWN}/stream?last_event_id=0`, headers: { 'last-event-id': '2' } }, ['c']],
-    ['everything', { path: `${OWN}/stream?last_event_id=0` }, ['a', 'b', 'c']],
-    ['a number nobody gave out', { headers: { 'last-event-id': '4000' } }, ['a', 'b', 'c']],
-  ])('says where to go on from: %s', async (_, options, expected) => {
+    ['parameter 0 for all messages', { path: `${OWN}/stream?last_event_id=0` }, ['a', 'b', 'c']],
+    ['number beyond the last event', { headers: { 'last-event-id': '4000' } }, ['a', 'b', 'c']],
+  ])('starts at the position of the %s', async (_, options, expected) => {
     await using s = await stage()
     await deliver(s.w, s.ana, { title: 'a' }, { title: 'b' }, { title: 'c' })
     const stream = await listen(s, options)
@@ -146,14 +146,14 @@ describe('who listens to an inbox', () => {
   test.each([
     ['Last-Event-ID', { headers: { 'last-event-id': 'abc' } }],
     ['last_event_id', { path: `${OWN}/stream?last_event_id=-1` }],
-  ])('who says it wrongly in %s is told so', async (param, options) => {
+  ])('refuses an invalid %s', async (param, options) => {
     await using s = await stage()
     const { path = `${OWN}/stream`, ...call } = options as { path?: string; headers?: Record<string, string> }
     const { status, body } = await s.inbox.call('GET', path, { token: s.token, ...call })
     expect([status, body.error.code, body.error.param]).toEqual([400, 'parameter_invalid_format', param])
   })
 
-  test('hears more than is told at a time, in order', async () => {
+  test('sends more changes than one poll returns, in order', async () => {
     await using s = await stage()
     const ids = await deliver(s.w, s.ana, ...Array.from({ length: 90 }, () => ({})))
     const stream = await listen(s, beyond(0))
@@ -161,9 +161,9 @@ describe('who listens to an inbox', () => {
     expect(messagesIn(stream.events).map(({ data }) => data.id)).toEqual(ids)
   })
 
-  test('hears of fewer unread when some expire, and nothing of those', async () => {
+  test('sends a lower unread count when messages expire, and not those messages', async () => {
     await using s = await stage()
-    await deliver(s.w, s.ana, { title: 'lapses', expires_at: '2026-11-23T09:00:30Z' }, { title: 'stays' })
+    await deliver(s.w, s.ana, { title: 'expires', expires_at: '2026-11-23T09:00:30Z' }, { title: 'stays' })
     const stream = await listen(s)
     s.w.advance('31 seconds')
     for (const { run } of inboxJobs) expect(await run(s.w.ctx, new AbortController().signal)).toBe(1)
@@ -173,20 +173,20 @@ describe('who listens to an inbox', () => {
     expect(titlesIn(again.events)).toEqual(['stays'])
   })
 
-  test('is told of the end of the token, and nothing after it', async () => {
+  test('ends with an event when the token expires, and sends nothing after it', async () => {
     await using s = await stage()
     const stream = await listen(s)
     await stream.until(({ length }) => length === 1)
     s.w.advance('14 minutes')
     s.w.advance('50 seconds')
-    const tell = async (title: string) => {
+    const deliverNow = async (title: string) => {
       await deliver(s.w, s.ana, { title })
-      s.inbox.listening.wake()
+      s.inbox.streams.wake()
     }
-    await tell('in time')
+    await deliverNow('in time')
     await stream.until((events) => titlesIn(events).length === 1, 'still')
     s.w.advance('11 seconds')
-    await tell('too late')
+    await deliverNow('too late')
     await stream.until((events) => events.at(-1)?.event !== 'unread', 'still')
     expect(stream.events.at(-1)).toMatchObject({ data: { reason: 'user_token_expired', message: expect.any(String) } })
     await vi.waitFor(() => expect(stream.isOver()).toBe(true))
@@ -197,7 +197,7 @@ describe('who listens to an inbox', () => {
     expect(titlesIn(next.events)).toEqual(['too late'])
   })
 
-  test('is told of the end when the key that made the token is archived', async () => {
+  test('ends with an event when the key that issued the token is archived', async () => {
     await using s = await stage()
     const key = (await s.w.post('/api/client/keys', { name: 'short-lived', role: 'editor' })).body
     s.token = (await s.w.post('/api/client/users/ana/sessions', undefined, { key: key.value })).body.token
@@ -208,30 +208,30 @@ describe('who listens to an inbox', () => {
     expect(stream.events.at(-1)?.data.reason).toBe('user_token_invalid')
   })
 
-  test('is told of the end when they are erased', async () => {
+  test('ends with an event when the user is erased', async () => {
     await using s = await stage()
     const stream = await listen(s)
     await stream.until(({ length }) => length === 1)
     await s.w.delete('/api/client/users/ana')
     await inTx(s.w.ctx, (ctx) => eraseInbox(ctx, [s.ana]))
-    s.inbox.listening.wake()
+    s.inbox.streams.wake()
     await stream.until((events) => events.at(-1)?.event === 'expired', 'still')
   })
 
-  test('keeps listening when two people turn out to be one, and misses nothing of either', async () => {
+  test('continues when its user is merged, and misses no message of either user', async () => {
     await using s = await stage()
-    await s.w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }])
-    const visitor = await userId(s.w, 'visitor')
-    await deliver(s.w, visitor, { title: 'v1' })
+    await s.w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }])
+    const browser = await userId(s.w, 'browser')
+    await deliver(s.w, browser, { title: 'v1' })
     await deliver(s.w, s.ana, { title: 'a1' }, { title: 'a2' }, { title: 'a3' })
-    const token = await s.w.token('visitor')
+    const token = await s.w.token('browser')
     const stream = await listen({ ...s, token }, beyond(0))
     const away = await listen({ ...s, token }, beyond(0))
     for (const { until } of [stream, away]) await until((events) => titlesIn(events).length === 1)
     await away.close()
-    const merged = await s.w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'visitor' }])
+    const merged = await s.w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
     expect(merged.body.results[0].user.id).toBe(s.ana)
-    await inTx(s.w.ctx, (ctx) => mergeInbox(ctx, [{ from_id: visitor, into_id: s.ana }]))
+    await inTx(s.w.ctx, (ctx) => mergeInbox(ctx, [{ from_id: browser, into_id: s.ana }]))
     await deliver(s.w, s.ana, { title: 'a4' })
     await stream.until((events) => titlesIn(events).includes('a4'))
     const back = await listen({ ...s, token }, beyond(lastId(away)))
@@ -242,19 +242,19 @@ describe('who listens to an inbox', () => {
     }
   })
 
-  test('keeps listening when the survivor has had no inbox', async () => {
+  test('continues when its user is merged into a user without an inbox', async () => {
     await using s = await stage()
-    await s.w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }])
-    const visitor = await userId(s.w, 'visitor')
-    const stream = await listen({ ...s, token: await s.w.token('visitor') })
+    await s.w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }])
+    const browser = await userId(s.w, 'browser')
+    const stream = await listen({ ...s, token: await s.w.token('browser') })
     await stream.until(({ length }) => length === 1)
-    await s.w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'visitor' }])
-    await inTx(s.w.ctx, (ctx) => mergeInbox(ctx, [{ from_id: visitor, into_id: s.ana }]))
-    await deliver(s.w, s.ana, { title: 'hers' })
-    await stream.until((events) => titlesIn(events).includes('hers'))
+    await s.w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
+    await inTx(s.w.ctx, (ctx) => mergeInbox(ctx, [{ from_id: browser, into_id: s.ana }]))
+    await deliver(s.w, s.ana, { title: 'after' })
+    await stream.until((events) => titlesIn(events).includes('after'))
   })
 
-  test('does not notice when the connections to the database are killed', async () => {
+  test('continues when the database connections are killed', async () => {
     await using s = await stage()
     const stream = await listen(s)
     await stream.until(({ length }) => length === 1)
@@ -270,7 +270,7 @@ describe('who listens to an inbox', () => {
     expect(titlesIn(stream.events)).toEqual(['1', '2', '3', '4', '5'])
   })
 
-  test('does not notice when the look for news is cut off half-way', async () => {
+  test('continues when a poll fails', async () => {
     await using s = await stage()
     const stream = await listen(s)
     await stream.until(({ length }) => length === 1)
@@ -293,7 +293,7 @@ describe('who listens to an inbox', () => {
     await stream.until((events) => titlesIn(events).length === 1)
   })
 
-  test('may do so five times over, and again when one has left', async () => {
+  test('can be opened five times for each user, and again after one was closed', async () => {
     await using s = await stage()
     const streams = await Promise.all(Array.from({ length: 5 }, () => listen(s)))
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
@@ -310,7 +310,7 @@ describe('who listens to an inbox', () => {
     expect(next.headers.get('content-type')).toContain('text/event-stream')
   })
 
-  test('knows from a sign of life every twenty seconds that there is nothing', async () => {
+  test('sends a comment every twenty seconds if nothing changes', async () => {
     await using s = await stage()
     const stream = await listen(s)
     await stream.until(({ length }) => length === 1, 'still')
@@ -323,7 +323,7 @@ describe('who listens to an inbox', () => {
     expect(stream.events).toHaveLength(1)
   })
 
-  test('is let go when the server drains', async () => {
+  test('ends when the server drains', async () => {
     await using s = await stage()
     const streams = [await listen(s), await listen(s)]
     for (const { until } of streams) await until(({ length }) => length === 1, 'still')

@@ -6,55 +6,56 @@ import { findCounter, makeCounter } from '../queries.ts'
 import type { InboxStreams } from './streams.ts'
 
 const HEARTBEAT_MS = 20_000
-/** As long as a key may live on elsewhere after it was archived: nothing is told to who was last admitted before that. */
-const ADMITTED_FOR_MS = 5000
+/** How long other processes may accept an archived key. The caller is authenticated again before events after this time. */
+const AUTHENTICATED_FOR_MS = 5000
 
 /**
- * The inbox of a user as it changes: beyond the number `from`, or else from now on. Ends when the token does, when nobody listens
- * any more, or when the server drains; follows a user who is merged into another. Throws 429 when there are too many listeners.
+ * Streams the changes of a user's inbox: after the number `from`, or from now on. Ends when the token expires, when the client
+ * disconnects, or when the server drains. If the user is merged, it continues with the remaining user. Throws 429 if there are too many
+ * streams.
  */
 export async function* listen(
   ctx: ProjectCtx,
-  listening: InboxStreams,
+  streams: InboxStreams,
   userId: UserId,
   from: number | undefined,
   live: LiveCall,
 ): AsyncGenerator<LiveEvent> {
-  listening.enter(userId, live.signal)
+  streams.open(userId, live.signal)
   let user = userId
-  let admittedAt = ctx.clock.now().getTime()
-  let { position, unread, isAll } = await placeIn(ctx, user, from)
+  let authenticatedAt = ctx.clock.now().getTime()
+  let { position, unread, isAll } = await startIn(ctx, user, from)
   yield { event: 'unread', id: position, data: { unread } }
   while (!live.signal.aborted) {
-    if (!isAll) listening.wake()
-    const heard = await listening.hear(ctx, { projectId: ctx.projectId, userId: user, position }, HEARTBEAT_MS, live.signal)
+    if (!isAll) streams.wake()
+    const update = await streams.nextUpdate(ctx, { projectId: ctx.projectId, userId: user, position }, HEARTBEAT_MS, live.signal)
     if (live.signal.aborted) return
     const now = ctx.clock.now().getTime()
-    if (heard === 'gone' || heard === 'nothing' || now - admittedAt >= ADMITTED_FOR_MS) {
+    if (update === 'removed' || update === 'none' || now - authenticatedAt >= AUTHENTICATED_FOR_MS) {
       const again = await live.again().catch(refusal)
       if (again instanceof ApiError) return yield { event: 'expired', id: position, data: { reason: again.reason, message: again.message } }
-      admittedAt = now
-      if (heard === 'gone' || again !== user) {
+      authenticatedAt = now
+      if (update === 'removed' || again !== user) {
         user = again
-        ;({ position, isAll } = await placeIn(ctx, user, position))
+        ;({ position, isAll } = await startIn(ctx, user, position))
         continue
       }
     }
-    if (heard === 'nothing') {
+    if (update === 'none') {
       yield 'heartbeat'
       continue
     }
-    for (const { seq, message } of heard.changes) yield { event: 'message', id: seq, data: message }
-    position = heard.upTo
-    isAll = heard.isAll
-    if (heard.unread === unread) continue
-    unread = heard.unread
+    for (const { seq, message } of update.changes) yield { event: 'message', id: seq, data: message }
+    position = update.upTo
+    isAll = update.isAll
+    if (update.unread === unread) continue
+    unread = update.unread
     yield { event: 'unread', id: position, data: { unread } }
   }
 }
 
-/** Where in somebody's inbox a listener stands. A number that was never given out there is not to be relied on: all is new then. */
-async function placeIn(ctx: ProjectCtx, userId: UserId, from: number | undefined) {
+/** The position at which a stream starts. A number beyond the last one is of another inbox, so everything is sent. */
+async function startIn(ctx: ProjectCtx, userId: UserId, from: number | undefined) {
   const counter = (await findCounter(ctx, userId)) ?? (await makeCounter(ctx, userId))
   const { seq, unread } = counter ?? { seq: 0, unread: 0 }
   const position = from === undefined ? seq : from > seq ? 0 : from

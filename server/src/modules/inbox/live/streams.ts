@@ -1,6 +1,6 @@
 /**
- * Who listens in this process, and the one look for all of them: who waits at a place is told what is beyond it. A place is
- * looked at while somebody waits there only, so that whoever is slow to take what there was is not brought more.
+ * The open inbox streams of this process. One loop polls for all of them and notifies the streams that wait at a position of the changes
+ * after it. Positions are polled only while a stream waits there, so that nothing accumulates for slow clients.
  */
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { ApiError } from '../../../lib/errors.ts'
@@ -8,87 +8,87 @@ import type { UserId } from '../../../lib/ids.ts'
 import type { InboxMessage, StreamPosition } from '../schema.ts'
 import { type ChangeRow, findChanges, findMoved, type MovedRow } from './queries.ts'
 
-const LOOK_MS = 250
+const POLL_MS = 250
 const RETRY_MAX_MS = 15_000
-/** Bounds what is in memory at a time; who is left over is looked after at once. */
-const PLACES_AT_ONCE = 200
+/** Limits memory. The remaining positions are polled at once. */
+const POSITIONS_AT_ONCE = 200
 const CHANGES_AT_ONCE = 20
 
 const STREAMS_MAX = 10_000
 const STREAMS_OF_USER_MAX = 5
 const RETRY_AFTER_SECONDS = 5
 
-/** What changed beyond a place, and up to which number; `isAll` says that there is nothing further yet. */
+/** The changes after a position, up to a number. `isAll` means that there are no more changes yet. */
 export type InboxChange = { changes: { seq: number; message: InboxMessage }[]; upTo: number; unread: number; isAll: boolean }
 
-/** News of a place, or that the person has gone elsewhere, or that nothing happened. */
-export type InboxUpdate = InboxChange | 'gone' | 'nothing'
+/** Changes of an inbox; `removed` if the inbox was removed by a merge or an erasure; `none` if nothing changed in time. */
+export type InboxUpdate = InboxChange | 'removed' | 'none'
 
 export type InboxStreams = {
-  /** Counts a listener until the signal aborts. Throws 429 when there are too many. */
-  enter(userId: UserId, signal: AbortSignal): void
-  /** Waits at a place for news, at most this long, or until the signal aborts. */
-  hear(ctx: Ctx, place: StreamPosition, waitMs: number, signal: AbortSignal): Promise<InboxUpdate>
-  /** Something was committed here: look now. Without it others learn of it by looking, a moment later. */
+  /** Counts a stream until the signal aborts. Throws 429 if there are too many. */
+  open(userId: UserId, signal: AbortSignal): void
+  /** Waits for an update after a position, at most this long, or until the signal aborts. */
+  nextUpdate(ctx: Ctx, position: StreamPosition, waitMs: number, signal: AbortSignal): Promise<InboxUpdate>
+  /** Polls at once, after a commit in this process. Other processes find the change when they poll. */
   wake(): void
 }
 
-type Waiter = StreamPosition & { heard: InboxUpdate; told: AbortController }
+type Waiter = StreamPosition & { update: InboxUpdate; notified: AbortController }
 
-/** The listeners of a process. */
+/** Creates the streams of a process. */
 export function createInboxStreams(): InboxStreams {
   const waiters = new Set<Waiter>()
-  const streams = createCounts()
-  let isWatched = false
+  const limits = createLimits()
+  let isPolling = false
   let alarm = new AbortController()
 
-  const tell = (waiter: Waiter, heard: InboxUpdate) => {
+  const notify = (waiter: Waiter, update: InboxUpdate) => {
     waiters.delete(waiter)
-    waiter.heard = heard
-    waiter.told.abort()
+    waiter.update = update
+    waiter.notified.abort()
   }
 
-  async function watch(ctx: Ctx): Promise<void> {
-    isWatched = true
+  async function keepPolling(ctx: Ctx): Promise<void> {
+    isPolling = true
     let failures = 0
     while (waiters.size > 0) {
       alarm = new AbortController()
       try {
-        const isAll = await look(ctx, [...waiters], tell)
+        const isAll = await poll(ctx, [...waiters], notify)
         failures = 0
         if (!isAll) continue
       } catch (err) {
         failures++
-        ctx.log.warn({ err }, 'looking for news of inboxes failed; it will be tried again')
+        ctx.log.warn({ err }, 'polling inboxes failed and will be retried')
       }
-      await ctx.clock.sleep(Math.min(RETRY_MAX_MS, LOOK_MS * 2 ** failures), alarm.signal)
+      await ctx.clock.sleep(Math.min(RETRY_MAX_MS, POLL_MS * 2 ** failures), alarm.signal)
     }
-    isWatched = false
+    isPolling = false
   }
 
   return {
-    enter: streams.enter,
-    async hear(ctx, place, waitMs, signal) {
-      const waiter: Waiter = { ...place, heard: 'nothing', told: new AbortController() }
-      const leave = () => waiter.told.abort()
+    open: limits.open,
+    async nextUpdate(ctx, position, waitMs, signal) {
+      const waiter: Waiter = { ...position, update: 'none', notified: new AbortController() }
+      const leave = () => waiter.notified.abort()
       signal.addEventListener('abort', leave, { once: true })
       waiters.add(waiter)
-      if (!isWatched) void watch(ctx)
-      if (!signal.aborted) await ctx.clock.sleep(waitMs, waiter.told.signal)
+      if (!isPolling) void keepPolling(ctx)
+      if (!signal.aborted) await ctx.clock.sleep(waitMs, waiter.notified.signal)
       waiters.delete(waiter)
       signal.removeEventListener('abort', leave)
-      return waiter.heard
+      return waiter.update
     },
     wake: () => alarm.abort(),
   }
 }
 
-/** How many listen, together and of each user. */
-function createCounts(): Pick<InboxStreams, 'enter'> {
+/** Limits the number of streams, in total and for each user. */
+function createLimits(): Pick<InboxStreams, 'open'> {
   const ofUser = new Map<UserId, number>()
   let all = 0
   return {
-    enter(userId, signal) {
+    open(userId, signal) {
       if (signal.aborted) return
       const own = ofUser.get(userId) ?? 0
       if (own >= STREAMS_OF_USER_MAX) throw tooMany(`A user may have at most ${STREAMS_OF_USER_MAX} streams open. Close one first.`)
@@ -109,28 +109,28 @@ function createCounts(): Pick<InboxStreams, 'enter'> {
 const tooMany = (message: string) => new ApiError('rate_limited', message, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
 
 const keyOf = ({ user_id, position }: { user_id: UserId; position: number }) => `${user_id}:${position}`
-const placeKey = ({ userId, position }: StreamPosition) => keyOf({ user_id: userId, position })
+const positionKey = ({ userId, position }: StreamPosition) => keyOf({ user_id: userId, position })
 
-/** Looks beyond every place where somebody waits, and tells them. Answers whether that was all. */
-async function look(ctx: Ctx, waiters: Waiter[], tell: (waiter: Waiter, heard: InboxUpdate) => void): Promise<boolean> {
-  const byPlace = Map.groupBy(waiters, placeKey)
-  const places = [...byPlace.values()].flatMap(([first]) => first ?? [])
-  const moved = await findMoved(ctx, places, PLACES_AT_ONCE)
-  const ahead = moved.flatMap((row) => {
-    const place = byPlace.get(keyOf(row))?.[0]
-    return place && row.seq !== null ? [{ ...place, upTo: row.seq }] : []
+/** Finds changes after every position at which a stream waits, and notifies the streams. Returns whether those were all changes. */
+async function poll(ctx: Ctx, waiters: Waiter[], notify: (waiter: Waiter, update: InboxUpdate) => void): Promise<boolean> {
+  const byPosition = Map.groupBy(waiters, positionKey)
+  const positions = [...byPosition.values()].flatMap(([first]) => first ?? [])
+  const changed = await findMoved(ctx, positions, POSITIONS_AT_ONCE)
+  const ranges = changed.flatMap((row) => {
+    const position = byPosition.get(keyOf(row))?.[0]
+    return position && row.seq !== null ? [{ ...position, upTo: row.seq }] : []
   })
-  const rows = ahead.length > 0 ? await findChanges(ctx, ahead, CHANGES_AT_ONCE) : []
+  const rows = ranges.length > 0 ? await findChanges(ctx, ranges, CHANGES_AT_ONCE) : []
   const changes = Map.groupBy(rows, keyOf)
-  for (const row of moved) {
-    const heard = heardOf(row, changes.get(keyOf(row)) ?? [])
-    for (const waiter of byPlace.get(keyOf(row)) ?? []) tell(waiter, heard)
+  for (const row of changed) {
+    const update = updateOf(row, changes.get(keyOf(row)) ?? [])
+    for (const waiter of byPosition.get(keyOf(row)) ?? []) notify(waiter, update)
   }
-  return moved.length < PLACES_AT_ONCE
+  return changed.length < POSITIONS_AT_ONCE
 }
 
-function heardOf({ seq, unread }: MovedRow, rows: ChangeRow[]): InboxUpdate {
-  if (seq === null || unread === null) return 'gone'
+function updateOf({ seq, unread }: MovedRow, rows: ChangeRow[]): InboxUpdate {
+  if (seq === null || unread === null) return 'removed'
   const changes = rows.map(({ seq, user_id: _, position: __, ...message }) => ({ seq, message }))
   const last = changes.at(-1)
   const isAll = changes.length < CHANGES_AT_ONCE || last === undefined

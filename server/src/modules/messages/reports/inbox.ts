@@ -1,14 +1,14 @@
 /** What users do in their inbox, recorded as engagement with the message in the same transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, UserId } from '../../../lib/ids.ts'
-import { type InboxEngagement, type MarkChanges, markMessage, readAll } from '../../inbox/index.ts'
+import { type InboxEngagement, type ReadStateChanges, updateReadState, readAll } from '../../inbox/index.ts'
 import { recordEngagement } from './engagement.ts'
 
 export const inboxVerbs = {
-  /** Marks a message of a user's inbox. Throws 404. */
-  markMessage: (ctx: ProjectCtx, userId: UserId, id: MessageId, changes: MarkChanges) =>
+  /** Changes the read state of a message in a user's inbox. Throws 404. */
+  updateReadState: (ctx: ProjectCtx, userId: UserId, id: MessageId, changes: ReadStateChanges) =>
     inTx(ctx, async (ctx) => {
-      const { message, engagement } = await markMessage(ctx, userId, id, changes)
+      const { message, engagement } = await updateReadState(ctx, userId, id, changes)
       await record(ctx, engagement)
       return message
     }),
