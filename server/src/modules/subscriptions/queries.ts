@@ -7,11 +7,11 @@ import { CHANNELS, type Channel, Count, IdOf, OneOf } from '../../lib/shapes.ts'
 import { isLiveUser } from '../users/index.ts'
 import {
   Consent,
-  Standing,
   type SubscriptionChanges,
   type SubscriptionInput,
   type SubscriptionPair,
   SubscriptionRow,
+  TypeWithState,
   UserSubscription,
 } from './schema.ts'
 
@@ -143,9 +143,9 @@ export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =
   )
 
 /** Every type with the state of one user. */
-export const standingsOf = (ctx: ProjectCtx, userId: UserId) =>
+export const typesWithState = (ctx: ProjectCtx, userId: UserId) =>
   ctx.db.many(
-    Standing,
+    TypeWithState,
     sql`select s.id, s.name, s.channel, s.description, s.is_public, s.is_transactional, s.requires_confirmation,
                coalesce(u.state, s.default_state) as state
         from subscriptions s

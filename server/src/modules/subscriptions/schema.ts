@@ -98,8 +98,8 @@ export const Consent = Type.Object({
 })
 export type Consent = Static<typeof Consent>
 
-/** A type with where one person stands, as the pages show it. */
-export const Standing = Type.Object({
+/** A subscription type with the state of one user, for the hosted pages. */
+export const TypeWithState = Type.Object({
   id: IdOf<SubscriptionId>(),
   name: Type.String(),
   channel,
@@ -109,4 +109,4 @@ export const Standing = Type.Object({
   requires_confirmation: Type.Boolean(),
   state,
 })
-export type Standing = Static<typeof Standing>
+export type TypeWithState = Static<typeof TypeWithState>

@@ -8,7 +8,7 @@ const TYPES = '/api/client/subscriptions'
 const of = (user: string) => `/api/client/users/${user}/subscriptions`
 const idOf = async (w: World, name: string): Promise<UserId> => (await w.get(`/api/client/users/${name}`)).body.id
 
-/** A type that wants a confirmed yes; nobody has it by default. */
+/** A type that requires a confirmation, with the default state 0. */
 const newsletter = async (w: World): Promise<SubscriptionId> =>
   (await w.post(TYPES, { name: 'Newsletter', channel: 'email', default_state: 0, requires_confirmation: true })).body.id
 
@@ -19,7 +19,7 @@ const eventsOf = async (w: World, user: string): Promise<{ name: string; data: R
 }
 const namesOf = async (w: World, user: string) => (await eventsOf(w, user)).map(({ name }) => name)
 
-/** The path of the link that somebody was sent last. */
+/** The path of the last link that was sent to a user. */
 async function linkOf(w: World, user: string): Promise<string> {
   const requests = (await eventsOf(w, user)).filter(({ name }) => name === 'subscription_confirmation_requested')
   return String(requests.at(-1)?.data.confirm_url).slice('http://carillon.test'.length)
@@ -30,11 +30,11 @@ async function stateOf(w: World, user: string, subscription_id: SubscriptionId) 
   return row?.state
 }
 
-const look = (w: World, path: string) => w.get(path, { key: null })
+const open = (w: World, path: string) => w.get(path, { key: null })
 const press = (w: World, path: string) => w.form(path, { confirm: 'yes' }, { key: null })
 
 describe('double opt-in', () => {
-  test('a yes over the API asks the person, whose own yes counts', async () => {
+  test('subscribing over the API requests a confirmation, which the user gives on the page', async () => {
     await using w = await world()
     await w.users('kim')
     const id = await newsletter(w)
@@ -46,11 +46,11 @@ describe('double opt-in', () => {
       },
     ])
     const link = await linkOf(w, 'kim')
-    for (let n = 0; n < 2; n++) expect((await look(w, link)).text).toContain('Do you want “Newsletter”?')
+    for (let n = 0; n < 2; n++) expect((await open(w, link)).text).toContain('Do you want “Newsletter”?')
     expect(await stateOf(w, 'kim', id)).toBe(1)
 
     for (let n = 0; n < 2; n++) expect((await press(w, link)).text).toContain('Thank you, you are subscribed')
-    expect((await look(w, link)).text).toContain('Thank you, you are subscribed')
+    expect((await open(w, link)).text).toContain('Thank you, you are subscribed')
     expect(await stateOf(w, 'kim', id)).toBe(2)
     const { results } = (await w.get('/api/client/users/kim/consents')).body
     expect(results.map(({ state, source }: Record<string, unknown>) => [state, source])).toEqual([
@@ -61,25 +61,25 @@ describe('double opt-in', () => {
     expect(await namesOf(w, 'kim')).toEqual(['subscription_confirmation_requested', 'subscribed'])
   })
 
-  test('asks again after an hour, not before; every link works', async () => {
+  test('a new request is sent after an hour, not before, and every link works', async () => {
     await using w = await world()
     await w.users('kim')
     const id = await newsletter(w)
-    const say = () => w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
-    await say()
+    const subscribe = () => w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    await subscribe()
     const first = await linkOf(w, 'kim')
     w.advance('59 minutes')
-    await say()
+    await subscribe()
     expect(await namesOf(w, 'kim')).toHaveLength(1)
     w.advance('1 minute')
-    await say()
+    await subscribe()
     expect(await namesOf(w, 'kim')).toHaveLength(2)
     expect(await linkOf(w, 'kim')).not.toBe(first)
     await press(w, first)
     expect(await stateOf(w, 'kim', id)).toBe(2)
   })
 
-  test('several requests at once are one', async () => {
+  test('concurrent changes send one request', async () => {
     await using w = await world()
     await w.users('kim')
     const id = await newsletter(w)
@@ -87,23 +87,23 @@ describe('double opt-in', () => {
     expect(await namesOf(w, 'kim')).toEqual(['subscription_confirmation_requested'])
   })
 
-  test('a link is good for 30 days', async () => {
+  test('a link is valid for 30 days', async () => {
     await using w = await world()
     await w.users('kim')
     const id = await newsletter(w)
     await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
     const link = await linkOf(w, 'kim')
     w.advance('30 days')
-    expect((await look(w, link)).status).toBe(200)
+    expect((await open(w, link)).status).toBe(200)
     w.advance('1 second')
-    for (const page of [await look(w, link), await press(w, link)]) {
+    for (const page of [await open(w, link), await press(w, link)]) {
       expect(page.status).toBe(410)
       expect(page.text).toContain('This link has expired')
     }
     expect(await stateOf(w, 'kim', id)).toBe(1)
   })
 
-  test('an import, a session and the preference centre ask as well', async () => {
+  test('an import, a session and the preference centre request a confirmation too', async () => {
     await using w = await world()
     await w.users('imported', 'session', 'page')
     const id = await newsletter(w)
@@ -114,7 +114,7 @@ describe('double opt-in', () => {
     const path = linksOf(w.ctx, about).preferences_url.slice('http://carillon.test'.length)
     const saved = await w.form(path, { on: String(id), shown: String(id) }, { key: null })
     expect(saved.headers.location).toBe('?saved=saved_confirm')
-    expect((await look(w, path)).text).toContain('Waiting for your confirmation')
+    expect((await open(w, path)).text).toContain('Waiting for your confirmation')
     for (const user of ['imported', 'session', 'page']) {
       expect([user, await namesOf(w, user)]).toEqual([user, ['subscription_confirmation_requested']])
       expect(await stateOf(w, user, id)).toBe(1)
@@ -125,7 +125,7 @@ describe('double opt-in', () => {
     expect(await entry('page')).toMatchObject({ source: 'preference_page' })
   })
 
-  test('who has confirmed stays so when they say yes again themselves, and is not asked', async () => {
+  test('a confirmed user who subscribes again stays confirmed without a new request', async () => {
     await using w = await world()
     await w.users('kim')
     const id = await newsletter(w)
@@ -136,22 +136,22 @@ describe('double opt-in', () => {
     expect(await namesOf(w, 'kim')).toEqual(['subscribed'])
   })
 
-  test('a link follows people who are merged, and ends with those who are erased', async () => {
+  test('a link works for the remaining user after a merge, and not after an erasure', async () => {
     await using w = await world()
-    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim' }])
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }, { external_id: 'kim' }])
     const id = await newsletter(w)
-    await w.patch(of('visitor'), [{ subscription_id: id, state: 1 }])
-    const link = await linkOf(w, 'visitor')
-    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    await w.patch(of('browser'), [{ subscription_id: id, state: 1 }])
+    const link = await linkOf(w, 'browser')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'browser' }])
     await press(w, link)
     expect(await stateOf(w, 'kim', id)).toBe(2)
     await w.delete('/api/client/users/kim')
     await w.drain()
-    expect((await look(w, link)).text).toContain('Nothing more will be sent')
-    expect((await press(w, link)).text).toContain('Nothing more will be sent')
+    expect((await open(w, link)).text).toContain('You will get no more messages')
+    expect((await press(w, link)).text).toContain('You will get no more messages')
   })
 
-  test('a type without it asks nobody', async () => {
+  test('a type without confirmation sends no requests', async () => {
     await using w = await world()
     await w.users('kim')
     const [email] = (await w.get(TYPES)).body.results

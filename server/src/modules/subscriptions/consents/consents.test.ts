@@ -18,7 +18,7 @@ const brief = ({ subscription_id, state, previous_state, source }: Record<string
   source,
 ]
 
-/** States that do not rest on the last entry about them. */
+/** States that differ from their last consent entry. */
 const strays = (w: World) =>
   w.db.many(
     Type.Object({ user_id: Type.Integer() }),
@@ -31,8 +31,8 @@ const strays = (w: World) =>
         where e.id is distinct from u.consent_id or e.state is distinct from u.state`,
   )
 
-describe('the ledger', () => {
-  test('has an entry for every change, and for nothing else', async () => {
+describe('consent entries', () => {
+  test('are added for every change, and only for changes', async () => {
     await using w = await world()
     await w.users('kim')
     const [email, text] = (await typesOf(w)) as [SubscriptionId, SubscriptionId]
@@ -51,7 +51,7 @@ describe('the ledger', () => {
     expect(await strays(w)).toEqual([])
   })
 
-  test('is paged, searched by its source, read by support and by nobody else’s key', async () => {
+  test('are paged, searched by source, and readable by support of the same project', async () => {
     await using w = await world()
     await w.users('kim')
     const [email] = await typesOf(w)
@@ -67,7 +67,7 @@ describe('the ledger', () => {
     expect((await w.get('/api/client/users/nobody/consents')).status).toBe(404)
   })
 
-  test('an import says where people agreed, once, and triggers what a yes triggers', async () => {
+  test('of an import have its source once, and make the events of a subscription', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const { id } = (await w.post(TYPES, { name: 'News', channel: 'email', default_state: 0 })).body
@@ -85,20 +85,20 @@ describe('the ledger', () => {
     ])
   })
 
-  test('goes with who is merged; the merge is the last word on what both had', async () => {
+  test('move with a merged user, and the merge is the last entry for types that both had', async () => {
     await using w = await world()
-    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim' }])
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }, { external_id: 'kim' }])
     const [email, text, push] = (await typesOf(w)) as [SubscriptionId, SubscriptionId, SubscriptionId]
     await w.patch(of('kim'), [
       { subscription_id: email, state: 2 },
       { subscription_id: push, state: 1 },
     ])
-    await w.patch(of('visitor'), [
+    await w.patch(of('browser'), [
       { subscription_id: email, state: 1 },
       { subscription_id: text, state: 0 },
     ])
-    const visitor = await idOf(w, 'visitor')
-    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    const browser = await idOf(w, 'browser')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'browser' }])
     const { results } = await consentsOf(w, 'kim')
     expect(results.filter(({ source }: { source: string }) => source === 'merge').map(brief)).toEqual(
       expect.arrayContaining([
@@ -107,24 +107,24 @@ describe('the ledger', () => {
       ]),
     )
     expect(results).toHaveLength(6)
-    expect(results[0].proof).toEqual({ merged_user_ids: [visitor] })
+    expect(results[0].proof).toEqual({ merged_user_ids: [browser] })
     expect(await strays(w)).toEqual([])
   })
 
-  test('an id of somebody who was merged unsubscribes the survivor; one of nobody does no harm', async () => {
+  test('unsubscribing a merged user unsubscribes the remaining one; an unknown id changes nothing', async () => {
     await using w = await world()
-    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim' }])
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }, { external_id: 'kim' }])
     const [email] = (await typesOf(w)) as [SubscriptionId]
-    const visitor = await idOf(w, 'visitor')
-    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
-    await unsubscribeBy(w.ctx, { userId: visitor, subscriptionId: email, source: 'complaint', proof: { message_id: 5 } })
+    const browser = await idOf(w, 'browser')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'browser' }])
+    await unsubscribeBy(w.ctx, { userId: browser, subscriptionId: email, source: 'complaint', proof: { message_id: 5 } })
     expect((await consentsOf(w, 'kim')).results).toMatchObject([{ state: 0, source: 'complaint', proof: { message_id: 5 } }])
     await unsubscribeBy(w.ctx, { userId: 999_999 as UserId, subscriptionId: email, source: 'complaint' })
-    await unsubscribeBy(w.ctx, { userId: visitor, subscriptionId: 999_999 as SubscriptionId, source: 'complaint' })
+    await unsubscribeBy(w.ctx, { userId: browser, subscriptionId: 999_999 as SubscriptionId, source: 'complaint' })
     expect((await consentsOf(w, 'kim')).results).toHaveLength(1)
   })
 
-  test('goes with who is erased', async () => {
+  test('are deleted by an erasure', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const [email] = await typesOf(w)
@@ -135,16 +135,16 @@ describe('the ledger', () => {
     expect((await consentsOf(w, 'lee')).results).toHaveLength(2)
   })
 
-  test('ends with what holds, from however many sides it is written at once', async () => {
+  test('end with the current state after concurrent changes', async () => {
     await using w = await world()
-    const visitors = Array.from({ length: 4 }, (_, n) => ({ anonymous_id: `visitor-${n}` }))
-    await w.post('/api/client/users/batch', [...visitors, { external_id: 'kim' }])
+    const browsers = Array.from({ length: 4 }, (_, n) => ({ anonymous_id: `browser-${n}` }))
+    await w.post('/api/client/users/batch', [...browsers, { external_id: 'kim' }])
     const types = await typesOf(w)
-    const name = (n: number) => (n % 3 === 0 ? 'kim' : `visitor-${n % 4}`)
+    const name = (n: number) => (n % 3 === 0 ? 'kim' : `browser-${n % 4}`)
     const write = (n: number) => w.patch(of(name(n)), types.map((subscription_id) => ({ subscription_id, state: n % 3 })).reverse())
-    const merge = (n: number) => w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: `visitor-${n}` }])
+    const merge = (n: number) => w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: `browser-${n}` }])
     const replies = await Promise.all(Array.from({ length: 32 }, (_, n) => (n % 8 === 7 ? merge((n - 7) / 8) : write(n))))
-    // Who was merged meanwhile is not found by the old name any more; nothing else may go wrong.
+    // A user who was merged meanwhile is no longer found by the old id. No other error is expected.
     expect(replies.filter(({ status }) => status !== 200 && status !== 404)).toEqual([])
     expect(await strays(w)).toEqual([])
     const orphans = sql`select u.user_id from user_subscriptions u join users p on p.id = u.user_id where p.merged_into is not null`

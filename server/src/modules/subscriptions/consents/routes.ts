@@ -9,10 +9,10 @@ export const consentRoutes = [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/consents',
-    summary: 'List what led to where a user stands, latest first.',
+    summary: 'List the consent entries of a user.',
     description:
-      'Every change of a state is an entry that stays: when, from what to what, over which way, and what shows it. The last entry of ' +
-      'a type is the state that holds. Erasing the user erases the entries.',
+      'Latest first. Each change of a subscription state has an entry with the time, the states before and after, the source and the ' +
+      'proof. The last entry for a subscription type has its current state. Erasing the user deletes the entries.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     list: consentListing,

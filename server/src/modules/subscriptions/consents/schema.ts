@@ -4,10 +4,9 @@ import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/s
 import type { SubscriptionState } from '../schema.ts'
 
 /**
- * How a state came about: over the API with a secret key; by the user with a session token; by an import; on the preference centre;
- * on the page of one message; by the button that mail programs show; by the link in a request to confirm; by a text message such as
- * STOP; because a message was reported as spam; because a provider said that the person unsubscribed there; or because two people
- * turned out to be one.
+ * The source of a consent entry: the API with a secret key; the user with a session token; an import; the preference centre; the
+ * unsubscribe page; the one-click button of a mail program; the link in a confirmation request; a text message such as STOP; a spam
+ * complaint; an unsubscribe at the provider; or a merge of users.
  */
 export const CONSENT_SOURCES = [
   'api',
@@ -24,12 +23,12 @@ export const CONSENT_SOURCES = [
 ] as const
 export type ConsentSource = (typeof CONSENT_SOURCES)[number]
 
-/** What shows that a change was wanted. */
+/** The proof of a consent change. */
 export type Evidence = {
   source: Exclude<ConsentSource, 'merge'>
-  /** What was agreed to, such as the version of a page. */
+  /** The text that was agreed to, such as the version of a page. */
   wording?: string
-  /** Such as the key, the request, the address and the program it came from. */
+  /** Such as the key, the request, the IP address and the user agent. */
   proof?: Record<string, unknown>
 }
 
@@ -45,16 +44,16 @@ const columns = {
   proof: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 }
 
-/** A change of where a user stands, as it is read. */
+/** A consent entry in API replies. */
 export const ConsentEntry = Exact({ ...columns, at: Timestamp })
 
 export const ConsentEntryRow = Type.Object({ ...columns, at: Instant })
 export type ConsentEntryRow = Static<typeof ConsentEntryRow>
 
-/** A state to be written for a person. */
+/** A subscription state to save for a user. */
 export type StateChange = { user_id: UserId; subscription_id: SubscriptionId; state: SubscriptionState }
 
-/** A state that was written, and what it was before; null when nothing was stored. */
+/** A saved state with the previous one; null if none was stored. */
 export const SavedStateChange = Type.Object({
   user_id: IdOf<UserId>(),
   subscription_id: IdOf<SubscriptionId>(),

@@ -21,6 +21,6 @@ export const en = keywords({
   replies: {
     stopped: 'You are unsubscribed from {brand} and will get no more text messages. Reply START to subscribe again.',
     started: 'You are subscribed to text messages from {brand} again. Reply STOP to unsubscribe.',
-    help: '{brand}: reply STOP to get no more text messages, START to get them again.',
+    help: '{brand}: reply STOP to unsubscribe from text messages, START to subscribe again.',
   },
 })

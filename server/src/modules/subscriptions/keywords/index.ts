@@ -1,4 +1,4 @@
-/** Every language whose words we know, one line each. */
+/** The languages with keywords. */
 export { de } from './de.ts'
 export { en } from './en.ts'
 export { es } from './es.ts'

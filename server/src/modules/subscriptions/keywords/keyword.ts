@@ -1,4 +1,4 @@
-/** What people text to be left alone, to come back, or to learn more, in one language; and what they are answered. */
+/** The keywords for opting out, opting in and help in one language, and the replies. */
 export type Keywords = {
   stop: readonly string[]
   start: readonly string[]
@@ -7,5 +7,5 @@ export type Keywords = {
   replies: { stopped: string; started: string; help: string }
 }
 
-/** Declares the keywords of a language; words are spelt as people spell them. */
+/** Declares the keywords of a language, in their usual spelling. */
 export const keywords = (definition: Keywords): Keywords => definition

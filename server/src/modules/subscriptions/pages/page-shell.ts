@@ -1,4 +1,4 @@
-/** The frame of every page: whose it is, in which language, and what a browser may do with it. */
+/** The frame of every hosted page: brand, language, and security headers. */
 import { createHash } from 'node:crypto'
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { channels } from '../../../lib/channels.ts'
@@ -12,30 +12,30 @@ import type { Words } from './words/words.ts'
 
 const languages = { ...registry }
 
-/** What a page is written with. */
+/** The language, texts and theme of a page. */
 export type PageShell = { language: keyof typeof languages; words: Words; brand: string; theme: PageTheme }
 
 const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null, footer_text: null }
 
-/** Whose page it is, as far as is known. */
+/** The project of a page. */
 export type Owner = { name: string; locale: string; theme: PageTheme }
 
-/** Speaks as the person does, else as the project, else as the browser asks. */
-export function siteOf(call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell {
+/** Creates the shell, in the language of the user, else of the project, else of the browser. */
+export function shellOf(call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell {
   const language = languageFor([userLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], languages)
   const theme = owner?.theme ?? PLAIN
   return { language, words: languages[language], brand: theme.brand_name ?? owner?.name ?? '', theme }
 }
 
-/** Fills in the names that a text speaks of. */
+/** Fills names into a text. */
 export const filled = ({ brand }: PageShell, text: string, type = ''): string =>
   text.replace(/\{(brand|type)\}/g, (_, name: string) => (name === 'brand' ? brand : type))
 
-export type Shown = { title: string; heading: string; body: Html; notice?: string }
+export type PageContent = { title: string; heading: string; body: Html; notice?: string }
 
-/** A page as it is answered. */
-export function shown(site: PageShell, status: number, { title, heading, body, notice }: Shown): PublicReply {
-  const { language, brand, theme } = site
+/** Renders a page. */
+export function renderPage(shell: PageShell, status: number, { title, heading, body, notice }: PageContent): PublicReply {
+  const { language, brand, theme } = shell
   const style = styleWith(theme.accent_color)
   const page = html`<!doctype html>
 <html lang="${language}">
@@ -74,17 +74,17 @@ const headersWith = (styleHash: string) => ({
   'x-robots-tag': 'noindex, nofollow',
 })
 
-/** A page of one heading and one sentence. */
-export const said = (site: PageShell, status: number, { heading, text }: { heading: string; text: string }): PublicReply =>
-  shown(site, status, { title: heading, heading, body: html`<p>${text}</p>` })
+/** A page with a heading and a sentence. */
+export const textPage = (shell: PageShell, status: number, { heading, text }: { heading: string; text: string }): PublicReply =>
+  renderPage(shell, status, { title: heading, heading, body: html`<p>${text}</p>` })
 
-/** What a link leads to that nobody signed. */
+/** The page for a link whose signature is wrong. */
 export function invalid(call: PublicRequest): PublicReply {
-  const site = siteOf(call, null, null)
-  return said(site, 404, site.words.invalid)
+  const shell = shellOf(call, null, null)
+  return textPage(shell, 404, shell.words.invalid)
 }
 
-export const gone = (site: PageShell): PublicReply => said(site, 200, site.words.gone)
+export const removed = (shell: PageShell): PublicReply => textPage(shell, 200, shell.words.removed)
 
 const versions = new Map(
   Object.entries(languages).map(([language, words]) => {
@@ -96,16 +96,16 @@ const versions = new Map(
 
 const USER_AGENT_LENGTH_MAX = 500
 
-/** What shows that somebody did it: where the request came from, and, if there was a page, which words were on it. */
+/** The proof of a choice: where the request came from and, if there was a page, the version of its texts. */
 export function evidenceOf(
   { headers, address, requestId }: PublicRequest,
   source: Evidence['source'],
-  { site, messageId = null }: { site?: PageShell; messageId?: number | null },
+  { shell, messageId = null }: { shell?: PageShell; messageId?: number | null },
 ): Evidence {
   const userAgent = headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX).toWellFormed()
   return {
     source,
-    ...(site && { wording: `${source}/${versions.get(site.language)}` }),
+    ...(shell && { wording: `${source}/${versions.get(shell.language)}` }),
     proof: {
       ip: address,
       ...(userAgent !== undefined && { user_agent: userAgent }),

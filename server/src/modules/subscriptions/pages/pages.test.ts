@@ -17,7 +17,7 @@ const lastEntry = async (w: World, user: string) => (await w.get(`/api/client/us
 const eventsOf = async (w: World, user: string) =>
   (await w.get(`/api/client/users/${user}/events`)).body.results.map(({ name }: { name: string }) => name)
 
-/** The pages of a message to somebody, about the given type; the first is the default one for email. */
+/** The pages of a message to a user, for the type at an index; the first is the default one for email. */
 async function pagesFor(w: World, user: string, at = 0) {
   const subscriptionId = (await typesOf(w))[at]?.id as SubscriptionId
   const links = linksOf(w.ctx, { projectId: w.projectId, userId: await idOf(w, user), subscriptionId, messageId: 77 as MessageId })
@@ -25,16 +25,16 @@ async function pagesFor(w: World, user: string, at = 0) {
   return { unsubscribe: path(links.unsubscribe_url), preferences: path(links.preferences_url), subscriptionId }
 }
 
-const look = (w: World, path: string, headers: Record<string, string> = {}) => w.get(path, { key: null, headers })
+const open = (w: World, path: string, headers: Record<string, string> = {}) => w.get(path, { key: null, headers })
 const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
 
-describe('the page of a message', () => {
-  test('says what unsubscribing means and changes nothing', async () => {
+describe('the unsubscribe page', () => {
+  test('explains unsubscribing and changes nothing', async () => {
     await using w = await world()
     await w.users('kim')
     const { unsubscribe } = await pagesFor(w, 'kim')
     for (let n = 0; n < 2; n++) {
-      const page = await look(w, unsubscribe)
+      const page = await open(w, unsubscribe)
       expect(page.status).toBe(200)
       expect(page.text).toContain('Unsubscribe from “Default Email”?')
       expect(page.text).toContain('<form method="post">')
@@ -44,7 +44,7 @@ describe('the page of a message', () => {
     expect((await w.get('/api/client/users/kim/consents')).body.results).toEqual([])
   })
 
-  test('unsubscribes from the type of the message by its button, as often as it is pressed', async () => {
+  test('unsubscribes from the type of the message by its button, however often it is pressed', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const { unsubscribe, subscriptionId } = await pagesFor(w, 'kim')
@@ -55,7 +55,7 @@ describe('the page of a message', () => {
     }
     expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 1])
     expect(await statesOf(w, 'lee')).toEqual([1, 1, 1, 1, 1])
-    expect((await look(w, unsubscribe)).text).toContain('You are unsubscribed')
+    expect((await open(w, unsubscribe)).text).toContain('You are unsubscribed')
     const { results } = (await w.get('/api/client/users/kim/consents')).body
     expect(results).toEqual([
       {
@@ -74,14 +74,14 @@ describe('the page of a message', () => {
   })
 
   test.each([
-    ['a form', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
-    ['a form with a line end', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click\r\n'],
+    ['URL-encoded form', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
+    ['URL-encoded form with a line break', 'application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click\r\n'],
     [
-      'parts',
+      'multipart form',
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n',
     ],
-  ])('takes the one click of mail programs as %s', async (_, type, raw) => {
+  ])('accepts the one-click request of mail programs as a %s', async (_, type, raw) => {
     await using w = await world()
     await w.users('kim')
     const { unsubscribe } = await pagesFor(w, 'kim')
@@ -93,24 +93,24 @@ describe('the page of a message', () => {
     expect(await lastEntry(w, 'kim')).toMatchObject({ source: 'one_click', wording: null })
   })
 
-  test('promises nothing that a transactional type does not keep', async () => {
+  test('of a transactional type explains why it cannot be stopped', async () => {
     await using w = await world()
     await w.users('kim')
     const { id } = (await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true })).body
     const at = (await typesOf(w)).findIndex((type) => type.id === id)
     const { unsubscribe } = await pagesFor(w, 'kim', at)
-    for (const page of [await look(w, unsubscribe), await w.form(unsubscribe, {}, { key: null })]) {
-      expect(page.text).toContain('These messages belong to what you asked for')
+    for (const page of [await open(w, unsubscribe), await w.form(unsubscribe, {}, { key: null })]) {
+      expect(page.text).toContain('These messages are part of a service that you use')
       expect(page.text).not.toContain('<form')
     }
   })
 
-  test('of a link that nobody signed is told so, in the language of the browser', async () => {
+  test('of a link with a wrong signature is an error page in the language of the browser', async () => {
     await using w = await world()
     await w.users('kim')
     const { unsubscribe, preferences } = await pagesFor(w, 'kim')
     for (const path of [`${unsubscribe}0`, `${preferences}0`, '/s/u/x', '/s/confirm/x']) {
-      const page = await look(w, path, { 'accept-language': 'sv, nl;q=0.9' })
+      const page = await open(w, path, { 'accept-language': 'sv, nl;q=0.9' })
       expect(page.status).toBe(404)
       expect(page.text).toContain('Deze link werkt niet')
       expect((await w.form(path, ONE_CLICK, { key: null })).status).toBe(404)
@@ -118,29 +118,29 @@ describe('the page of a message', () => {
     expect(await statesOf(w, 'kim')).toEqual([1, 1, 1, 1, 1])
   })
 
-  test('follows people who are merged', async () => {
+  test('unsubscribes the remaining user if its user was merged', async () => {
     await using w = await world()
-    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }, { external_id: 'kim', email: 'kim@example.com' }])
-    const { unsubscribe } = await pagesFor(w, 'visitor')
-    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser' }, { external_id: 'kim', email: 'kim@example.com' }])
+    const { unsubscribe } = await pagesFor(w, 'browser')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'browser' }])
     await w.form(unsubscribe, ONE_CLICK, { key: null })
     expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 1])
   })
 
-  test('of somebody who was erased says that nothing more comes, whatever is asked', async () => {
+  test('of an erased user says that no more messages will be sent, after any request', async () => {
     await using w = await world()
     await w.users('kim')
     const { unsubscribe, preferences } = await pagesFor(w, 'kim')
     await w.delete('/api/client/users/kim')
     for (const when of ['at once', 'later']) {
       for (const page of [
-        await look(w, unsubscribe),
-        await look(w, preferences),
+        await open(w, unsubscribe),
+        await open(w, preferences),
         await w.form(unsubscribe, { unsubscribe: 'yes' }, { key: null }),
         await w.form(preferences, { all: 'yes' }, { key: null }),
       ]) {
         expect([when, page.status]).toEqual([when, 200])
-        expect(page.text).toContain('Nothing more will be sent')
+        expect(page.text).toContain('You will get no more messages')
       }
       expect(await w.form(unsubscribe, ONE_CLICK, { key: null })).toMatchObject({ status: 200, text: 'Unsubscribed.\n' })
       await w.drain()
@@ -153,23 +153,23 @@ describe('the preference centre', () => {
     [...on.map((id) => `on=${id}`), ...shown.map((id) => `shown=${id}`)].join('&')
   const save = (w: World, path: string, fields: string | Record<string, string>) => w.form(path, fields, { key: null })
 
-  test('shows every public type as it stands, and what is sent in any case apart', async () => {
+  test('shows every public type with its state, and transactional types separately', async () => {
     await using w = await world()
     await w.users('kim')
     await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
     await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true, description: 'What you <bought>' })
     await w.post(TYPES, { name: 'Digest', channel: 'email', default_state: 0, description: 'Once a week' })
-    const { text, headers } = await look(w, (await pagesFor(w, 'kim')).preferences)
+    const { text, headers } = await open(w, (await pagesFor(w, 'kim')).preferences)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(text.match(/type="checkbox"/g)).toHaveLength(6)
     expect(text.match(/ checked>/g)).toHaveLength(5)
     expect(text).toContain('Once a week')
     expect(text).not.toContain('Internal')
     expect(text).toContain('What you &lt;bought&gt;')
-    expect(text).toContain('Sent in any case')
+    expect(text).toContain('Always sent')
   })
 
-  test('saves what was ticked and what was not, and leads back with a notice', async () => {
+  test('saves ticked and unticked boxes, and redirects with a notice', async () => {
     await using w = await world()
     await w.users('kim')
     const types = await typesOf(w)
@@ -178,8 +178,8 @@ describe('the preference centre', () => {
     const saved = await save(w, preferences, chosen(types, [email, push], [email, text, push]))
     expect(saved).toMatchObject({ status: 303, headers: { location: '?saved=saved' } })
     expect(await statesOf(w, 'kim')).toEqual([1, 0, 1, 1, 1])
-    expect((await look(w, `${preferences}?saved=saved`)).text).toContain('role="status"')
-    expect((await look(w, `${preferences}?saved=<b>`)).text).not.toContain('role="status"')
+    expect((await open(w, `${preferences}?saved=saved`)).text).toContain('role="status"')
+    expect((await open(w, `${preferences}?saved=<b>`)).text).not.toContain('role="status"')
     const { results } = (await w.get('/api/client/users/kim/consents')).body
     expect(results).toHaveLength(1)
     expect(results[0]).toMatchObject({ subscription_id: text, state: 0, source: 'preference_page' })
@@ -188,7 +188,7 @@ describe('the preference centre', () => {
     expect(await lastEntry(w, 'kim')).toMatchObject({ state: 1, previous_state: 0, proof: { message_id: 77 } })
   })
 
-  test('unsubscribes from everything, addresses and all, until the person comes back', async () => {
+  test('unsubscribes from everything and suppresses the addresses, until the user subscribes again', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'Kim@Example.com', phone: '+61412345678' }])
     await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
@@ -200,23 +200,23 @@ describe('the preference centre', () => {
       (await suppressedAmong(w.ctx, 'text', ['+61 412 345 678'])).get('+61 412 345 678'),
     ]
     expect(await reasons()).toEqual(['unsubscribed_all', 'unsubscribed_all'])
-    expect((await look(w, `${preferences}?saved=saved_all`)).text).not.toContain('checked')
+    expect((await open(w, `${preferences}?saved=saved_all`)).text).not.toContain('checked')
 
-    // Somebody's import changes nothing about an address.
+    // Setting states over the API does not lift a suppression.
     const types = await typesOf(w)
     await w.patch(
       of('kim'),
       types.map(({ id }) => ({ subscription_id: id, state: 1 })),
     )
     expect(await reasons()).toEqual(['unsubscribed_all', 'unsubscribed_all'])
-    expect((await look(w, preferences)).text.match(/ checked>/g)).toHaveLength(3)
+    expect((await open(w, preferences)).text.match(/ checked>/g)).toHaveLength(3)
 
     await save(w, preferences, chosen(types.slice(0, 5), [types[0]?.id as number]))
     expect(await reasons()).toEqual([undefined, 'unsubscribed_all'])
     expect(await statesOf(w, 'kim')).toEqual([1, 0, 0, 0, 0, 1])
   })
 
-  test('lifts nothing but what the person brought about', async () => {
+  test('lifts only suppressions that came from the user', async () => {
     await using w = await world()
     await w.users('kim')
     const types = await typesOf(w)
@@ -234,7 +234,7 @@ describe('the preference centre', () => {
     expect(await suppressedAmong(w.ctx, 'email', ['kim@example.com'])).toEqual(new Map([['kim@example.com', 'complaint']]))
   })
 
-  test('a yes there leaves a confirmed yes alone', async () => {
+  test('keeps a confirmed state when its box is ticked', async () => {
     await using w = await world()
     await w.users('kim')
     const types = await typesOf(w)
@@ -253,12 +253,12 @@ describe('the preference centre', () => {
 })
 
 describe('every page', () => {
-  test('runs no script, is framed by nobody, tells nobody where it was, and is found by no search', async () => {
+  test('runs no scripts, cannot be framed, sends no referrer and is not indexed', async () => {
     await using w = await world()
     await w.users('kim')
     const { unsubscribe, preferences } = await pagesFor(w, 'kim')
     for (const path of [unsubscribe, preferences, '/s/u/x']) {
-      const { headers, text } = await look(w, path)
+      const { headers, text } = await open(w, path)
       expect(headers['content-security-policy']).toMatch(
         /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
       )
@@ -274,15 +274,15 @@ describe('every page', () => {
     [{ locale: 'pt-BR' }, 'de', 'pt', 'Por e-mail'],
     [{ locale: 'sv-SE' }, 'de', 'en', 'By email'],
     [{}, 'de', 'en', 'By email'],
-  ])('speaks as the person does, else as the project: %j', async (profile, accepted, language, says) => {
+  ])('is in the language of the user, else of the project: %j', async (profile, accepted, language, expected) => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', ...profile }])
-    const { text } = await look(w, (await pagesFor(w, 'kim')).preferences, { 'accept-language': accepted })
+    const { text } = await open(w, (await pagesFor(w, 'kim')).preferences, { 'accept-language': accepted })
     expect(text).toContain(`<html lang="${language}">`)
-    expect(text).toContain(says)
+    expect(text).toContain(expected)
   })
 
-  test('looks as the project wants it to', async () => {
+  test('has the theme of the project', async () => {
     await using w = await world()
     await w.users('kim')
     expect((await w.get(THEME, { key: w.keys.support })).body).toEqual({
@@ -298,7 +298,7 @@ describe('every page', () => {
       footer_text: 'Bell Pty Ltd\nSydney',
     }
     expect((await w.put(THEME, theme)).body).toEqual(theme)
-    const { text } = await look(w, (await pagesFor(w, 'kim')).preferences)
+    const { text } = await open(w, (await pagesFor(w, 'kim')).preferences)
     expect(text).toContain('alt="&lt;Bell&gt; &amp; Co"')
     expect(text).toContain('src="https://cdn.example.com/a&quot;b.png"')
     expect(text).toContain('--accent:#FFD400;--on-accent:#000000')
@@ -309,7 +309,7 @@ describe('every page', () => {
       accent_color: null,
       footer_text: null,
     })
-    expect((await look(w, (await pagesFor(w, 'kim')).preferences)).text).toContain('<header class="brand">Test</header>')
+    expect((await open(w, (await pagesFor(w, 'kim')).preferences)).text).toContain('<header class="brand">Test</header>')
   })
 
   test.each([
@@ -320,7 +320,7 @@ describe('every page', () => {
     [{ brand_name: ' ' }, 'parameter_invalid_empty', 'brand_name'],
     [{ footer_text: 'x'.repeat(1001) }, 'validation_failed', 'footer_text'],
     [{ colour: '#123456' }, 'parameter_unknown', 'colour'],
-  ])('takes no theme like %j', async (body, code, param) => {
+  ])('the theme %j is refused', async (body, code, param) => {
     await using w = await world()
     expect((await w.put(THEME, body)).body).toMatchObject({ code, error: { param } })
     expect((await w.put(THEME, {}, { key: w.keys.publisher })).status).toBe(403)

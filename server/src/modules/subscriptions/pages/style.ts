@@ -1,10 +1,10 @@
-/** How the pages look: one style, in the light and in the dark, with the colour of the project on its buttons. */
+/** The style of the hosted pages, in light and dark, with the accent colour of the project. */
 import { createHash } from 'node:crypto'
 import { textOn } from '../theme/colours.ts'
 
 const ACCENT = '#1f4fd8'
 
-// Grey text has a contrast of 7 on its ground in both schemes; borders of what can be pressed have 3.
+// Grey text has a contrast of 7 to its background in both schemes; borders of controls have 3.
 const RULES = `
 :root{color-scheme:light dark;--ground:#f3f4f6;--card:#ffffff;--text:#17181b;--quiet:#4b4f58;--edge:#767b86;--line:#dcdfe5;--good:#e7f4ea}
 @media (prefers-color-scheme:dark){:root{--ground:#131417;--card:#1d1f24;--text:#f2f3f5;--quiet:#b9bdc7;--edge:#8a8f9b;--line:#363a42;--good:#17331f}}
@@ -40,9 +40,9 @@ footer{margin-top:1.25rem;color:var(--quiet);font-size:.875rem;white-space:pre-l
 @media (forced-colors:active){button{border-color:ButtonText}}
 `
 
-export type Style = { css: string /** As the Content-Security-Policy names it. */; hash: string }
+export type Style = { css: string /** For the Content-Security-Policy. */; hash: string }
 
-/** The style with the accent of a project, `#rrggbb`. */
+/** The style with the accent colour of a project, `#rrggbb`. */
 export function styleWith(accent: string | null): Style {
   const colour = accent ?? ACCENT
   const css = `:root{--accent:${colour};--on-accent:${textOn(colour)}}${RULES}`

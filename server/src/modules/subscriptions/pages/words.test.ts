@@ -12,13 +12,13 @@ const textsOf = (texts: Texts, path = ''): [path: string, text: string][] =>
 const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort()
 const english = new Map(textsOf(languages.en))
 
-describe.each(Object.entries(languages))('the words in %s', (_, words) => {
-  test('speak of whom and what the English ones speak of', () => {
-    const spoken = textsOf(words).map(([path, text]) => [path, namesIn(text)])
-    expect(spoken).toEqual([...english].map(([path, text]) => [path, namesIn(text)]))
+describe.each(Object.entries(languages))('the texts in %s', (_, words) => {
+  test('have the same placeholders as the English ones', () => {
+    const placeholders = textsOf(words).map(([path, text]) => [path, namesIn(text)])
+    expect(placeholders).toEqual([...english].map(([path, text]) => [path, namesIn(text)]))
   })
 
-  test('are all there, without space around them', () => {
+  test('are complete, without surrounding white space', () => {
     for (const [path, text] of textsOf(words)) expect([path, text]).toEqual([path, text.trim()])
     expect(textsOf(words).filter(([, text]) => text === '')).toEqual([])
   })

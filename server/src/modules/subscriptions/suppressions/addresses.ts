@@ -1,32 +1,33 @@
-/** One form for each address, and the hash by which it is found. Pure. */
+/** Normalises addresses and hashes them for lookups. Pure. */
 import { createHmac, type KeyObject } from 'node:crypto'
 import { type Addressed, type AddressKind, addressKindOf } from '../../../lib/channels.ts'
 import { isEmail } from '../../../lib/email.ts'
 import { normalisePhone, type PhoneDefaults, phoneRegions } from '../../../lib/phone.ts'
 import { trimWhiteSpace } from '../../../lib/text.ts'
 
+/** How addresses of a kind are compared and checked. */
 type Kind = {
   /** The form in which addresses are compared. */
   normalise(text: string, project: PhoneDefaults): string
   isAddress(text: string, project: PhoneDefaults): boolean
-  /** What to write, for error messages. */
-  says: string
+  /** The expected form, for error messages. */
+  expected: string
 }
 
 const readPhone = (text: string, project: PhoneDefaults) => normalisePhone(text, phoneRegions({}, project))
 
 const KINDS: Record<AddressKind, Kind> = {
   email: {
-    // The whole in lower case: the rare server that tells `Kim@` from `kim@` is not worth writing to a user who unsubscribed.
+    // All in lower case: the rare server that distinguishes `Kim@` from `kim@` is not worth writing to a user who unsubscribed.
     normalise: (text) => text.toLowerCase(),
     isAddress: isEmail,
-    says: 'an email address, such as `kim@example.com`',
+    expected: 'an email address, such as `kim@example.com`',
   },
   phone: {
-    // A number that cannot be read is compared as it is.
+    // A number that cannot be parsed is compared as it is.
     normalise: (text, project) => readPhone(text, project) ?? text,
     isAddress: (text, project) => readPhone(text, project) !== null,
-    says: 'a phone number, such as `+61412345678`',
+    expected: 'a phone number, such as `+61412345678`',
   },
 }
 

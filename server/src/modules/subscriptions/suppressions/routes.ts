@@ -9,9 +9,9 @@ export const suppressionRoutes = [
   route({
     method: 'GET',
     path: '/api/client/suppressions',
-    summary: 'List the addresses that get nothing.',
+    summary: 'List suppressed addresses.',
     description:
-      'With `q`, a whole address, however it is written: is it suppressed? That finds entries of erased people too, of whom only a hash is kept.',
+      '`q` finds a complete address in any notation. It also finds the suppressions of erased users, of which only a hash is kept.',
     access: { secret: 'support' },
     list: suppressionListing,
     reply: Page(Suppression),
@@ -20,10 +20,11 @@ export const suppressionRoutes = [
   route({
     method: 'POST',
     path: '/api/client/suppressions',
-    summary: 'Suppress addresses: they get nothing more, whatever their state.',
+    summary: 'Suppress addresses.',
     description:
-      'All items are applied or none. An address that is suppressed already keeps the weightier reason: `complaint` before ' +
-      '`hard_bounce` before `manual` before `unsubscribed_all`. The reply has each as it is now.',
+      'Suppressed addresses get no messages, whatever the subscription states of their users. All items are applied or none. A stronger ' +
+      'reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
+      'suppressions.',
     access: { secret: 'editor' },
     body: SuppressionInputs,
     reply: Suppressions,
@@ -34,7 +35,8 @@ export const suppressionRoutes = [
   route({
     method: 'DELETE',
     path: '/api/client/suppressions/{suppressionId}',
-    summary: 'Lift a suppression. Do so only when the person asks for it, or the address was wrong to be there.',
+    summary: 'Lift a suppression.',
+    description: 'Do this only if the user asks for it or the address was suppressed by mistake.',
     access: { secret: 'admin' },
     params: { suppressionId: pathId<number>() },
     status: 204,

@@ -4,7 +4,7 @@ import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../..
 
 const ITEMS_MAX = 100
 
-/** Why an address gets nothing, the weightier the later. A weightier reason takes the place of a lighter one, never the other way. */
+/** The reasons for a suppression, from weak to strong. A stronger reason replaces a weaker one, never the other way round. */
 export const SUPPRESSION_REASONS = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint', 'erased'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
@@ -13,9 +13,9 @@ const channel = OneOf(ADDRESSED)
 export const SuppressionInputs = Type.Array(
   Exact({
     channel,
-    address: Line(254, { description: 'An email address, or a phone number.' }),
+    address: Line(254, { description: 'An email address or a phone number.' }),
     reason: Type.Optional(
-      OneOf(['unsubscribed_all', 'manual', 'hard_bounce', 'complaint'], { description: 'Why; `manual` unless said otherwise.' }),
+      OneOf(['unsubscribed_all', 'manual', 'hard_bounce', 'complaint'], { description: 'The reason. By default `manual`.' }),
     ),
   }),
   { minItems: 1, maxItems: ITEMS_MAX },
@@ -25,12 +25,12 @@ export type SuppressionInputs = Static<typeof SuppressionInputs>
 const columns = {
   id: IdOf<number>(),
   channel,
-  address: Nullable(Type.String({ description: 'As it was given; null when the person was erased.' })),
+  address: Nullable(Type.String({ description: 'The address; null if the user was erased.' })),
   reason: OneOf(SUPPRESSION_REASONS),
-  source: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What it rests on.' }),
+  source: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What caused the suppression, such as a message or a key.' }),
 }
 
-/** An address that gets nothing, as it is read. */
+/** A suppression in API replies. */
 export const Suppression = Exact({ ...columns, created_at: Timestamp })
 
 export const SuppressionRow = Type.Object({ ...columns, created_at: Instant })

@@ -1,4 +1,4 @@
-/** Addresses that get nothing. */
+/** Suppressed addresses. */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
@@ -13,7 +13,7 @@ import { SUPPRESSION_REASONS, type SuppressionInputs, type SuppressionReason, ty
 const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
 
-/** Opened keys by what they were sealed as. */
+/** Decrypted keys, by their encrypted form. */
 const opened = new LRUCache<string, KeyObject>({ max: KEYS_KEPT })
 
 function openKey(ctx: ProjectCtx, sealed: string): KeyObject {
@@ -26,22 +26,22 @@ function openKey(ctx: ProjectCtx, sealed: string): KeyObject {
 
 const sealedFor = ({ projectId }: ProjectCtx) => `suppression_keys ${projectId}`
 
-/** Without a key nothing was ever suppressed. */
+/** The key of the project's hashes; undefined if nothing was ever suppressed. */
 async function keyOf(ctx: ProjectCtx): Promise<KeyObject | undefined> {
   const row = await queries.findKey(ctx)
   return row && openKey(ctx, row.sealed_key)
 }
 
-async function keyMade(ctx: InTx): Promise<KeyObject> {
+async function keyCreated(ctx: InTx): Promise<KeyObject> {
   const key = await keyOf(ctx)
   if (key) return key
   await queries.insertKey(ctx, ctx.secrets.seal(ctx.secrets.random(KEY_BYTES).toString('base64'), sealedFor(ctx)))
-  const made = await keyOf(ctx)
-  if (!made) throw new Error('The key of suppressions was not stored.')
-  return made
+  const created = await keyOf(ctx)
+  if (!created) throw new Error('The key of suppressions was not stored.')
+  return created
 }
 
-/** Which of these addresses get nothing, and why, under the form they were given in. */
+/** The suppressed ones of these addresses with their reasons, in the notation given. */
 export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, addresses: string[]): Promise<Map<string, SuppressionReason>> {
   if (!hasAddresses(channel) || addresses.length === 0) return new Map()
   const key = await keyOf(ctx)
@@ -60,13 +60,13 @@ export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, address
   )
 }
 
-/** An address that is to get nothing. `source` is what that rests on, such as a message. */
+/** An address to suppress. `source` is what caused it, such as a message. */
 export type Suppressing = { channel: Addressed; address: string; reason: SuppressionReason; source: Record<string, unknown> }
 
-/** Suppresses addresses; of several for one the weightiest reason counts. */
+/** Suppresses addresses. If an address comes several times, the strongest reason counts. */
 export async function suppress(ctx: InTx, entries: Suppressing[]): Promise<void> {
   if (entries.length === 0) return
-  const key = await keyMade(ctx)
+  const key = await keyCreated(ctx)
   const byAddress = new Map<string, queries.Entry>()
   for (const { channel, address, reason, source } of entries) {
     const form = normalised(channel, address, ctx.project)
@@ -87,7 +87,7 @@ type Contact = { email: string | null; phone: string | null }
 /** An address with the channel that reaches it. */
 type Address = Pick<Suppressing, 'channel' | 'address'>
 
-/** The addresses of a person that may be suppressed. */
+/** The addresses of a user that can be suppressed. */
 export const addressesOf = (contact: Contact): Address[] =>
   ADDRESSED.flatMap((channel) => {
     const address = addressOf(channel, contact)
@@ -97,27 +97,27 @@ export const addressesOf = (contact: Contact): Address[] =>
 const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
 
-/** Who was erased is never written to again: a hash of their addresses stays, and nothing else. */
+/** Suppresses the addresses of erased users for ever. Only hashes of them are kept. */
 export const suppressErased = (ctx: InTx, users: Contact[]): Promise<void> =>
   suppress(
     ctx,
     users.flatMap(addressesOf).map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
 
-/** On which channels did whoever has these addresses unsubscribe from everything? */
+/** The channels on which the owner of these addresses has unsubscribed from everything. */
 export async function channelsUnsubscribedFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {
   const key = await keyOf(ctx)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
   return new Set(rows.filter(({ reason }) => reason === 'unsubscribed_all').map(({ channel }) => channel))
 }
 
-/** Lifts what a person brought about by unsubscribing from everything. Other reasons are not for them to lift. Was there any? */
+/** Lifts suppressions that came from unsubscribing from everything; users cannot lift others. Returns whether there were any. */
 export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise<boolean> {
   const key = await keyOf(ctx)
   return key !== undefined && addresses.length > 0 && (await queries.liftUnsubscribed(ctx, hashed(ctx, key, addresses))) > 0
 }
 
-/** A page of suppressions; `q` is a whole address. */
+/** A page of suppressions. `q` is a complete address. */
 export async function listSuppressions(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SuppressionRow>> {
   if (page.q === '') return queries.listSuppressions(ctx, page, null)
   const key = await keyOf(ctx)
@@ -125,15 +125,15 @@ export async function listSuppressions(ctx: ProjectCtx, page: PageRequest): Prom
   return queries.listSuppressions(ctx, page, hashes)
 }
 
-/** Suppresses addresses that the caller names. Throws 400 for one that is none. Answers how they are suppressed now. */
+/** Suppresses addresses for a caller. Throws 400 for invalid ones. Returns their current suppressions. */
 export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInputs, proof: object): Promise<SuppressionRow[]> {
-  refuse(unreadable(ctx, inputs))
+  refuse(addressFaults(ctx, inputs))
   return inTx(ctx, async (ctx) => {
     await suppress(
       ctx,
       inputs.map(({ channel, address, reason = 'manual' }) => ({ channel, address, reason, source: { ...proof } })),
     )
-    const key = await keyMade(ctx)
+    const key = await keyCreated(ctx)
     const wanted = hashed(ctx, key, inputs)
     const rows = await queries.findSuppressions(ctx, wanted)
     const places = distinct(wanted.map(({ channel, address_hash }) => `${channel} ${address_hash}`))
@@ -142,15 +142,15 @@ export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInp
   })
 }
 
-const unreadable = (ctx: ProjectCtx, inputs: SuppressionInputs): Fault[] =>
+const addressFaults = (ctx: ProjectCtx, inputs: SuppressionInputs): Fault[] =>
   inputs.flatMap(({ channel, address }, at): Fault[] => {
-    const { isAddress, says } = addressKind(channel)
+    const { isAddress, expected } = addressKind(channel)
     if (isAddress(address, ctx.project)) return []
     const param = `[${at}].address`
-    return [{ code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${says}.` }]
+    return [{ code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${expected}.` }]
   })
 
-/** Lifts a suppression, whatever its reason. Throws 404. */
+/** Lifts a suppression with any reason. Throws 404. */
 export async function deleteSuppression(ctx: ProjectCtx, id: number): Promise<void> {
   if ((await queries.deleteSuppression(ctx, id)) === 0) throw missing('suppression')
 }

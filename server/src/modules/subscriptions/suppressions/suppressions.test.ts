@@ -12,7 +12,7 @@ const reasonOf = async (w: World, address: string, channel: 'email' | 'text' = '
   (await suppressedAmong(w.ctx, channel, [address])).get(address)
 
 describe('suppressed addresses', () => {
-  test('are found however they are written, under what was asked', async () => {
+  test('are found in any notation, and returned in the notation asked for', async () => {
     await using w = await world()
     await put(w, 'hard_bounce', 'Kim@Example.COM')
     await put(w, 'manual', '0412 345 678')
@@ -34,7 +34,7 @@ describe('suppressed addresses', () => {
     [['unsubscribed_all', 'hard_bounce'], 'hard_bounce'],
     [['complaint', 'erased'], 'erased'],
     [['erased', 'complaint'], 'erased'],
-  ] as [SuppressionReason[], SuppressionReason][])('of %j the weightier reason counts: %s', async (reasons, expected) => {
+  ] as [SuppressionReason[], SuppressionReason][])('of the reasons %j the strongest counts: %s', async (reasons, expected) => {
     await using w = await world()
     for (const reason of reasons) await put(w, reason)
     expect(await reasonOf(w, 'kim@example.com')).toBe(expected)
@@ -44,13 +44,13 @@ describe('suppressed addresses', () => {
     expect((await suppressedAmong(one.ctx, 'email', ['kim@example.com'])).get('kim@example.com')).toBe(expected)
   })
 
-  test('many at once, and from several sides, are one each', async () => {
+  test('are stored once each when suppressed concurrently', async () => {
     await using w = await world()
     await Promise.all(Array.from({ length: 8 }, (_, n) => put(w, 'manual', `u${n % 2}@example.com`)))
     expect((await w.get(PATH)).body.results).toHaveLength(2)
   })
 
-  test('of erased people nothing is kept but a hash', async () => {
+  test('of erased users are kept as hashes only', async () => {
     await using w = await world()
     await put(w, 'manual')
     await inTx(w.ctx, (ctx) =>
@@ -73,8 +73,8 @@ describe('suppressed addresses', () => {
   })
 })
 
-describe('over the API', () => {
-  test('addresses are suppressed, found by the whole of them, and lifted', async () => {
+describe('the API', () => {
+  test('suppresses addresses, finds them by the complete address, and lifts them', async () => {
     await using w = await world()
     const created = await w.post(
       PATH,
@@ -117,13 +117,13 @@ describe('over the API', () => {
     [[{ channel: 'email', address: 'a@example.com', reason: 'erased' }], 400, 'parameter_invalid_format', '[0].reason'],
     [[{ channel: 'email' }], 400, 'parameter_missing', '[0].address'],
     [Array.from({ length: 101 }, () => ({ channel: 'email', address: 'a@example.com' })), 422, 'validation_failed', 'body'],
-  ])('%# is refused', async (body, status, code, param) => {
+  ])('refuses the input %#', async (body, status, code, param) => {
     await using w = await world()
     expect(await w.post(PATH, body)).toMatchObject({ status, body: { code, error: { param } } })
     expect((await w.get(PATH)).body.results).toEqual([])
   })
 
-  test('support reads, editors add, admins lift, and nobody those of others', async () => {
+  test('lets support read, editors add and admins lift, in their own project only', async () => {
     await using w = await world()
     const body = [{ channel: 'email', address: 'kim@example.com' }]
     expect((await w.post(PATH, body, { key: w.keys.support })).status).toBe(403)

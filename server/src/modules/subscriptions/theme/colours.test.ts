@@ -21,7 +21,7 @@ describe('colours', () => {
     ['#000000', '#ffffff'],
   ])('on %s text is %s', (colour, expected) => expect(textOn(colour)).toBe(expected))
 
-  test('text can be read on every colour', () => {
+  test('text has sufficient contrast on every colour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffffff }), (number) => {
         const colour = `#${number.toString(16).padStart(6, '0')}`

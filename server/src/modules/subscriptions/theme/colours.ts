@@ -1,8 +1,8 @@
-/** Which of black and white can be read on a colour. Pure. */
+/** Chooses black or white for text on a colour. Pure. */
 
 const channels = (colour: string) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
 
-/** Relative luminance as WCAG 2.2 has it; `colour` is `#rrggbb`. */
+/** The relative luminance of WCAG 2.2. `colour` is `#rrggbb`. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = channels(colour).map((value) =>
     value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4,
@@ -10,7 +10,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** How well two colours are told apart, from 1 to 21; text takes 4.5. */
+/** The contrast ratio of two colours, from 1 to 21. Text needs 4.5. */
 export function contrast(a: string, b: string): number {
   const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (light + 0.05) / (dark + 0.05)
@@ -19,5 +19,5 @@ export function contrast(a: string, b: string): number {
 const WHITE = '#ffffff'
 const BLACK = '#000000'
 
-/** The colour of text on this one. The better of the two has a contrast of 4.58 at least, whatever the colour. */
+/** The colour for text on this colour. The better of the two always has a contrast of at least 4.58. */
 export const textOn = (colour: string) => (contrast(colour, WHITE) >= contrast(colour, BLACK) ? WHITE : BLACK)

@@ -6,7 +6,7 @@ export const themeRoutes = [
   route({
     method: 'GET',
     path: '/api/client/page-theme',
-    summary: 'Read how the unsubscribe and preference pages look.',
+    summary: 'Read the page theme.',
     access: { secret: 'support' },
     reply: PageTheme,
     run: (ctx) => getTheme(ctx),
@@ -14,7 +14,8 @@ export const themeRoutes = [
   route({
     method: 'PUT',
     path: '/api/client/page-theme',
-    summary: 'Replace how the unsubscribe and preference pages look; what is not given is unset.',
+    summary: 'Replace the page theme.',
+    description: 'Members that are left out are removed.',
     access: { secret: 'admin' },
     body: PageThemeInput,
     reply: PageTheme,

@@ -2,29 +2,29 @@ import { type Static, Type } from 'typebox'
 import { Exact, Line, Nullable } from '../../../lib/shapes.ts'
 
 const members = {
-  brand_name: Nullable(Line(100, { description: 'Who is speaking; the name of the project when null.' })),
+  brand_name: Nullable(Line(100, { description: 'The name of the sender. By default the name of the project.' })),
   logo_url: Nullable(
     Type.String({
       trim: true,
       minLength: 1,
       maxLength: 2048,
       format: 'https-url',
-      description: 'An image above the page; its height is 40 pixels.',
+      description: 'An image above the page, 40 pixels high.',
     }),
   ),
   accent_color: Nullable(
     Type.String({
       pattern: '^#[0-9a-fA-F]{6}$',
       problem: 'must be a colour such as `#1f4fd8`',
-      description: 'The colour of buttons. What is written on them is black or white, whichever can be read better.',
+      description: 'The colour of buttons. Their text is black or white, whichever has the higher contrast.',
     }),
   ),
   footer_text: Nullable(
-    Type.String({ maxLength: 1000, description: 'Below the page, such as who you are and where; line breaks are kept.' }),
+    Type.String({ maxLength: 1000, description: 'Text below the page, such as your company name and address. Line breaks are kept.' }),
   ),
 }
 
-/** How the pages look that people come to from messages; all of it is replaced. */
+/** The theme of the unsubscribe, preference and confirmation pages. */
 export const PageThemeInput = Exact(Type.Partial(Type.Object(members)).properties)
 export type PageThemeInput = Static<typeof PageThemeInput>
 

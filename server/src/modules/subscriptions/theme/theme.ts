@@ -4,10 +4,10 @@ import type { PageTheme, PageThemeInput } from './schema.ts'
 
 const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null, footer_text: null }
 
-/** How the pages of the project look. */
+/** The page theme of the project. */
 export const getTheme = async (ctx: ProjectCtx): Promise<PageTheme> => (await queries.findTheme(ctx)) ?? PLAIN
 
-/** Replaces it; what is not given is unset, and so is empty text. */
+/** Replaces the page theme. Members that are left out and empty texts are removed. */
 export async function replaceTheme(ctx: ProjectCtx, input: PageThemeInput): Promise<PageTheme> {
   const theme = { ...PLAIN, ...input, footer_text: input.footer_text || null }
   await queries.saveTheme(ctx, theme)

@@ -19,9 +19,9 @@ export const de = words({
     awaiting: 'Wartet auf Ihre Bestätigung',
     save: 'Speichern',
     none: 'Im Moment gibt es nichts auszuwählen.',
-    always_heading: 'Kommt auf jeden Fall',
+    always_heading: 'Wird immer gesendet',
     always: 'Diese Nachrichten gehören zu einer Bestellung, einem Konto oder einer Anfrage von Ihnen:',
-    all_heading: 'Gar nichts mehr',
+    all_heading: 'Alles abbestellen',
     all: '{brand} schickt Ihnen dann nichts mehr per E-Mail und SMS, auch nicht zu Ihren Bestellungen oder Ihrem Konto. Sie können sich hier jederzeit wieder anmelden.',
     all_button: 'Alles abbestellen',
     saved: 'Ihre Auswahl ist gespeichert.',
@@ -37,7 +37,10 @@ export const de = words({
     done: '{brand} schickt Ihnen ab jetzt „{type}“.',
   },
   expired: { heading: 'Dieser Link ist abgelaufen', text: 'Er galt 30 Tage. Melden Sie sich noch einmal an, um einen neuen zu erhalten.' },
-  gone: { heading: 'Es kommt nichts mehr', text: 'Wir haben Ihre Daten nicht mehr, deshalb erhalten Sie keine Nachrichten mehr.' },
+  removed: {
+    heading: 'Sie erhalten keine Nachrichten mehr',
+    text: 'Wir haben Ihre Daten nicht mehr und können Ihnen deshalb keine Nachrichten mehr senden.',
+  },
   invalid: {
     heading: 'Dieser Link funktioniert nicht',
     text: 'Vielleicht fehlt ein Teil davon. Öffnen Sie ihn noch einmal aus der Nachricht, in der er stand.',

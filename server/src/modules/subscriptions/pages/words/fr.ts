@@ -19,9 +19,9 @@ export const fr = words({
     awaiting: 'En attente de votre confirmation',
     save: 'Enregistrer',
     none: 'Il n’y a rien à choisir pour le moment.',
-    always_heading: 'Envoyés dans tous les cas',
+    always_heading: 'Toujours envoyés',
     always: 'Ces messages font partie d’une commande, d’un compte ou d’une demande de votre part :',
-    all_heading: 'Plus rien du tout',
+    all_heading: 'Me désabonner de tout',
     all: '{brand} ne vous enverra plus rien par e-mail ni par SMS, pas même au sujet de vos commandes ou de votre compte. Vous pourrez revenir ici pour vous réabonner.',
     all_button: 'Me désabonner de tout',
     saved: 'Votre choix est enregistré.',
@@ -37,7 +37,10 @@ export const fr = words({
     done: '{brand} vous enverra désormais « {type} ».',
   },
   expired: { heading: 'Ce lien a expiré', text: 'Il était valable 30 jours. Abonnez-vous de nouveau pour en recevoir un autre.' },
-  gone: { heading: 'Plus rien ne sera envoyé', text: 'Nous n’avons plus vos coordonnées : vous ne recevrez plus aucun message.' },
+  removed: {
+    heading: 'Vous ne recevrez plus de messages',
+    text: 'Nous n’avons plus vos coordonnées et ne pouvons plus vous envoyer de messages.',
+  },
   invalid: {
     heading: 'Ce lien ne fonctionne pas',
     text: 'Il est peut-être incomplet. Ouvrez-le de nouveau depuis le message où il se trouvait.',

@@ -1,4 +1,4 @@
-/** Every language of the pages, one line each. */
+/** The languages of the pages. */
 export { de } from './de.ts'
 export { en } from './en.ts'
 export { es } from './es.ts'

@@ -1,4 +1,4 @@
-/** What the pages say in one language. `{brand}` is the sender, `{type}` the name of a subscription type. */
+/** The texts of the pages in one language. `{brand}` is the sender, `{type}` the name of a subscription type. */
 export type Words = {
   unsubscribe: {
     title: string
@@ -14,7 +14,7 @@ export type Words = {
     link: string
     title: string
     explain: string
-    /** Beside a type that waits for a confirmation. */
+    /** Shown for a type that waits for a confirmation. */
     awaiting: string
     save: string
     none: string
@@ -29,7 +29,7 @@ export type Words = {
   }
   confirm: { title: string; heading: string; explain: string; button: string; done_heading: string; done: string }
   expired: { heading: string; text: string }
-  gone: { heading: string; text: string }
+  removed: { heading: string; text: string }
   invalid: { heading: string; text: string }
 }
 
