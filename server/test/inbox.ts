@@ -15,8 +15,8 @@ import {
   type InboxEngagement,
   type InboxStreams,
   inboxRoutes,
-  updateReadState,
   readAll,
+  updateReadState,
 } from '../src/modules/inbox/index.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
 /** What users do in their inbox, recorded as engagement with the message in the same transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, UserId } from '../../../lib/ids.ts'
-import { type InboxEngagement, type ReadStateChanges, updateReadState, readAll } from '../../inbox/index.ts'
+import { type InboxEngagement, type ReadStateChanges, readAll, updateReadState } from '../../inbox/index.ts'
 import { recordEngagement } from './engagement.ts'
 
 export const inboxVerbs = {
