@@ -119,11 +119,11 @@ export type StoredMessage = {
 }
 
 /** Adds messages to inboxes, except those that exist, and counts them. Fails when another transaction adds the same ones. */
-export const insertMessages = (ctx: InTx, copies: StoredMessage[]) =>
+export const insertMessages = (ctx: InTx, messages: StoredMessage[]) =>
   ctx.db.run(
     sql`with fresh as (
           select c.id, c.user_id, c.campaign_id, c.content, c.expires_at, row_number() over (partition by c.user_id order by c.id) as rank
-          from jsonb_to_recordset(${JSON.stringify(copies)}::jsonb)
+          from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
                as c(id bigint, user_id bigint, campaign_id bigint, content jsonb, expires_at timestamptz)
           where not exists (select 1 from inbox_messages m where m.project_id = ${ctx.projectId} and m.id = c.id)
         ), counted as (
@@ -132,10 +132,10 @@ export const insertMessages = (ctx: InTx, copies: StoredMessage[]) =>
           on conflict (project_id, user_id) do update set seq = c.seq + excluded.seq, unread = c.unread + excluded.unread
           returning c.user_id, c.seq
         ), many as (
-          select f.user_id, count(*) as copies from fresh f group by f.user_id
+          select f.user_id, count(*) as messages from fresh f group by f.user_id
         )
         insert into inbox_messages (id, project_id, user_id, campaign_id, content, created_at, expires_at, seq)
-        select f.id, ${ctx.projectId}, f.user_id, f.campaign_id, f.content, ${ctx.clock.now()}, f.expires_at, counted.seq - many.copies + f.rank
+        select f.id, ${ctx.projectId}, f.user_id, f.campaign_id, f.content, ${ctx.clock.now()}, f.expires_at, counted.seq - many.messages + f.rank
         from fresh f
         join counted on counted.user_id = f.user_id
         join many on many.user_id = f.user_id`,
@@ -205,19 +205,19 @@ export const mergeMessages = (ctx: InTx, merges: Merge[]) =>
     sql`with pairs as (
           select p.from_id, p.into_id
           from unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)
-        ), people as (
+        ), merged_users as (
           select p.into_id, p.from_id as user_id from pairs p
           union
           select p.into_id, p.into_id from pairs p
-        ), heirs as (
+        ), targets as (
           select p.into_id, max(c.seq) as seq, sum(c.unread) as unread, bool_or(c.seq > 0 and c.user_id <> p.into_id) as inherits
-          from people p
+          from merged_users p
           join inbox_counters c on c.project_id = ${ctx.projectId} and c.user_id = p.user_id
           group by p.into_id
         ), numbered as (
           select m.id, h.into_id, h.seq + row_number() over (partition by h.into_id order by m.created_at, m.id) as seq
-          from heirs h
-          join people p on p.into_id = h.into_id
+          from targets h
+          join merged_users p on p.into_id = h.into_id
           join inbox_messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id
           where h.inherits
         ), moved as (
@@ -227,7 +227,7 @@ export const mergeMessages = (ctx: InTx, merges: Merge[]) =>
         )
         update inbox_counters c
         set seq = coalesce((select max(n.seq) from numbered n where n.into_id = h.into_id), h.seq), unread = h.unread
-        from heirs h
+        from targets h
         where c.project_id = ${ctx.projectId} and c.user_id = h.into_id`,
   )
 

@@ -91,16 +91,16 @@ const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }
 }
 
 /** Aborts a chunk of the unsent messages of a campaign. Claimed messages are refused by their sender. */
-export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', walk: IdRange) =>
-  changeWaiting(ctx, campaignId, walk, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
+export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', range: IdRange) =>
+  changeWaiting(ctx, campaignId, range, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
 
 /** Takes a chunk of a paused campaign’s messages out of the queue. */
-export const holdMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
-  changeWaiting(ctx, campaignId, walk, sql`not is_held`, sql`is_held = true`)
+export const holdMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) =>
+  changeWaiting(ctx, campaignId, range, sql`not is_held`, sql`is_held = true`)
 
 /** Returns a chunk of held messages to the queue, due as before. */
-export const releaseMessages = (ctx: InTx, campaignId: CampaignId, walk: IdRange) =>
-  changeWaiting(ctx, campaignId, walk, sql`is_held`, sql`is_held = false`)
+export const releaseMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) =>
+  changeWaiting(ctx, campaignId, range, sql`is_held`, sql`is_held = false`)
 
 /** The number of messages of a campaign that senders are giving to providers right now. */
 export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
@@ -144,15 +144,15 @@ const pairsOf = (merges: UserMerge[]) =>
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
-    sql`with people as (
+    sql`with merged_users as (
           select p.from_id as user_id, p.into_id from ${pairsOf(merges)}
           union
           select p.into_id, p.into_id from ${pairsOf(merges)}
         ), ranked as (
-          select m.id, row_number() over (partition by people.into_id, m.cause
-                                          order by ${isWaiting(sql`m.`)}, m.user_id <> people.into_id, m.id) as rank
-          from people
-          join messages m on m.user_id = people.user_id and m.project_id = ${ctx.projectId}
+          select m.id, row_number() over (partition by merged_users.into_id, m.cause
+                                          order by ${isWaiting(sql`m.`)}, m.user_id <> merged_users.into_id, m.id) as rank
+          from merged_users
+          join messages m on m.user_id = merged_users.user_id and m.project_id = ${ctx.projectId}
         )
         update messages m
         set state = 'skipped', reason = 'duplicate', event = null, settled_at = ${ctx.clock.now()}
@@ -174,7 +174,7 @@ export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
           join messages m on m.user_id = pairs.from_id and m.project_id = ${ctx.projectId}
           where not exists (select 1 from messages own where own.project_id = ${ctx.projectId} and own.user_id = pairs.into_id and own.cause = m.cause)
           order by pairs.into_id, m.cause, m.reason = 'duplicate' nulls first, m.id
-        ), captures as (
+        ), moved_sandbox_messages as (
           update sandbox_messages c set user_id = pairs.into_id from pairs where c.user_id = pairs.from_id and c.project_id = ${ctx.projectId}
         )
         update messages m set user_id = moving.into_id from moving where m.id = moving.id and m.project_id = ${ctx.projectId}`,

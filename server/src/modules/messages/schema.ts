@@ -90,7 +90,7 @@ export const ClaimedMessage = Type.Object({
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 
 /** A message with its send result, ready to be saved. */
-export type SettledMessage = {
+export type MessageResult = {
   id: MessageId
   lease_token: string
   state: MessageState

@@ -4,7 +4,7 @@ import { eraseInbox, mergeInbox } from '../inbox/index.ts'
 import type { UserMerge } from '../users/index.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
-import { eraseCaptures } from './sandbox/queries.ts'
+import { eraseSandboxMessages } from './sandbox/queries.ts'
 import { type MessageIntent, TRANSACTIONAL } from './schema.ts'
 
 /** Creates messages from intents, one for each cause. They are sent after the commit. */
@@ -28,6 +28,6 @@ export async function mergeMessages(ctx: InTx, merges: UserMerge[]): Promise<voi
 /** Removes personal data from the messages of these users. The rows and their states are kept. */
 export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void> {
   await queries.eraseMessages(ctx, userIds)
-  await eraseCaptures(ctx, userIds)
+  await eraseSandboxMessages(ctx, userIds)
   await eraseInbox(ctx, userIds)
 }

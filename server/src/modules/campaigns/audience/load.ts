@@ -42,7 +42,7 @@ export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS):
 export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): Promise<number> =>
   inTx(ctx, async (ctx) => {
     const audience = await queries.lockAudience(ctx, id)
-    const campaign = audience && (await queries.holdLoading(ctx, id))
+    const campaign = audience && (await queries.lockLoading(ctx, id))
     if (!campaign) return 0
     const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkUsers)
     if (ids.length > 0) await plan(ctx, campaign, ids)

@@ -6,12 +6,12 @@ import { IdOf } from '../../../lib/shapes.ts'
 import { campaignColumns } from '../queries.ts'
 import { CampaignRow } from '../schema.ts'
 
-const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
+const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
 /** Scheduled blasts that are due. */
 export const findDue = (ctx: Ctx, limit: number) =>
   ctx.db.many(
-    Place,
+    CampaignKey,
     sql`select id, project_id from campaigns
         where state = 'scheduled' and archived_at is null and due_at <= ${ctx.clock.now()}
         order by due_at, id
@@ -35,7 +35,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
 /** Incomplete audiences of loading campaigns, those first that were left alone the longest. */
 export const findUnfinished = (ctx: Ctx, limit: number) =>
   ctx.db.many(
-    Place,
+    CampaignKey,
     sql`select a.campaign_id as id, a.project_id
         from campaign_audiences a
         join campaigns c on c.id = a.campaign_id and c.project_id = a.project_id
@@ -56,7 +56,7 @@ export const lockAudience = (ctx: InTx, id: CampaignId) =>
   )
 
 /** Locks a loading campaign, so that it is not stopped before the transaction ends. Senders are not blocked. */
-export const holdLoading = (ctx: InTx, id: CampaignId) =>
+export const lockLoading = (ctx: InTx, id: CampaignId) =>
   ctx.db.first(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns

@@ -42,12 +42,12 @@ export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
         limit 1`,
   )
 
-const Place = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
+const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
 
 /** Running preflights of live campaigns, those first that were left alone the longest. */
 export const findRunning = (ctx: Ctx, limit: number) =>
   ctx.db.many(
-    Place,
+    PreflightKey,
     sql`select p.id, p.project_id
         from campaign_preflights p
         join campaigns c on c.id = p.campaign_id and c.project_id = p.project_id and c.archived_at is null

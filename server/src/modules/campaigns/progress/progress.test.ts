@@ -234,14 +234,26 @@ describe('variants', () => {
   })
 })
 
-type Step = 'load' | 'send' | 'chores' | 'finish' | 'winner' | 'begin' | 'pause' | 'resume' | 'reschedule' | 'abort' | 'advance' | 'exclude'
+type Step =
+  | 'load'
+  | 'send'
+  | 'actions'
+  | 'finish'
+  | 'winner'
+  | 'begin'
+  | 'pause'
+  | 'resume'
+  | 'reschedule'
+  | 'abort'
+  | 'advance'
+  | 'exclude'
 
 /** What jobs and callers may do, in any order. */
 const STEPS: Record<Step, (w: World, campaign: { id: number }) => Promise<unknown>> = {
   begin: (w) => launchDue(w.ctx),
   load: (w) => loadAudiences(w.ctx, 4),
   send: (w) => run(w, 'messages.send'),
-  chores: (w) => runPendingActions(w.ctx, 3),
+  actions: (w) => runPendingActions(w.ctx, 3),
   finish: (w) => finishDone(w.ctx),
   winner: (w) => chooseWinners(w.ctx),
   pause: (w, campaign) => w.post(`${pathOf(campaign)}/pause`),
@@ -261,8 +273,8 @@ test('after any sequence of steps, totals match the messages, and every message 
     'load',
     'send',
     'send',
-    'chores',
-    'chores',
+    'actions',
+    'actions',
     'begin',
     'finish',
     'winner',

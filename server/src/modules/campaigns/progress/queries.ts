@@ -5,11 +5,11 @@ import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 
-const Place = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
+const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
 /** Campaigns with a pending action, also archived ones. */
 export const findPendingActions = (ctx: Ctx, limit: number) =>
-  ctx.db.many(Place, sql`select id, project_id from campaigns where pending_action is not null order by id limit ${limit}`)
+  ctx.db.many(CampaignKey, sql`select id, project_id from campaigns where pending_action is not null order by id limit ${limit}`)
 
 const PendingActionRow = Type.Object({
   state: CampaignRow.properties.state,
@@ -43,7 +43,7 @@ export const endPendingAction = (ctx: InTx, id: CampaignId) =>
 /** Running blasts, to be checked for their end. */
 export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
   ctx.db.many(
-    Place,
+    CampaignKey,
     sql`select id, project_id from campaigns
         where type = 'blast' and state = 'running' and archived_at is null and id > ${after}
         order by id
@@ -58,7 +58,7 @@ export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   )
 
 const Undecided = Type.Object({
-  ...Place.properties,
+  ...CampaignKey.properties,
   winner: Winner,
   variants: CampaignRow.properties.variants,
 })

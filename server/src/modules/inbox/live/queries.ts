@@ -6,26 +6,26 @@ import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import { columns, isThere, unreadOf } from '../queries.ts'
 import { InboxRow, type StreamPosition } from '../schema.ts'
 
-const placesOf = (places: StreamPosition[]) =>
-  sql`unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],
-             ${places.map(({ position }) => position)}::bigint[]) as l(project_id, user_id, position)`
+const positionsOf = (positions: StreamPosition[]) =>
+  sql`unnest(${positions.map(({ projectId }) => projectId)}::bigint[], ${positions.map(({ userId }) => userId)}::bigint[],
+             ${positions.map(({ position }) => position)}::bigint[]) as l(project_id, user_id, position)`
 
-const MovedRow = Type.Object({
+const ChangedRow = Type.Object({
   user_id: IdOf<UserId>(),
   position: Type.Integer(),
   seq: Nullable(Type.Integer()),
   unread: Nullable(Type.Integer()),
 })
-export type MovedRow = Static<typeof MovedRow>
+export type ChangedRow = Static<typeof ChangedRow>
 
 /** The stream positions with changes after them. Without a number, the user was merged or erased. */
-export const findMoved = (ctx: Ctx, places: StreamPosition[], limit: number) =>
+export const findChanged = (ctx: Ctx, positions: StreamPosition[], limit: number) =>
   ctx.db.many(
-    MovedRow,
+    ChangedRow,
     sql`select l.user_id, l.position, c.seq, ${unreadOf(ctx)}
-        from ${placesOf(places)}
+        from ${positionsOf(positions)}
         left join inbox_counters c
-          on c.project_id = l.project_id and c.user_id = l.user_id and c.user_id = any(${places.map(({ userId }) => userId)}::bigint[])
+          on c.project_id = l.project_id and c.user_id = l.user_id and c.user_id = any(${positions.map(({ userId }) => userId)}::bigint[])
         where coalesce(c.seq > l.position, true)
         limit ${limit}`,
   )
@@ -34,12 +34,12 @@ const ChangeRow = Type.Object({ ...InboxRow.properties, user_id: IdOf<UserId>(),
 export type ChangeRow = Static<typeof ChangeRow>
 
 /** The changed messages after each position, up to the number beside it and `limit` of them, in order. */
-export const findChanges = (ctx: Ctx, places: (StreamPosition & { upTo: number })[], limit: number) =>
+export const findChanges = (ctx: Ctx, positions: (StreamPosition & { upTo: number })[], limit: number) =>
   ctx.db.many(
     ChangeRow,
     sql`select l.user_id, l.position, message.*
-        from unnest(${places.map(({ projectId }) => projectId)}::bigint[], ${places.map(({ userId }) => userId)}::bigint[],
-                    ${places.map(({ position }) => position)}::bigint[], ${places.map(({ upTo }) => upTo)}::bigint[])
+        from unnest(${positions.map(({ projectId }) => projectId)}::bigint[], ${positions.map(({ userId }) => userId)}::bigint[],
+                    ${positions.map(({ position }) => position)}::bigint[], ${positions.map(({ upTo }) => upTo)}::bigint[])
              as l(project_id, user_id, position, up_to)
         cross join lateral (
           select ${columns}, m.seq from inbox_messages m

@@ -6,7 +6,7 @@ import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { InboxMessage, StreamPosition } from '../schema.ts'
-import { type ChangeRow, findChanges, findMoved, type MovedRow } from './queries.ts'
+import { type ChangedRow, type ChangeRow, findChanged, findChanges } from './queries.ts'
 
 const POLL_MS = 250
 const RETRY_MAX_MS = 15_000
@@ -115,7 +115,7 @@ const positionKey = ({ userId, position }: StreamPosition) => keyOf({ user_id: u
 async function poll(ctx: Ctx, waiters: Waiter[], notify: (waiter: Waiter, update: InboxUpdate) => void): Promise<boolean> {
   const byPosition = Map.groupBy(waiters, positionKey)
   const positions = [...byPosition.values()].flatMap(([first]) => first ?? [])
-  const changed = await findMoved(ctx, positions, POSITIONS_AT_ONCE)
+  const changed = await findChanged(ctx, positions, POSITIONS_AT_ONCE)
   const ranges = changed.flatMap((row) => {
     const position = byPosition.get(keyOf(row))?.[0]
     return position && row.seq !== null ? [{ ...position, upTo: row.seq }] : []
@@ -129,7 +129,7 @@ async function poll(ctx: Ctx, waiters: Waiter[], notify: (waiter: Waiter, update
   return changed.length < POSITIONS_AT_ONCE
 }
 
-function updateOf({ seq, unread }: MovedRow, rows: ChangeRow[]): InboxUpdate {
+function updateOf({ seq, unread }: ChangedRow, rows: ChangeRow[]): InboxUpdate {
   if (seq === null || unread === null) return 'removed'
   const changes = rows.map(({ seq, user_id: _, position: __, ...message }) => ({ seq, message }))
   const last = changes.at(-1)

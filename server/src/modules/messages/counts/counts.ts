@@ -2,7 +2,7 @@
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import { PENDING_STATES, SENT_STATES } from '../schema.ts'
-import { findTallies, foldTallies, type TallyRow } from './queries.ts'
+import { type CountRow, findCounts, foldRows } from './queries.ts'
 
 export type Counts = {
   /** All messages in any state. */
@@ -15,15 +15,15 @@ export type Counts = {
   opens: number
   clicks: number
   bounced: number
-  states: Omit<TallyRow, 'campaign_id'>[]
+  states: Omit<CountRow, 'campaign_id'>[]
 }
 
-const sumOf = (rows: TallyRow[], member: 'messages' | 'opens' | 'clicks', states?: readonly string[]) =>
+const sumOf = (rows: CountRow[], member: 'messages' | 'opens' | 'clicks', states?: readonly string[]) =>
   rows.reduce((sum, row) => (states === undefined || states.includes(row.state) ? sum + row[member] : sum), 0)
 
 /** The message counts of campaigns. A campaign without messages is not in the map. */
 export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[]): Promise<Map<CampaignId, Counts>> {
-  const byCampaign = Map.groupBy(await findTallies(ctx, ids), ({ campaign_id }) => campaign_id)
+  const byCampaign = Map.groupBy(await findCounts(ctx, ids), ({ campaign_id }) => campaign_id)
   return new Map(
     [...byCampaign].map(([id, rows]) => [
       id,
@@ -44,4 +44,4 @@ const ROWS_MAX = 100
 const CAMPAIGNS_AT_ONCE = 20
 
 /** Adds rows up so that few remain. Returns by how many rows they became fewer. */
-export const foldCounts = (ctx: Ctx): Promise<number> => foldTallies(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)
+export const foldCounts = (ctx: Ctx): Promise<number> => foldRows(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)

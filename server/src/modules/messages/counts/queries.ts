@@ -5,7 +5,7 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES, type Reason } from '../schema.ts'
 
-const TallyRow = Type.Object({
+const CountRow = Type.Object({
   campaign_id: IdOf<CampaignId>(),
   state: OneOf(MESSAGE_STATES),
   reason: Nullable(Type.Unsafe<Reason>({ type: 'string' })),
@@ -14,12 +14,12 @@ const TallyRow = Type.Object({
   opens: Type.Integer(),
   clicks: Type.Integer(),
 })
-export type TallyRow = Static<typeof TallyRow>
+export type CountRow = Static<typeof CountRow>
 
 /** The number of messages of these campaigns by state, and of their opens and clicks. */
-export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
+export const findCounts = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
   ctx.db.many(
-    TallyRow,
+    CountRow,
     sql`select campaign_id, state, reason, variant, sum(messages)::bigint as messages, sum(opens)::bigint as opens, sum(clicks)::bigint as clicks
         from message_counts
         where project_id = ${ctx.projectId} and campaign_id = any(${ids}::bigint[])
@@ -32,7 +32,7 @@ export const findTallies = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
  * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each state. Sums stay the same. Returns by how many
  * rows.
  */
-export const foldTallies = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
+export const foldRows = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
   const row = await ctx.db.first(
     Type.Object({ spared: Type.Integer() }),
     sql`with long as (

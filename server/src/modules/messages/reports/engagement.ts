@@ -3,7 +3,7 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { appendUserChanges, findMergedInto } from '../../users/index.ts'
 import { messageEvent } from '../sending/record-results.ts'
-import { type FirstSeen, holdSeen, saveSeen } from './queries.ts'
+import { type FirstEngagement, lockMessages, saveEngagement } from './queries.ts'
 
 /** An open or a click by a user. Those by bots are counted in `tracking`. */
 export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at: Date; url?: string }
@@ -14,10 +14,12 @@ export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at:
  */
 export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Promise<void> {
   if (engagements.length === 0) return
-  const messages = new Map((await holdSeen(ctx, [...new Set(engagements.map(({ messageId }) => messageId))])).map((row) => [row.id, row]))
+  const messages = new Map(
+    (await lockMessages(ctx, [...new Set(engagements.map(({ messageId }) => messageId))])).map((row) => [row.id, row]),
+  )
   const known = engagements.filter(({ messageId }) => messages.get(messageId)?.is_erased === false)
   if (known.length === 0) return
-  await saveSeen(
+  await saveEngagement(
     ctx,
     [...Map.groupBy(known, ({ messageId }) => messageId)].map(([id, of]) => firstOf(id, of)),
   )
@@ -36,7 +38,7 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
   await appendUserChanges(ctx, events)
 }
 
-function firstOf(id: MessageId, engagements: Engagement[]): FirstSeen {
+function firstOf(id: MessageId, engagements: Engagement[]): FirstEngagement {
   const first = (what: Engagement['what']) => {
     const times = engagements.filter((one) => one.what === what).map(({ at }) => at.getTime())
     return times.length === 0 ? null : new Date(Math.min(...times))

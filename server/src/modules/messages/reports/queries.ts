@@ -23,7 +23,7 @@ export type ReportedMessage = Static<typeof ReportedMessage>
 const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
-export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
+export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
   ctx.db.many(
     ReportedMessage,
     sql`select ${columns} from messages
@@ -38,16 +38,16 @@ export const holdReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[]
   )
 
 /** Locks messages that were opened or clicked. */
-export const holdSeen = (ctx: InTx, ids: MessageId[]) =>
+export const lockMessages = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.many(
     ReportedMessage,
     sql`select ${columns} from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
   )
 
-export type Resettled = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
+export type ReportedState = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
 
 /** Saves states by delivery reports. A sender that still has a claim on one finds it final. */
-export const saveReported = (ctx: InTx, messages: Resettled[]) =>
+export const saveReported = (ctx: InTx, messages: ReportedState[]) =>
   ctx.db.run(
     sql`update messages m
         set state = r.state, reason = r.reason, detail = case when not m.is_erased then r.detail end,
@@ -57,14 +57,14 @@ export const saveReported = (ctx: InTx, messages: Resettled[]) =>
   )
 
 /** When a message was first opened, and first clicked. */
-export type FirstSeen = { id: MessageId; opened_at: Date | null; clicked_at: Date | null }
+export type FirstEngagement = { id: MessageId; opened_at: Date | null; clicked_at: Date | null }
 
-export const saveSeen = (ctx: InTx, seen: FirstSeen[]) =>
+export const saveEngagement = (ctx: InTx, first: FirstEngagement[]) =>
   ctx.db.run(
     sql`update messages m
         set opened_at = coalesce(m.opened_at, s.opened_at), clicked_at = coalesce(m.clicked_at, s.clicked_at),
             state = case when m.state = 'unknown' then 'delivered' else m.state end,
             reason = case when m.state = 'unknown' then null else m.reason end
-        from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
+        from jsonb_to_recordset(${JSON.stringify(first)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
         where m.project_id = ${ctx.projectId} and m.id = s.id`,
   )

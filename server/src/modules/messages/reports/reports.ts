@@ -9,7 +9,7 @@ import { emit } from '../../webhook-events/index.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../sending/record-results.ts'
-import { holdReported, type ReportedMessage, saveReported } from './queries.ts'
+import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
 import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
@@ -44,7 +44,7 @@ async function applyToMessages(
 ): Promise<void> {
   const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
-  const messages = await holdReported(ctx, providerId, ids, references)
+  const messages = await lockReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
   const matched = matchReports(reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))

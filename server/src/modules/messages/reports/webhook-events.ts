@@ -2,10 +2,10 @@
 import type { Report } from '../../channels/index.ts'
 import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
-import type { ReportedMessage, Resettled } from './queries.ts'
+import type { ReportedMessage, ReportedState } from './queries.ts'
 
 /** A report with its message, and the new state if it changed. */
-export type MatchedReport = { report: Report; message: ReportedMessage; became: Resettled | null; user: UserRow | undefined }
+export type MatchedReport = { report: Report; message: ReportedMessage; became: ReportedState | null; user: UserRow | undefined }
 
 const DIAGNOSTIC_LENGTH_MAX = 1000
 

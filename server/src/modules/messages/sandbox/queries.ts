@@ -3,21 +3,21 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import type { Rendered } from '../../channels/index.ts'
-import { CapturedRow, CapturedWholeRow } from './schema.ts'
+import { SandboxMessageRow, SandboxMessageWholeRow } from './schema.ts'
 
-export type Capture = Rendered & { id: MessageId; user_id: UserId; campaign_id: CampaignId }
+export type NewSandboxMessage = Rendered & { id: MessageId; user_id: UserId; campaign_id: CampaignId }
 
 /** Stores sandbox messages. */
-export const insertCaptures = (ctx: InTx, captures: Capture[]) =>
+export const insertSandboxMessages = (ctx: InTx, messages: NewSandboxMessage[]) =>
   ctx.db.run(
     sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, created_at)
         select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(captures)}::jsonb)
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
              as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb)`,
   )
 
 /** Deletes the sandbox messages of users. Run it after their messages are locked, so that it sees those that senders stored meanwhile. */
-export const eraseCaptures = (ctx: InTx, userIds: UserId[]) =>
+export const eraseSandboxMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
 
 const columns = sql`id, channel, campaign_id, user_id, recipient, summary, created_at`
@@ -34,18 +34,18 @@ export const sandboxListing = listing({
   searchedFields: 'recipient, summary, channel',
 })
 
-export const listCaptures = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CapturedRow>> =>
+export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SandboxMessageRow>> =>
   pageOf(
     ctx.db,
-    CapturedRow,
+    SandboxMessageRow,
     sandboxListing,
     page,
     { select: columns, from: sql`sandbox_messages`, where: sql`project_id = ${ctx.projectId}` },
     ctx.config.LIST_ALL_MAX,
   )
 
-export const findCapture = (ctx: ProjectCtx, id: MessageId) =>
-  ctx.db.first(CapturedWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
+export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.first(SandboxMessageWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
 
 /** Deletes all sandbox messages of the project. */
-export const deleteCaptures = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)
+export const deleteSandboxMessages = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)

@@ -3,7 +3,7 @@ import type { MessageId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { getSandboxMessage } from './get-sandbox-message.ts'
-import { deleteCaptures, listCaptures, sandboxListing } from './queries.ts'
+import { deleteSandboxMessages, listSandboxMessages, sandboxListing } from './queries.ts'
 import { SandboxMessage, SandboxMessageWhole } from './schema.ts'
 
 export const sandboxRoutes = [
@@ -15,7 +15,7 @@ export const sandboxRoutes = [
     access: { secret: 'support' },
     list: sandboxListing,
     reply: Page(SandboxMessage),
-    run: (ctx, { page }) => listCaptures(ctx, page),
+    run: (ctx, { page }) => listSandboxMessages(ctx, page),
   }),
   route({
     method: 'GET',
@@ -34,7 +34,7 @@ export const sandboxRoutes = [
     access: { secret: 'editor' },
     status: 204,
     run: async (ctx) => {
-      await deleteCaptures(ctx)
+      await deleteSandboxMessages(ctx)
     },
   }),
 ]

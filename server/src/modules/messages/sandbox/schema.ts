@@ -15,11 +15,11 @@ const columns = {
   summary: Type.String({ description: 'One line: the subject, the title or the start of the body.' }),
 }
 
-export const CapturedRow = Type.Object({ ...columns, created_at: Instant })
-export type CapturedRow = Static<typeof CapturedRow>
+export const SandboxMessageRow = Type.Object({ ...columns, created_at: Instant })
+export type SandboxMessageRow = Static<typeof SandboxMessageRow>
 
-export const CapturedWholeRow = Type.Object({
-  ...CapturedRow.properties,
+export const SandboxMessageWholeRow = Type.Object({
+  ...SandboxMessageRow.properties,
   content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
 

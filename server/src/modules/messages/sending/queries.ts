@@ -4,7 +4,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { ClaimedMessage, type Priority, type SettledMessage } from '../schema.ts'
+import { ClaimedMessage, type Priority, type MessageResult } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
@@ -89,21 +89,21 @@ export const insertSendAttempts = (ctx: InTx, { lease_token, message_ids, provid
         returning id`,
   )
 
-export const deleteHandovers = (ctx: InTx, ids: number[]) =>
+export const deleteSendAttempts = (ctx: InTx, ids: number[]) =>
   ctx.db.run(sql`delete from send_attempts where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
 /** The channels whose messages can be read in a browser. */
 const VIEWABLE = CHANNELS.filter((channel) => channels[channel].isViewable)
 
-const Settled = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
+const SavedResult = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
 /**
  * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of an email is
  * kept, because the view in the browser renders it again.
  */
-export const saveResults = (ctx: InTx, messages: SettledMessage[]) =>
+export const saveResults = (ctx: InTx, messages: MessageResult[]) =>
   ctx.db.many(
-    Settled,
+    SavedResult,
     sql`update messages m
         set state = s.state, reason = s.reason, detail = case when not m.is_erased then s.detail end,
             due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
@@ -133,31 +133,31 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           order by lease_until
           limit ${limit}
           for update skip locked
-        ), handed as (
-          select handed.id, h.project_id, h.provider, h.provider_id
-          from send_attempts h
-          cross join lateral unnest(h.message_ids) as handed(id)
-          where h.project_id = any(array(select project_id from expired)) and h.lease_token = any(array(select lease_token from expired))
+        ), attempted as (
+          select attempted.id, a.project_id, a.provider, a.provider_id
+          from send_attempts a
+          cross join lateral unnest(a.message_ids) as attempted(id)
+          where a.project_id = any(array(select project_id from expired)) and a.lease_token = any(array(select lease_token from expired))
         )
         update messages m
-        set state = case when handed.id is null then 'queued' else 'unknown' end,
-            reason = case when handed.id is not null then 'sender_lost' end,
-            provider = coalesce(handed.provider, m.provider), provider_id = coalesce(handed.provider_id, m.provider_id),
-            settled_at = case when handed.id is not null then ${ctx.clock.now()}::timestamptz end,
+        set state = case when attempted.id is null then 'queued' else 'unknown' end,
+            reason = case when attempted.id is not null then 'sender_lost' end,
+            provider = coalesce(attempted.provider, m.provider), provider_id = coalesce(attempted.provider_id, m.provider_id),
+            settled_at = case when attempted.id is not null then ${ctx.clock.now()}::timestamptz end,
             lease_token = null, lease_until = null
         from expired
-        left join handed on handed.id = expired.id and handed.project_id = expired.project_id
+        left join attempted on attempted.id = expired.id and attempted.project_id = expired.project_id
         where m.id = expired.id and m.project_id = expired.project_id`,
   )
 
-const HANDOVER_KEPT_MS = 86_400_000
+const SEND_ATTEMPTS_KEPT_MS = 86_400_000
 
 /** Deletes old send attempt records of dead senders, when none of their messages is claimed. */
 export const purgeSendAttempts = (ctx: Ctx) =>
   ctx.db.run(
-    sql`delete from send_attempts h
-        where h.created_at < ${new Date(ctx.clock.now().getTime() - HANDOVER_KEPT_MS)}
-          and not exists (select 1 from messages m where m.id = any(h.message_ids) and m.project_id = h.project_id and m.lease_token = h.lease_token)`,
+    sql`delete from send_attempts a
+        where a.created_at < ${new Date(ctx.clock.now().getTime() - SEND_ATTEMPTS_KEPT_MS)}
+          and not exists (select 1 from messages m where m.id = any(a.message_ids) and m.project_id = a.project_id and m.lease_token = a.lease_token)`,
   )
 
 const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })

@@ -8,10 +8,10 @@ import { type Consent, suppress } from '../../subscriptions/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
-import { insertCaptures } from '../sandbox/queries.ts'
-import { type ClaimedMessage, SENT_STATES, type SettledMessage } from '../schema.ts'
+import { insertSandboxMessages } from '../sandbox/queries.ts'
+import { type ClaimedMessage, type MessageResult, SENT_STATES } from '../schema.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
-import { deleteHandovers, saveResults } from './queries.ts'
+import { deleteSendAttempts, saveResults } from './queries.ts'
 
 /** One try to give a message to a provider. */
 export type Attempt = { outgoing: Outgoing; outcome: ProviderResponse; connection: ProviderConnection; startedAt: Date; elapsedMs: number }
@@ -28,7 +28,7 @@ export type Attempted = {
 /** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    if (sendAttemptId !== null) await deleteHandovers(ctx, [sendAttemptId])
+    if (sendAttemptId !== null) await deleteSendAttempts(ctx, [sendAttemptId])
     const saved = new Map((await saveResults(ctx, sent.map(toRow))).map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => saved.has(message.id))
     // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
@@ -57,7 +57,7 @@ async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { capture } }) =>
     capture ? [{ ...capture, id, campaign_id, user_id }] : [],
   )
-  if (forSandbox.length > 0) await insertCaptures(ctx, forSandbox)
+  if (forSandbox.length > 0) await insertSandboxMessages(ctx, forSandbox)
   const forInbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>
     inbox ? [{ id, campaign_id, user_id, content: inbox.content }] : [],
   )
@@ -101,7 +101,7 @@ export const messageEvent = (name: string, campaign_id: number, message_id: Mess
   silent: true as const,
 })
 
-function toRow({ message: { id, lease_token, variant }, result, consent, attempt }: Attempted): SettledMessage {
+function toRow({ message: { id, lease_token, variant }, result, consent, attempt }: Attempted): MessageResult {
   const { state, reason, detail, dueAt, untried = false } = result
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
