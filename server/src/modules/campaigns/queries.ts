@@ -4,8 +4,10 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { type CampaignFields, CampaignRow, type PendingAction } from './schema.ts'
+import { LIVE_STATES } from './states.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
@@ -92,7 +94,7 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
             custom_domain_id = ${fields.custom_domain_id}, rate = ${json(fields.rate)}::jsonb,
             expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
             variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
-            pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} in ('loading', 'running') then paused_at end,
+            pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} = any(${SENDING_STATES}::text[]) then paused_at end,
             updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
@@ -171,7 +173,7 @@ export const campaignsUsingList = (ctx: ProjectCtx, listId: ListId) =>
   ctx.db.many(
     NamedRow,
     sql`select name from campaigns
-        where project_id = ${ctx.projectId} and archived_at is null and state in ('scheduled', 'loading', 'running', 'aborting')
+        where project_id = ${ctx.projectId} and archived_at is null and state = any(${LIVE_STATES}::text[])
           and ${listId} = any(list_ids || exclusion_list_ids)
         order by id limit 10`,
   )

@@ -1,5 +1,6 @@
 /** The state transitions that a write may cause, and what a campaign needs for each (D-CAMP-3). Pure. */
 import type { Fault } from '../../lib/errors.ts'
+import { SENDING_STATES } from '../messages/index.ts'
 
 export const CAMPAIGN_TYPES = ['blast', 'trigger'] as const
 export type CampaignType = (typeof CAMPAIGN_TYPES)[number]
@@ -33,11 +34,13 @@ const TRANSITIONS: Record<CampaignType, Record<CampaignState, readonly (Writable
   },
 }
 
+export const LIVE_STATES: readonly CampaignState[] = ['scheduled', 'loading', 'running', 'aborting']
+
 /** Whether a campaign sends or is about to. Such a campaign is aborted when it is archived. */
-export const isLive = (state: CampaignState): boolean => ['scheduled', 'loading', 'running', 'aborting'].includes(state)
+export const isLive = (state: CampaignState): boolean => LIVE_STATES.includes(state)
 
 /** Only campaigns that send can be paused. */
-const isSending = (state: CampaignState): boolean => state === 'loading' || state === 'running'
+const isSending = (state: CampaignState): boolean => SENDING_STATES.includes(state)
 
 /** The state after a write: the written one, or `aborting` if a blast that is being sent gets a new `send_at`. */
 export const stateAfter = (

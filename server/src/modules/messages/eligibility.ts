@@ -89,7 +89,7 @@ const ATTEMPTS_MAX = 8
 const RECHECK_MS = 30_000
 
 /** Messages of a blast may be sent while its audience is still loading. */
-const SENDING_STATES = ['running', 'loading']
+export const SENDING_STATES: readonly string[] = ['running', 'loading']
 
 /** Whether messages of a campaign may be sent now. */
 export const isSending = (campaign: Pick<SendingCampaign, 'state' | 'is_paused'>): boolean =>

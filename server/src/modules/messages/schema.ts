@@ -36,6 +36,8 @@ export type MessageState = (typeof MESSAGE_STATES)[number]
 export const PENDING_STATES: readonly MessageState[] = ['queued', 'claimed', 'deferred']
 /** States of messages that a provider accepted. */
 export const SENT_STATES: readonly MessageState[] = ['sent', 'delivered', 'bounced', 'complained']
+/** The states of messages that a user got or may have got. They count towards frequency caps. */
+export const RECEIVED_STATES: readonly MessageState[] = [...SENT_STATES, 'unknown']
 
 /** Why a message is in its state. Counts are kept by reason, so a published code never changes. */
 export type Reason =

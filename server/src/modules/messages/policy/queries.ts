@@ -3,6 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { RECEIVED_STATES } from '../schema.ts'
 import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
 
 const PolicyRow = Type.Object({ caps: Type.Array(Cap), quiet_hours: Nullable(QuietHours) })
@@ -29,6 +30,6 @@ export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, l
     sql`select user_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at
         from messages
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
-          and ((counts_to_caps and settled_at > ${since} and state in ('sent', 'delivered', 'bounced', 'complained', 'unknown'))
+          and ((counts_to_caps and settled_at > ${since} and state = any(${RECEIVED_STATES}::text[]))
                or (state = 'claimed' and lease_token <> all(${leaseTokens}::uuid[])))`,
   )

@@ -9,7 +9,7 @@ import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserR
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
-import { type ClaimedMessage, type MessageResult, SENT_STATES } from '../schema.ts'
+import { type ClaimedMessage, type MessageResult, RECEIVED_STATES } from '../schema.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
 import { deleteSendAttempts, saveResults } from './queries.ts'
 
@@ -117,9 +117,7 @@ function toRow({ message: { id, lease_token, variant }, result, consent, attempt
     provider_id: attempt?.connection.providerId ?? null,
     provider_message_id: accepted?.reference ?? null,
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
-    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional && counts(state),
+    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional && RECEIVED_STATES.includes(state),
     untried,
   }
 }
-
-const counts = (state: SendResult['state']): boolean => SENT_STATES.includes(state) || state === 'unknown'
