@@ -61,7 +61,7 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
 /** Changes the members given. Throws 404, or what is wrong with the settings. */
 export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: ProviderChanges): Promise<ConfiguredProvider> {
   const row = await inTurn(ctx, async (ctx) => {
-    const row = found(await queries.holdProvider(ctx, id))
+    const row = found(await queries.lockProvider(ctx, id))
     const { settings, ...rest } = changes
     const before = stateOf(row)
     const next = { ...before, ...rest, ...(settings && changed(ctx, row, settings)) }

@@ -43,7 +43,7 @@ export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
 
 /** Locks a provider until the end of the transaction. */
-export const holdProvider = (ctx: InTx, id: ProviderId) =>
+export const lockProvider = (ctx: InTx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
 
 /** The default provider of a channel. */

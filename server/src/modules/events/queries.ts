@@ -52,7 +52,7 @@ const escaped = (text: string) => (ESCAPED.test(text) ? text.replace(/[\\\t\n\r]
 const EventIdRow = Type.Object({ event_id: Type.String() })
 
 /** Stores event ids. Returns those that were unknown, or stored before `since`. */
-export const rememberEventIds = (ctx: InTx, ids: { event_id: string; received_at: Date }[], since: Date) =>
+export const saveEventIds = (ctx: InTx, ids: { event_id: string; received_at: Date }[], since: Date) =>
   ctx.db.many(
     EventIdRow,
     sql`insert into event_ids as known (project_id, event_id, received_at)

@@ -36,7 +36,7 @@ async function withoutRepeats(ctx: InTx, events: NewEvent[]): Promise<NewEvent[]
   const named = first.flatMap(({ event }) => (event.eventId === null ? [] : [{ event_id: event.eventId, received_at: event.receivedAt }]))
   if (named.length === 0) return first
   const since = new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS)
-  const known = new Set((await queries.rememberEventIds(ctx, named, since)).map(({ event_id }) => event_id))
+  const known = new Set((await queries.saveEventIds(ctx, named, since)).map(({ event_id }) => event_id))
   const fresh = first.filter(({ event: { eventId } }) => eventId === null || known.has(eventId))
   ctx.metrics.eventsIngested('duplicate', events.length - fresh.length)
   return fresh

@@ -54,7 +54,7 @@ type EarlierRows = Map<string, Profile>
 
 async function readEarlierRows(ctx: InTx, id: ImportId, rows: ValidRow[]): Promise<EarlierRows> {
   const keys = [...new Set(rows.flatMap(({ profile }) => keysOf(profile)))]
-  const known = await queries.readRehearsals(ctx, id, keys)
+  const known = await queries.readDryRunRows(ctx, id, keys)
   return new Map(known.map(({ key, profile }) => [key, profile]))
 }
 
@@ -67,7 +67,7 @@ async function saveForLater(ctx: InTx, id: ImportId, rows: ValidRow[], { outcome
     for (const key of keysOf(applied)) earlier.set(key, joined(earlier.get(key), applied))
   }
   const saved = [...earlier].map(([key, profile]) => ({ key, profile }))
-  if (saved.length > 0) await queries.saveRehearsals(ctx, id, saved)
+  if (saved.length > 0) await queries.saveDryRunRows(ctx, id, saved)
 }
 
 function joined(before: Profile | undefined, { data, ...profile }: Profile): Profile {

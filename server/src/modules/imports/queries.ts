@@ -183,18 +183,18 @@ export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, 
   )
 
 export type DryRunRow = { key: string; profile: Record<string, unknown> }
-const RehearsalRow = Type.Object({ key: Type.String(), profile: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
+const StoredDryRunRow = Type.Object({ key: Type.String(), profile: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
 
 /** The profiles that earlier batches of a dry run stored under these ids. */
-export const readRehearsals = (ctx: InTx, id: ImportId, keys: string[]) =>
+export const readDryRunRows = (ctx: InTx, id: ImportId, keys: string[]) =>
   ctx.db.many(
-    RehearsalRow,
+    StoredDryRunRow,
     sql`select key, profile from import_dry_run_rows
         where project_id = ${ctx.projectId} and import_id = ${id} and key = any(${keys}::text[])
         order by key`,
   )
 
-export const saveRehearsals = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[]) =>
+export const saveDryRunRows = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[]) =>
   ctx.db.run(
     sql`insert into import_dry_run_rows (project_id, import_id, key, profile)
         select ${ctx.projectId}, ${id}, r.key, r.profile

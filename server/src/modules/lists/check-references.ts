@@ -56,7 +56,7 @@ export async function requireShortChains(ctx: InTx, rule: Rule, list: ListId | n
 async function mentionsOfLists(ctx: ProjectCtx): Promise<{ mentions: Mentions; names: Map<ListId, string> }> {
   const mentions = new Map<ListId, Set<ListId>>()
   const names = new Map<ListId, string>()
-  for (const { list_id, name, rule } of await queries.rulesThatMentionLists(ctx)) {
+  for (const { list_id, name, rule } of await queries.rulesDependingOnLists(ctx)) {
     names.set(list_id, name)
     const others = mentions.get(list_id) ?? new Set<ListId>()
     for (const { kind, id } of referencesOf(rule)) if (kind === 'list') others.add(id as ListId)

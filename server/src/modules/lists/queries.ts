@@ -73,7 +73,7 @@ export const lockList = (ctx: InTx, id: ListId) =>
 const TypeRow = Type.Object({ type: ListRow.properties.type })
 
 /** Locks a list against being archived; its members may change. */
-export const holdList = (ctx: InTx, id: ListId) =>
+export const lockListShared = (ctx: InTx, id: ListId) =>
   ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
 
 /** Locks the rules of this project, so that two transactions do not make lists depend on each other. */
@@ -112,7 +112,7 @@ const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), ru
  * Every rule of a live list that may depend on a list: the newest, and the one before it while its members are live. Only rules with
  * `list` in their text are read.
  */
-export const rulesThatMentionLists = (ctx: ProjectCtx) =>
+export const rulesDependingOnLists = (ctx: ProjectCtx) =>
   ctx.db.many(
     RuleInUse,
     sql`select v.list_id, l.name, v.rule

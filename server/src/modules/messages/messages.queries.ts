@@ -92,7 +92,13 @@ const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }
 
 /** Aborts a chunk of the unsent messages of a campaign. Claimed messages are refused by their sender. */
 export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', range: IdRange) =>
-  changeWaiting(ctx, campaignId, range, sql`true`, sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`)
+  changeWaiting(
+    ctx,
+    campaignId,
+    range,
+    sql`true`,
+    sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`,
+  )
 
 /** Takes a chunk of a paused campaign’s messages out of the queue. */
 export const holdMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) =>
@@ -107,10 +113,10 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
   ctx.db.value(
     Count,
     sql`select count(*) as count
-          from send_attempts h
-          cross join lateral unnest(h.message_ids) as handed(id)
-          join messages m on m.id = handed.id and m.project_id = h.project_id
-          where h.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
+          from send_attempts a
+          cross join lateral unnest(a.message_ids) as attempted(id)
+          join messages m on m.id = attempted.id and m.project_id = a.project_id
+          where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
 const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })

@@ -5,6 +5,6 @@
  */
 
 export type { WebhookEvent } from './event-kind.ts'
-export { findSignals, purgeWebhookEvents, type StoredWebhookEvent, subscribe, takeUndispatched, unsubscribe } from './queries.ts'
+export { findWebhookEvents, purgeWebhookEvents, type StoredWebhookEvent, subscribe, takeUndispatched, unsubscribe } from './queries.ts'
 export { EVENT_TYPES, emit, storeTest } from './service.ts'
 export * as webhookEvents from './types/index.ts'

@@ -83,7 +83,7 @@ const StoredWebhookEvent = Type.Object({
 /** A signal as it is stored; `data` is the text of the JSON, so that it is the same each time it is sent. */
 export type StoredWebhookEvent = Static<typeof StoredWebhookEvent>
 
-export const findSignals = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>
+export const findWebhookEvents = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>
   ctx.db.many(
     StoredWebhookEvent,
     sql`select id, project_id, type, occurred_at, data::text as data, is_test from webhook_events

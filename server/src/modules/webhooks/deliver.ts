@@ -7,7 +7,7 @@ import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { findSignals, unsubscribe } from '../webhook-events/index.ts'
+import { findWebhookEvents, unsubscribe } from '../webhook-events/index.ts'
 import { payload } from './payload.ts'
 import type { ClaimedDelivery, DeliveryResult } from './queries.ts'
 import * as queries from './queries.ts'
@@ -144,7 +144,7 @@ async function lease(ctx: Ctx, total: number, fast: EndpointId[]): Promise<Deliv
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
   const [events, secrets] = await Promise.all([
-    findSignals(ctx, projectIds, distinct(claimed.map(({ event_id }) => event_id))),
+    findWebhookEvents(ctx, projectIds, distinct(claimed.map(({ event_id }) => event_id))),
     queries.liveSecrets(ctx, projectIds, distinct(claimed.map(({ endpoint_id }) => endpoint_id))),
   ])
   const eventById = new Map(events.map((event) => [event.id, event]))

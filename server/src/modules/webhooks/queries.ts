@@ -43,7 +43,7 @@ export const findEndpoint = (ctx: ProjectCtx, id: EndpointId) =>
   ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id}`)
 
 /** Locks an endpoint against being paused, suspended or deleted until the end of the transaction. */
-export const holdEndpoint = (ctx: InTx, id: EndpointId) =>
+export const lockEndpoint = (ctx: InTx, id: EndpointId) =>
   ctx.db.first(EndpointRow, sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and id = ${id} for share`)
 
 export type NewEndpoint = { name: string; url: string; eventTypes: string[]; description: string | null; apiVersion: string }

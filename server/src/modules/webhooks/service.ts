@@ -128,7 +128,7 @@ export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: Deli
 }
 
 async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
-  const row = found(await queries.holdEndpoint(ctx, id))
+  const row = found(await queries.lockEndpoint(ctx, id))
   if (row.status !== 'active') {
     throw new ApiError('validation_failed', 'The webhook endpoint is not active. Set its `status` to `active` first.')
   }

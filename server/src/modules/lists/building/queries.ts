@@ -162,7 +162,7 @@ export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, 
           ), saved as (
             insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
             select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at
-            from standing where is_member or next_check_at is not null
+            from evaluated where is_member or next_check_at is not null
             returning is_member
           )
           select count(*) filter (where is_member) as members from saved`),

@@ -14,6 +14,6 @@ export async function evaluateDueMemberships(ctx: InTx): Promise<{ changes: Memb
   if (due.length === 0) return { changes: [], evaluated: 0 }
   const { byId } = await registryOf(ctx)
   const orphans = due.filter(({ version_id }) => !byId.has(version_id))
-  if (orphans.length > 0) await queries.forgetDue(ctx, orphans)
+  if (orphans.length > 0) await queries.clearDue(ctx, orphans)
   return { changes: await evaluate(ctx, { due }, TIMERS), evaluated: due.length }
 }

@@ -160,14 +160,14 @@ async function decideAll(ctx: InTx, work: Work, now: [Version, Set<UserId>][], t
     const facts = factsOf(version, users, times)
     for (const id of ids) if (facts.select(id)) decide(work, version, id, facts.membership(id), facts.user, outcome)
   }
-  if (outcome.saved.length > 0) await queries.saveStandings(ctx, outcome.saved)
-  if (outcome.deleted.length > 0) await queries.deleteStandings(ctx, outcome.deleted)
+  if (outcome.saved.length > 0) await queries.saveMemberships(ctx, outcome.saved)
+  if (outcome.deleted.length > 0) await queries.removeMemberships(ctx, outcome.deleted)
   await queries.addToCounts(ctx, work.partition, outcome.counts)
   return outcome.changes
 }
 
 type Outcome = {
-  saved: queries.Standing[]
+  saved: queries.SavedMembership[]
   deleted: { user_id: UserId; version_id: ListVersionId }[]
   counts: Map<ListVersionId, number>
   changes: MembershipChange[]
@@ -181,7 +181,7 @@ function decide(
   { nowMs }: Work,
   version: Version,
   userId: UserId,
-  before: queries.StandingRow | undefined,
+  before: queries.MembershipRow | undefined,
   facts: Parameters<Version['rule']['holds']>[0],
   outcome: Outcome,
 ): void {

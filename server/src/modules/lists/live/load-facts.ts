@@ -18,7 +18,7 @@ type Device = UserFacts['devices'][number]
 export type Users = {
   /** Null when no rule needs them. A user that is not in it was erased or merged. */
   users: Map<UserId, User> | null
-  memberships: Map<UserId, Map<ListVersionId, queries.StandingRow>>
+  memberships: Map<UserId, Map<ListVersionId, queries.MembershipRow>>
   subscriptions: Map<UserId, Map<number, 0 | 1 | 2>>
   devices: Map<UserId, Device[]>
   liveVersionOf: ReadonlyMap<ListId, ListVersionId>
@@ -26,7 +26,7 @@ export type Users = {
 
 const NO_TIMES: readonly number[] = []
 const NO_DEVICES: readonly Device[] = []
-const NO_MEMBERSHIPS: ReadonlyMap<ListVersionId, queries.StandingRow> = new Map()
+const NO_MEMBERSHIPS: ReadonlyMap<ListVersionId, queries.MembershipRow> = new Map()
 
 /** Reads what the rules of these versions need to know about these users. A user that a change came with is not read again. */
 export async function loadUserRows(
@@ -38,7 +38,7 @@ export async function loadUserRows(
 ): Promise<Users> {
   const rules = versions.map(({ rule }) => rule)
   const named = rules.flatMap((rule) => rule.references.lists.flatMap((id) => liveVersionOf.get(id as ListId) ?? []))
-  const memberships = await queries.findStandings(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...named])])
+  const memberships = await queries.findMemberships(ctx, ids, [...new Set([...versions.map(({ id }) => id), ...named])])
   return { ...(await loadNeeded(ctx, rules, ids, changes)), memberships: nested(memberships), liveVersionOf }
 }
 
@@ -109,7 +109,7 @@ async function keptTimes(ctx: ProjectCtx, trackerIds: readonly TrackerId[], ids:
   return times
 }
 
-function nested(rows: queries.StandingRow[]): Users['memberships'] {
+function nested(rows: queries.MembershipRow[]): Users['memberships'] {
   const memberships: Users['memberships'] = new Map()
   for (const row of rows) {
     const known = memberships.get(row.user_id)
@@ -126,7 +126,7 @@ function nested(rows: queries.StandingRow[]): Users['memberships'] {
 export function factsOf(version: Pick<Version, 'id' | 'trackers'>, users: Users, times: Times) {
   const kept = version.trackers.map(({ id }) => times.get(id))
   let current = 0 as UserId
-  let memberships: ReadonlyMap<ListVersionId, queries.StandingRow> = NO_MEMBERSHIPS
+  let memberships: ReadonlyMap<ListVersionId, queries.MembershipRow> = NO_MEMBERSHIPS
   const facts = {
     id: 0,
     user: NO_USER,

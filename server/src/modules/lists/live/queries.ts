@@ -94,25 +94,25 @@ export const markStale = (ctx: InTx, marks: ReadonlyMap<TrackerId, ReadonlySet<U
         on conflict (project_id, tracker_id, user_id) do update set is_stale = true`,
   )
 
-const StandingRow = Type.Object({
+const MembershipRow = Type.Object({
   user_id: IdOf<UserId>(),
   version_id: IdOf<ListVersionId>(),
   is_member: Type.Boolean(),
   next_check_at: Nullable(Instant),
 })
-export type StandingRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; next_check_at: Date | null }
+export type MembershipRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; next_check_at: Date | null }
 
 /** The memberships of these users in these versions. Users who are no members and need no later check have no row. */
-export const findStandings = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<StandingRow[]> =>
+export const findMemberships = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<MembershipRow[]> =>
   ctx.db.many(
-    StandingRow,
+    MembershipRow,
     sql`select user_id, version_id, is_member, next_check_at from list_memberships
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and version_id = any(${versionIds}::bigint[])`,
   )
 
-export type Standing = StandingRow & { changed_at: Date }
+export type SavedMembership = MembershipRow & { changed_at: Date }
 
-export const saveStandings = (ctx: InTx, saved: Standing[]) =>
+export const saveMemberships = (ctx: InTx, saved: SavedMembership[]) =>
   ctx.db.run(
     sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at, next_check_at)
         select ${ctx.projectId}, s.version_id, s.user_id, s.is_member, s.changed_at, s.next_check_at
@@ -124,7 +124,7 @@ export const saveStandings = (ctx: InTx, saved: Standing[]) =>
             changed_at = case when p.is_member = excluded.is_member then p.changed_at else excluded.changed_at end`,
   )
 
-export const deleteStandings = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
+export const removeMemberships = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
     sql`delete from list_memberships p
         using unnest(${gone.map(({ version_id }) => version_id)}::bigint[], ${gone.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
@@ -154,7 +154,7 @@ export const findDue = (ctx: ProjectCtx, limit: number) =>
   )
 
 /** Clears due instants of versions that are not maintained any more. */
-export const forgetDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
+export const clearDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
     sql`update list_memberships p set next_check_at = null
         from unnest(${due.map(({ version_id }) => version_id)}::bigint[], ${due.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)

@@ -43,12 +43,12 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
     ),
   )
 
-const StandingRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
+const MembershipRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
 
 /** The memberships of a user in the live lists among these. */
 export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId) =>
   ctx.db.many(
-    StandingRow,
+    MembershipRow,
     sql`select l.id, l.name, coalesce(p.is_member, false) as is_member
         from lists l
         left join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = ${userId}

@@ -5,7 +5,7 @@ import type { ListId, UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { findMergedInto } from '../../users/index.ts'
 import { addMembers, removeMembers } from '../live/members.ts'
-import { holdList } from '../queries.ts'
+import { lockListShared } from '../queries.ts'
 import type { Selection } from '../schema.ts'
 import * as queries from './queries.ts'
 
@@ -26,7 +26,7 @@ export async function removeByHand(ctx: ProjectCtx, listId: ListId, selection: S
 function change(ctx: ProjectCtx, listId: ListId, selection: Selection, move: typeof addMembers): Promise<Changed> {
   const given = givenIn(selection)
   return inTx(ctx, async (ctx) => {
-    const list = await holdList(ctx, listId)
+    const list = await lockListShared(ctx, listId)
     if (!list) throw missing('list')
     if (list.type === 'dynamic') throw faultsError([{ code: 'validation_failed', message: DYNAMIC }])
     const meant = await given.resolve(ctx)

@@ -7,19 +7,19 @@ import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
 import { loadFacts } from '../live/load-facts.ts'
 import { findRule } from '../queries.ts'
 import type { ListRow, UserExplanation } from '../schema.ts'
-import { findStanding } from './queries.ts'
+import { findMembership } from './queries.ts'
 
 /** Explains by the rule whose users the list has; by the newest one when there is none yet. `name` is an external id. Throws 404. */
 export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string): Promise<UserExplanation> {
   const user = await requireUser(ctx, name)
-  const standing = list.live_version_id === null ? undefined : await findStanding(ctx, list.live_version_id, user.id)
+  const membership = list.live_version_id === null ? undefined : await findMembership(ctx, list.live_version_id, user.id)
   const evaluated_at = ctx.clock.now()
   const rule = await ruleInForce(ctx, list)
   return {
     list_id: list.id,
     user_id: user.id,
-    member: standing?.is_member ?? false,
-    since: standing?.changed_at ?? null,
+    member: membership?.is_member ?? false,
+    since: membership?.changed_at ?? null,
     evaluated_at,
     ...(rule === null ? NO_RULE : await evaluated(ctx, rule, user, evaluated_at.getTime())),
   }

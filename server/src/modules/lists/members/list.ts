@@ -31,5 +31,5 @@ async function pageOfIds(ctx: ProjectCtx, versionId: ListVersionId | null, page:
   const enough = page.limit === -1 ? queries.NEAR_ROWS + 1 : page.limit + 2
   const near = await queries.searchNear(ctx, versionId, page, enough)
   const isShort = near !== undefined && (near.looked < queries.NEAR_ROWS || near.found === enough)
-  return queries.listMembers(ctx, versionId, page, isShort ? queries.searchedInPassing(ctx, page.q) : queries.searchedBy(ctx, page.q))
+  return queries.listMembers(ctx, versionId, page, isShort ? queries.matchesRecentSearch(ctx, page.q) : queries.matchesSearch(ctx, page.q))
 }

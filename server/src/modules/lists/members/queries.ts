@@ -64,15 +64,15 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
           limit ${NEAR_ROWS}
         )
         select (select count(*) from near) as looked,
-               (select count(*) from (select 1 from near p where ${searchedInPassing(ctx, page.q)} limit ${count}) matching) as found`,
+               (select count(*) from (select 1 from near p where ${matchesRecentSearch(ctx, page.q)} limit ${count}) matching) as found`,
   )
 }
 
 /** Does a member match `q`? For a common term: the page is read, and each row checked. */
-export const searchedInPassing = (ctx: ProjectCtx, q: string) => users.matchesRecentQuery(ctx, sql`p.user_id`, q)
+export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => users.matchesRecentQuery(ctx, sql`p.user_id`, q)
 
 /** Does a member match `q`? For a rare term: the trigram index finds the matches first. */
-export const searchedBy = (ctx: ProjectCtx, q: string) => users.matchesQuery(ctx, sql`p.user_id`, q)
+export const matchesSearch = (ctx: ProjectCtx, q: string) => users.matchesQuery(ctx, sql`p.user_id`, q)
 
 const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
 
@@ -98,12 +98,12 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
         for share`,
   )
 
-const StandingRow = Type.Object({ is_member: Type.Boolean(), changed_at: Instant })
+const MembershipRow = Type.Object({ is_member: Type.Boolean(), changed_at: Instant })
 
 /** The membership of a user in a version; undefined without a row. */
-export const findStanding = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
+export const findMembership = (ctx: ProjectCtx, versionId: ListVersionId, userId: UserId) =>
   ctx.db.first(
-    StandingRow,
+    MembershipRow,
     sql`select is_member, changed_at from list_memberships
         where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,
   )

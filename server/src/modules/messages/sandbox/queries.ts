@@ -45,7 +45,10 @@ export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise
   )
 
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
-  ctx.db.first(SandboxMessageWholeRow, sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.first(
+    SandboxMessageWholeRow,
+    sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`,
+  )
 
 /** Deletes all sandbox messages of the project. */
 export const deleteSandboxMessages = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)

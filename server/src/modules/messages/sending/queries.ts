@@ -4,7 +4,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { ClaimedMessage, type Priority, type MessageResult } from '../schema.ts'
+import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
