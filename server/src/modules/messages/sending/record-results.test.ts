@@ -111,7 +111,7 @@ test('when a batch goes over several providers, a mail of a lost sender is `unkn
   expect(await outcomes(w, special)).toEqual(['ana: unknown sender_lost'])
 })
 
-test('a message keeps the entry of the consent ledger that it was sent by', async () => {
+test('a message keeps the consent entry that it was sent by', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await sendOver(w, relay)
