@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /** Files that start servers or other processes, or drop tables: each in a process and on a database of its own. */
 const ALONE = [
-  'server/test/disasters/**/*.test.ts',
+  'server/test/disasters/!(sending).test.ts',
   'server/test/flows/{first-start,readme}.test.ts',
   'server/src/cli/cli.test.ts',
   'server/src/infra/postgres/*embedded-postgres.test.ts',

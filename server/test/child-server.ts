@@ -12,6 +12,9 @@ import { generateKey } from '../src/modules/keys/index.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+/** What Node compiled of the server: a process that finds it starts in half the time. */
+const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-tests', import.meta.url))
+
 export type ChildServer = AsyncDisposable & {
   /** Where it listens; empty for a worker. */
   url: string
@@ -24,13 +27,16 @@ export type ChildServer = AsyncDisposable & {
 
 export type ChildOptions = { role?: 'all' | 'api' | 'worker'; dataDir: string; env?: Record<string, string> }
 
+/** What a process of the server needs besides its settings. */
+export const childEnvironment = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
+
 /** A secret key that every server started with it knows. */
 export const someSecretKey = (): string => generateKey('sk_', randomBytes)
 
 /** Starts a server and waits until it is ready. Limits are off. */
 export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptions): Promise<ChildServer> {
   const child = spawn(process.execPath, [main, role], {
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
+    env: { ...childEnvironment, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))

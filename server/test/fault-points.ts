@@ -6,21 +6,21 @@
 import pg from 'pg'
 import { vi } from 'vitest'
 
-/** The statement that waits, and what has to be committed by then. */
-type FaultPoint = { waits: string; before?: string }
+/** The statement that waits, and what is committed by then. */
+type FaultPoint = { waits: string; committed?: (passes: number) => string }
 
 const POINTS = {
   /** Messages are claimed, and not written down as about to leave. */
   'between claim and attempt record': { waits: 'before insert on send_attempts for each row' },
   /** The provider has answered, and what it answered is not written down. */
   'between send and settle': { waits: 'before delete on send_attempts for each row' },
-  /** Of a batch of the log, the first partition is committed and the others are not. */
+  /** Of a batch of the log, the first partition is committed, and the others are not but for those that pass. */
   'between partitions': {
     waits: 'before insert on queue_partitions for each row when (new.partition > 0)',
-    before: 'select from queue_partitions where partition = 0',
+    committed: (passes) => `select from queue_partitions having count(*) > ${passes}`,
   },
   /** Of an import, the first batch is committed, and the second is saved and not committed. */
-  'between batches of an import': { waits: 'before update of position on imports for each row when (old.position > 0)' },
+  'between batches of an import': { waits: 'before update of position on imports for each row when (old.rows > 0)' },
 } satisfies Record<string, FaultPoint>
 
 export type FaultPointName = keyof typeof POINTS
@@ -42,7 +42,7 @@ const LOCK_CLASS = 77
 
 /** Holds every process of this database that comes to the point, until it is released or disposed of. */
 export async function holdAt(databaseUrl: string, name: FaultPointName, { passes = 0 }: HoldOptions = {}): Promise<HeldPoint> {
-  const { waits, before }: FaultPoint = POINTS[name]
+  const { waits, committed }: FaultPoint = POINTS[name]
   const lock = Object.keys(POINTS).indexOf(name)
   const trigger = `fault_point_${lock}`
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -74,7 +74,8 @@ export async function holdAt(databaseUrl: string, name: FaultPointName, { passes
       const waiting = `select from pg_locks where locktype = 'advisory' and classid = ${LOCK_CLASS} and objid = ${lock} and not granted
                        and database = (select oid from pg_database where datname = current_database())`
       const isThere = async () => {
-        if (!(await found(waiting)) || (before && !(await found(before)))) throw new Error(`No process came to the point ${name}.`)
+        if (!(await found(waiting)) || (committed && !(await found(committed(passes)))))
+          throw new Error(`No process came to the point ${name}.`)
       }
       await vi.waitFor(isThere, { timeout: REACHED_WAIT_MS, interval: 10 })
     },

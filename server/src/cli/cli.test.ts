@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
+import { childEnvironment } from '../../test/child-server.ts'
 import { cloneTemplate } from '../../test/ground.ts'
 import { startApp } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
 
 const carillon = (args: string[], more: Record<string, string> = {}) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) =>
-    execFile(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', ...env, ...more } }, (error, out, err) =>
+    execFile(process.execPath, [main, ...args], { env: { ...childEnvironment, ...env, ...more } }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )

@@ -1,14 +1,14 @@
-/** Who is whom does not depend on the road, on the order of merges, or on how many come at once. Seeds are printed. */
-import { randomInt } from 'node:crypto'
+/** Who is whom does not depend on the road, on the order of merges, or on how many come at once. `IDENTITY_SEED` gives another seed. */
 import fc from 'fast-check'
 import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
+import { belowOf, seedFrom } from '../random.ts'
 import { type Tenant, type World, world } from '../world.ts'
 import { startGroup } from './group.ts'
-import { settled } from './load.ts'
+import { settled, WAIT } from './load.ts'
 
-const SEED = Number(process.env.IDENTITY_SEED ?? randomInt(2 ** 31))
+const SEED = seedFrom('IDENTITY_SEED')
 const VISITORS = 4
 
 type Road = 'batch' | 'patch' | 'events'
@@ -84,7 +84,7 @@ const USERS = 12
 const CALLS = 240
 
 test('the same people by batch, PATCH and events at once, on two servers: nobody is told of a race, and everybody is one', {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const below = belowOf(SEED)
@@ -139,7 +139,7 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   await vi.waitFor(async () => {
     const users = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
     expect(users.toSorted(byName), about).toEqual(all.toSorted(byName))
-  })
+  }, WAIT)
   const [stored] = await rowsOf<{ count: number; orphans: number }>(
     group.databaseUrl,
     `select count(*)::int as count, count(*) filter (where not exists (
@@ -151,12 +151,3 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
 })
 
 const byName = (a: unknown, b: unknown) => JSON.stringify(a).localeCompare(JSON.stringify(b))
-
-/** Whole numbers from 0 up to `end`, the same for the same seed. */
-function belowOf(seed: number): (end: number) => number {
-  let state = seed >>> 0
-  return (end) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * end)
-  }
-}

@@ -1,20 +1,11 @@
-/** `kill -9` at any moment loses nothing that was acknowledged, and does nothing twice. `KILL_SEED` repeats a run. */
-import { randomInt } from 'node:crypto'
+/** `kill -9` at any moment loses nothing that was acknowledged, and does nothing twice. `KILL_SEED` gives another seed. */
 import { expect, test } from 'vitest'
 import { embeddedUrl, postgresProcesses, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { belowOf, seedFrom } from '../random.ts'
 import { expectKept, openLedger, send, settled, startLoad } from './load.ts'
 
-const SEED = Number(process.env.KILL_SEED ?? randomInt(2 ** 31))
+const SEED = seedFrom('KILL_SEED')
 const CALLERS = 16
-
-/** Whole numbers from 0 up to `end`, the same for the same seed. */
-function belowOf(seed: number): (end: number) => number {
-  let state = seed >>> 0
-  return (end) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * end)
-  }
-}
 
 test('a server killed four times, twice with its database, has done everything it acknowledged exactly once', {
   timeout: 120_000,

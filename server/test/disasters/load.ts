@@ -89,15 +89,15 @@ export function startLoad(ledger: Ledger, urls: string[], key: string, callers: 
   }
 }
 
+/** For what comes when it comes: long enough for any machine. */
+export const WAIT = { timeout: 60_000, interval: 100 }
+
 /** Waits until everything accepted is applied. */
 export const settled = (databaseUrl: string): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from queue_entries')
-      expect(row?.waiting).toBe(0)
-    },
-    { timeout: 20_000, interval: 100 },
-  )
+  vi.waitFor(async () => {
+    const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from queue_entries')
+    expect(row?.waiting).toBe(0)
+  }, WAIT)
 
 /** Everything acknowledged is there exactly once, everything unanswered at most once, and nothing was put aside. */
 export async function expectKept({ acknowledged, unanswered, refused }: Ledger, databaseUrl: string, about: string): Promise<void> {

@@ -5,7 +5,7 @@ import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
 import { type ChildServer, rowsOf } from '../child-server.ts'
 import { type Roles, startGroup } from './group.ts'
-import { expectKept, openLedger, settled, startLoad } from './load.ts'
+import { expectKept, openLedger, settled, startLoad, WAIT } from './load.ts'
 
 /** The same sequence every time; what matters here is the mixture. */
 function turns(): (end: number) => number {
@@ -19,7 +19,7 @@ function turns(): (end: number) => number {
 test.each<[string, Roles]>([
   ['an api and a worker', ['api', 'worker']],
   ['two that do everything', ['all', 'all']],
-])('%s: each event once, each user once', { timeout: 60_000 }, async (_, roles) => {
+])('%s: each event once, each user once', { timeout: 180_000 }, async (_, roles) => {
   await using group = await startGroup(roles, { isEmpty: true })
   const ledger = openLedger()
   const load = startLoad(ledger, group.urls, group.key, 6, turns())
@@ -30,7 +30,7 @@ test.each<[string, Roles]>([
   await expectKept(ledger, group.databaseUrl, roles.join(', '))
 })
 
-test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 60_000 }, async () => {
+test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const steps = 12
   const write = async (user: string, step: number) => {
@@ -59,7 +59,7 @@ test('what is sent about a person to one process and then to the other is applie
   )
 })
 
-test('SIGTERM under load: the process ends well and nothing acknowledged is lost', { timeout: 60_000 }, async () => {
+test('SIGTERM under load: the process ends well and nothing acknowledged is lost', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const [leaving, staying] = group.servers as [ChildServer, ChildServer]
   const ledger = openLedger()
@@ -74,7 +74,7 @@ test('SIGTERM under load: the process ends well and nothing acknowledged is lost
   expect(await staying.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })
 
-test('a request that is half sent when SIGTERM comes is answered', { timeout: 60_000 }, async () => {
+test('a request that is half sent when SIGTERM comes is answered', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all'])
   const [server] = group.servers as [ChildServer]
   const { hostname, port } = new URL(server.url)
@@ -88,7 +88,7 @@ test('a request that is half sent when SIGTERM comes is answered', { timeout: 60
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /)
   socket.write(body.slice(0, 10))
   const ended = server.end('SIGTERM')
-  await vi.waitFor(() => expect(request(`${server.url}/healthz`)).rejects.toThrow(), { timeout: 5000 })
+  await vi.waitFor(() => expect(request(`${server.url}/healthz`)).rejects.toThrow(), WAIT)
   socket.write(body.slice(10))
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 204 /)
   await once(socket, 'end')
