@@ -243,6 +243,19 @@ describe('consent', () => {
     expect(sources.map(({ source }) => source)).toEqual([null, 'Trade fair', 'Trade fair', null])
   })
 
+  test('is not stored for users whom the file merges, when one of them opted out', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [{ external_id: 'kim' }, { anonymous_id: 'a' }, { anonymous_id: 'b' }])
+    const { body: type } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 0 })
+    await w.patch('/api/client/users/b/subscriptions', [{ subscription_id: type.id, state: 0 }])
+    await importFile(w, list, 'external_id,anonymous_id\nkim,a\nkim,b\n', { query: subscribe([type.id]) })
+    expect(await members(w, list)).toEqual(['kim'])
+    const { results } = (await w.get('/api/client/users/kim/subscriptions')).body
+    expect(results.find(({ subscription_id }: any) => subscription_id === type.id).state).toBe(0)
+    expect(await ask(w, `select 1 from consent_entries where subscription_id = $1 and source = 'import'`, [type.id])).toEqual([])
+  })
+
   test('needs a source, and a type that there is', async () => {
     await using w = await world()
     const list = await staticList(w)
@@ -287,6 +300,19 @@ describe('a dry run', () => {
     expect(real.created).toBe(879)
     expect(await failuresOf(w, list, dry.id)).toEqual(await failuresOf(w, list, real.id))
     expect(await ask(w, 'select 1 from import_dry_run_rows where project_id = $1', [w.projectId])).toEqual([])
+  })
+
+  test('of a file that creates and merges users leaves them as they are, and nothing in the ingest queue', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [{ external_id: 'kim' }, { anonymous_id: 'a' }])
+    await w.drain()
+    const { body } = await send(w, list, 'external_id,anonymous_id\nkim,a\nlee,\n', { query: { dry_run: 'true' } })
+    expect(await importUsers(w.ctx)).toBe(1)
+    const done = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
+    expect(counts(done)).toMatchObject({ rows: 2, created: 1, updated: 1, added: 2 })
+    expect(await ask(w, 'select 1 from queue_entries where project_id = $1', [w.projectId])).toEqual([])
+    expect((await w.get('/api/client/users')).body.results.map(({ external_id }: any) => external_id)).toEqual(['a', 'kim'])
   })
 })
 
