@@ -138,6 +138,6 @@ const withPrefix = (content: Record<string, unknown>): Record<string, unknown> =
 
 function resultOf(outcome: ProviderResponse): Pick<Result, 'outcome' | 'reason' | 'content'> {
   if (outcome.is !== 'accepted') return { outcome: outcome.is, reason: outcome.reason }
-  const kept = outcome.capture ?? outcome.inbox
+  const kept = outcome.sandbox ?? outcome.inbox
   return { outcome: 'accepted', ...(kept && { content: kept.content }) }
 }

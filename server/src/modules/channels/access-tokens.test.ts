@@ -9,7 +9,7 @@ function counted() {
   return async () => ({ token: `t${++made}`, forMs: 50 * MINUTE })
 }
 
-test('a token is kept until it ages, for its credentials only', async () => {
+test('a token is cached for its credentials until it expires', async () => {
   const tokens = cacheAccessTokens()
   const make = counted()
   const get = async (credentials: string[], minutes: number) => (await tokens.get(credentials, at(minutes), make)).token
@@ -22,14 +22,14 @@ test('a token is kept until it ages, for its credentials only', async () => {
   expect(await get(['a', 'b'], 10)).toBe('t5')
 })
 
-test('those who ask at once wait for one', async () => {
+test('simultaneous calls share one token', async () => {
   const tokens = cacheAccessTokens()
   const make = counted()
   const issued = await Promise.all(Array.from({ length: 10 }, () => tokens.get(['a'], at(0), make)))
   expect(new Set(issued.map(({ token }) => token))).toEqual(new Set(['t1']))
 })
 
-test('what went wrong is told and not kept', async () => {
+test('a failure is returned and not cached', async () => {
   const tokens = cacheAccessTokens<{ is: 'deferred'; reason: string }>()
   expect(await tokens.get(['a'], at(0), async () => ({ is: 'deferred', reason: 'no line' }))).toEqual({ is: 'deferred', reason: 'no line' })
   await expect(tokens.get(['a'], at(0), () => Promise.reject(new Error('a bug')))).rejects.toThrow('a bug')

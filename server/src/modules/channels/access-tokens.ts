@@ -1,43 +1,43 @@
-/** Tokens that a push service wants to see with every request, signed or fetched once and kept in this process until they age. */
+/** Access tokens for the APIs of push services. They are signed or fetched once, and cached in this process until they expire. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-const KEPT_MAX = 1000
+const TOKENS_MAX = 1000
 
-/** A token, and for how long it may be shown. */
+/** A token and its lifetime. */
 export type Issued = { token: string; forMs: number }
 
 export type Tokens<E> = {
-  /** The token of these credentials; several who ask at once wait for one. `make` may answer with what went wrong, which is not kept. */
+  /** Returns the token of these credentials. Simultaneous calls share one. `make` may return a failure, which is not cached. */
   get(credentials: string[], now: Date, make: () => Promise<Issued | E>): Promise<Issued | E>
-  /** It was refused: another one is made. */
+  /** Removes a token that was refused. */
   forget(credentials: string[]): void
 }
 
-/** A bounded store of tokens. */
+/** Creates a cache of tokens, of limited size. */
 export function cacheAccessTokens<E extends { is: string } = never>(): Tokens<E> {
-  const kept = new LRUCache<string, { since: number; issued: Promise<Issued | E>; until: number }>({ max: KEPT_MAX })
+  const entries = new LRUCache<string, { since: number; issued: Promise<Issued | E>; until: number }>({ max: TOKENS_MAX })
   return {
     async get(credentials, now, make) {
       const key = keyOf(credentials)
       const time = now.getTime()
-      const entry = kept.get(key)
+      const entry = entries.get(key)
       if (entry && time >= entry.since && time < entry.until) return entry.issued
       const made = { since: time, issued: make(), until: Number.POSITIVE_INFINITY }
-      kept.set(key, made)
+      entries.set(key, made)
       try {
         const issued = await made.issued
         if ('token' in issued) made.until = time + issued.forMs
-        else if (kept.get(key) === made) kept.delete(key)
+        else if (entries.get(key) === made) entries.delete(key)
         return issued
       } catch (error) {
-        kept.delete(key)
+        entries.delete(key)
         throw error
       }
     },
-    forget: (credentials) => void kept.delete(keyOf(credentials)),
+    forget: (credentials) => void entries.delete(keyOf(credentials)),
   }
 }
 
-/** Secrets are no keys of a store. */
+/** A hash, so that secrets are not keys of the cache. */
 const keyOf = (credentials: string[]): string => createHash('sha256').update(JSON.stringify(credentials)).digest('hex')

@@ -12,12 +12,12 @@ test.each<[Channel, string | null]>([
   ['push', 'no_push_device'],
   ['webhook', null],
   ['in_app', null],
-])('somebody without addresses or devices: %s answers %s', (channel, expected) => {
+])('a user without addresses or devices: %s returns %s', (channel, expected) => {
   expect(unreachable(channel, nobody)).toBe(expected)
   expect(unreachable(channel, ana)).toBeNull()
 })
 
-describe('a template that was filled in becomes a finished message', () => {
+describe('a rendered template is composed into a message', () => {
   test.each<[Channel, Record<string, unknown>, unknown]>([
     [
       'email',
@@ -62,7 +62,7 @@ describe('a template that was filled in becomes a finished message', () => {
     ['in_app', { title: 'T', body: 'B' }, { recipient: 'ana', summary: 'T', content: { type: 'inbox', title: 'T', body: 'B' } }],
   ])('%s %j', (channel, filled, expected) => expect(compose(channel, filled, ana)).toMatchObject(expected as object))
 
-  test('what people put into their attributes cannot begin another header', () => {
+  test('attributes of users cannot start another header', () => {
     const filled = { subject: 'Hi\r\nBcc: everyone@example.com', from: 'A\nB <a@example.com>', preheader: 'x\u2028y', html: 'x' }
     expect(compose('email', filled, ana)).toMatchObject({
       content: { subject: 'Hi Bcc: everyone@example.com', from: 'A B <a@example.com>', preheader: 'x y' },
@@ -76,7 +76,7 @@ describe('a template that was filled in becomes a finished message', () => {
     },
   )
 
-  test('somebody who was never identified is named by the anonymous id', () => {
+  test('the recipient of an anonymous user is the anonymous id', () => {
     expect(compose('in_app', { title: 'T', body: 'B' }, nobody)).toMatchObject({ recipient: 'visitor-1' })
   })
 })

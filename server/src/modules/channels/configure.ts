@@ -1,4 +1,4 @@
-/** Which providers a project has, and what they know. */
+/** The providers that a project has configured. */
 import { isDeepStrictEqual } from 'node:util'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
@@ -15,7 +15,7 @@ import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds,
 const PROVIDERS_MAX = 100
 const SANDBOX: ProviderName = 'sandbox'
 
-/** What there is to choose from. */
+/** The kinds of provider that can be configured. */
 export const providerKinds = (): ProviderKinds => ({
   results: PROVIDER_NAMES.map((name) => {
     const { label, channels, settings, read } = providers[name]
@@ -26,26 +26,26 @@ export const providerKinds = (): ProviderKinds => ({
 export const listProviders = async (ctx: ProjectCtx, page: PageRequest) =>
   mapPage(await queries.listProviders(ctx, page), (row) => present(ctx, row))
 
-/** Throws 404. */
+/** Reads a provider. Throws 404. */
 export async function getProvider(ctx: ProjectCtx, id: ProviderId): Promise<ConfiguredProvider> {
   return present(ctx, found(await queries.findProvider(ctx, id)))
 }
 
-/** Has the project anybody who delivers? The sandbox keeps what it is given. */
+/** Does the project have a provider that delivers messages? The sandbox does not. */
 export const hasProvider = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => queries.hasProviderBeside(ctx, projectId, SANDBOX)
 
-/** Makes a provider; the first of a channel becomes its default. Throws when its settings are wrong, or there are too many. */
+/** Creates a provider. The first of a channel becomes its default. Throws if the settings are invalid, or there are too many. */
 export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Promise<ConfiguredProvider> {
   const { name, kind, channel, rate = null } = input
   if (!providers[kind].channels.includes(channel)) {
     throw fault(
       'validation_failed',
       'channel',
-      `The provider \`${kind}\` serves no other \`channel\` than ${listed(providers[kind].channels)}.`,
+      `The value of \`channel\` must be one that the provider \`${kind}\` supports: ${listed(providers[kind].channels)}.`,
     )
   }
   const { shown, secrets } = splitSecrets(kind, checkedSettings(kind, input.settings))
-  const row = await inTurn(ctx, async (ctx) => {
+  const row = await inTxWithRetry(ctx, async (ctx) => {
     const counts = await queries.countProviders(ctx, channel)
     if ((counts?.all ?? 0) >= PROVIDERS_MAX) {
       throw new ApiError('quota_exceeded', `A project may have at most ${PROVIDERS_MAX} providers. Delete one first.`)
@@ -58,9 +58,9 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
   return present(ctx, row)
 }
 
-/** Changes the members given. Throws 404, or what is wrong with the settings. */
+/** Changes the given members. Throws 404, or if the settings are invalid. */
 export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: ProviderChanges): Promise<ConfiguredProvider> {
-  const row = await inTurn(ctx, async (ctx) => {
+  const row = await inTxWithRetry(ctx, async (ctx) => {
     const row = found(await queries.lockProvider(ctx, id))
     const { settings, ...rest } = changes
     const before = stateOf(row)
@@ -72,28 +72,28 @@ export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: P
   return present(ctx, row)
 }
 
-/** It carries nothing any more, and what it knew is gone. Without a default, a channel goes to the sandbox. */
+/** Deletes a provider and its secrets. Without a default provider, messages of a channel go to the sandbox. */
 export async function deleteProvider(ctx: ProjectCtx, id: ProviderId): Promise<void> {
   if ((await queries.archiveProvider(ctx, id)) === 0) throw missing('provider')
 }
 
-/** Tries out whether the settings work; nobody gets anything. */
+/** Tests the settings of a provider without sending a message. */
 export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<ProviderTest> {
   const row = found(await queries.findProvider(ctx, id))
   const secrets = openSecrets(ctx, row)
-  if (!secrets) return { works: false, message: 'The secrets of this provider cannot be opened any more. Send them again.' }
+  if (!secrets) return { works: false, message: 'The secrets of this provider cannot be decrypted any more. Set them again.' }
   return providers[row.kind].test({ ...row.settings, ...secrets } as never, outsideOf(ctx, id))
 }
 
-/** Somebody else may have made another provider the default meanwhile: then it is all done again. */
-const inTurn = <T>(ctx: ProjectCtx, work: (ctx: InTx) => Promise<T>): Promise<T> =>
+/** Runs `work` in a transaction, again if another one set a default at the same time. */
+const inTxWithRetry = <T>(ctx: ProjectCtx, work: (ctx: InTx) => Promise<T>): Promise<T> =>
   inTx(ctx, (ctx) =>
     work(ctx).catch((error: unknown) => {
       throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict() : error
     }),
   )
 
-/** The settings with these changes, checked as a whole; the seal is renewed only when a secret is another. */
+/** Merges the changes into the settings and checks the result. Encrypts the secrets again only if one changed. */
 function changed(ctx: InTx, row: ProviderRow, changes: Settings): Partial<queries.ProviderState> {
   const secrets = openSecrets(ctx, row) ?? {}
   const merged = Object.entries({ ...row.settings, ...secrets, ...changes }).filter(([, value]) => value !== null)

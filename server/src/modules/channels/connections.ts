@@ -1,34 +1,34 @@
-/** Who carries a message: a provider with what it has to know, ready to be handed messages. */
+/** Provider connections: configured providers with their secrets, ready to send. */
 import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { together as outcomeOfAll, PUSH_SERVICES, type PushService, serviceOf } from './devices.ts'
+import { joinResponses, PUSH_SERVICES, type PushService, serviceOf } from './devices.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
 
-/** A provider as the sender sees it. */
+/** A provider, for the sender. */
 export type ProviderConnection = {
   provider: ProviderName
-  /** Null for the sandbox of a project that has configured nobody. */
+  /** Null for the sandbox of a project without a provider for the channel. */
   providerId: ProviderId | null
-  /** May a handover that was begun be repeated, because nothing leaves the database before it is settled? */
+  /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the vendor carry out a handover with the same key once? */
+  /** Does the provider accept an attempt with the same key only once? */
   idempotent: boolean
-  /** How many handovers of one process are under way at once. */
+  /** How many attempts each process makes at the same time. */
   atOnce: number
-  /** How many of all processes in each interval. */
+  /** How many attempts all processes together make per interval. */
   rate: { limit: number; interval_ms: number } | null
-  /** Never throws for what happens outside. */
+  /** Makes an attempt. Errors of the provider or the network are outcomes; it does not throw for them. */
   send(message: Outgoing): Promise<{ outcome: ProviderResponse; elapsedMs: number }>
 }
 
 /**
- * The given provider, when it is there and serves the channel; else the default of the channel; else the sandbox. Beside a default
- * that is a push service go those for the other devices: people have an iPhone and a browser.
+ * Connects the given provider if it exists and serves the channel, or else the default of the channel, or else the sandbox. If the
+ * default is a push service, providers of other push services are included, because users can have an iPhone and a browser.
  */
 export async function connectProvider(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<ProviderConnection> {
   const chosen = providerId === null ? undefined : await findProvider(ctx, providerId)
@@ -37,27 +37,27 @@ export async function connectProvider(ctx: ProjectCtx, channel: Channel, provide
   if (!row) return connectionOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
   if (!isPushService(row.kind)) return connectionOfRow(ctx, row)
   const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
-  const beside = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
-  return joinResponses(
+  const additional = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
+  return joinConnections(
     connectionOfRow(ctx, row),
-    beside.map((other) => connectionOfRow(ctx, other)),
+    additional.map((other) => connectionOfRow(ctx, other)),
   )
 }
 
 const isPushService = (kind: ProviderName): kind is PushService => (PUSH_SERVICES as readonly string[]).includes(kind)
 
-/** Several push services as one carrier: each gets the message when it reaches one of the devices. */
-function joinResponses(first: ProviderConnection, others: ProviderConnection[]): ProviderConnection {
+/** Combines several push services. Each gets the message if it serves one of the devices. */
+function joinConnections(first: ProviderConnection, others: ProviderConnection[]): ProviderConnection {
   if (others.length === 0) return first
   return {
     ...first,
     async send(message) {
       const reached = new Set(message.devices.map(serviceOf))
-      const asked = [first, ...others].filter(({ provider }) => reached.has(provider as PushService))
-      if (asked.length === 0) return first.send(message)
-      const answers = await Promise.all(asked.map((connection) => connection.send(message)))
+      const serving = [first, ...others].filter(({ provider }) => reached.has(provider as PushService))
+      if (serving.length === 0) return first.send(message)
+      const answers = await Promise.all(serving.map((connection) => connection.send(message)))
       return {
-        outcome: outcomeOfAll(answers.map(({ outcome }) => outcome)),
+        outcome: joinResponses(answers.map(({ outcome }) => outcome)),
         elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
       }
     },
@@ -75,7 +75,7 @@ function connectionOfRow(ctx: ProjectCtx, row: ProviderRow): ProviderConnection 
 type Ready = {
   kind: ProviderName
   id: ProviderId | null
-  /** Null when they cannot be opened. */
+  /** Null if they cannot be decrypted. */
   settings: Settings | null
   rate: ProviderConnection['rate']
 }
@@ -92,7 +92,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     rate,
     async send(message) {
       const started = performance.now()
-      const outcome = settings ? await send(settings as never, message, outside) : locked
+      const outcome = settings ? await send(settings as never, message, outside) : secretsUnreadable
       const elapsedMs = performance.now() - started
       ctx.metrics.messageSent(message.channel, kind, outcome.is, elapsedMs)
       return { outcome, elapsedMs }
@@ -100,13 +100,13 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
   }
 }
 
-const locked: ProviderResponse = {
+const secretsUnreadable: ProviderResponse = {
   is: 'deferred',
-  reason: 'The secrets of the provider cannot be opened any more. Send them again.',
+  reason: 'The secrets of the provider cannot be decrypted any more. Set them again.',
   code: 'secrets',
 }
 
-/** What a provider may reach. */
+/** The infrastructure that a provider can use. */
 export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
   fetch,
   smtp,
@@ -115,25 +115,25 @@ export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId |
   callbackUrl: id === null ? '' : `${baseUrl()}/callbacks/providers/${id}`,
 })
 
-/** Binds sealed secrets to their provider. */
+/** The context with which the secrets of a provider are encrypted. */
 export const sealContext = (id: ProviderId) => `provider:${id}`
 
-const OPENED_MAX = 1000
+const DECRYPTED_MAX = 1000
 
-/** By what is sealed, which is another text whenever it is sealed again: nothing in here grows old. */
-const opened = new LRUCache<string, Settings>({ max: OPENED_MAX })
+/** Decrypted secrets by their ciphertext. It is different after each encryption, so entries never become stale. */
+const decrypted = new LRUCache<string, Settings>({ max: DECRYPTED_MAX })
 
-/** The secrets of a provider, opened; null when the key that sealed them is gone. */
+/** Decrypts the secrets of a provider. Null if the encryption key is not configured any more. */
 export function openSecrets(ctx: Ctx, { id, sealed }: Pick<ProviderRow, 'id' | 'sealed'>): Settings | null {
   if (sealed === null) return {}
-  const known = opened.get(sealed)
+  const known = decrypted.get(sealed)
   if (known) return known
   try {
     const secrets = JSON.parse(ctx.secrets.open(sealed, sealContext(id))) as Settings
-    opened.set(sealed, secrets)
+    decrypted.set(sealed, secrets)
     return secrets
   } catch (error) {
-    ctx.log.error({ err: error, provider_id: id }, 'the secrets of a provider cannot be opened')
+    ctx.log.error({ err: error, provider_id: id }, 'the secrets of a provider cannot be decrypted')
     return null
   }
 }

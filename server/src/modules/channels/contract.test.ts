@@ -1,4 +1,4 @@
-/** What every provider promises, played through with what its vendor was recorded to answer and to report. */
+/** The promises of every provider, tested with its recorded replies and reports. */
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type FakeProvider, openFakeProvider, unusedPort } from '../../../test/fake-provider.ts'
 import { openRelay } from '../../../test/relay.ts'
@@ -39,7 +39,7 @@ const { cert } = await loadOrCreateAuthority(inject('authorityDir'), systemClock
 const clock = createTestClock()
 const closedPort = await unusedPort()
 
-/** Relays are met anew each time: who kept a connection would not be turned away at the door. */
+/** Relays get a new connection each time, because only a new one can be refused. */
 function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
   const smtp = over === 'relay' ? openSmtp() : idle
   return { fetch: fakeProvider.fetch, smtp, clock, baseUrl: 'https://carillon.test', callbackUrl: CALLBACK_URL }
@@ -65,8 +65,8 @@ function messageFor({ channels: [channel = 'email'] }: Provider, ...rest: (Parti
   return Object.assign(usual, ...rest)
 }
 
-/** Sets the stage for some replies, and says where the vendor is. */
-function stage(over: 'https' | 'relay', replies: Reply[]): StandIn {
+/** Prepares the replies and returns the address of the fake provider. */
+function prepare(over: 'https' | 'relay', replies: Reply[]): StandIn {
   if (over === 'https') {
     fakeProvider.requests.length = 0
     fakeProvider.answer(...(replies as RecordedReply[]))
@@ -80,14 +80,14 @@ function stage(over: 'https' | 'relay', replies: Reply[]): StandIn {
 const seen = (over: 'https' | 'relay'): (FakeProvider['requests'][number] | (typeof relay.mails)[number])[] =>
   over === 'https' ? fakeProvider.requests : relay.mails
 
-test('every provider is recorded', () => expect(Object.keys(recorded).sort()).toEqual([...PROVIDER_NAMES].sort()))
+test('every provider has a recording', () => expect(Object.keys(recorded).sort()).toEqual([...PROVIDER_NAMES].sort()))
 
 describe.each(PROVIDER_NAMES)('%s', (name) => {
   const provider = providers[name]
   const recording = recorded[name]
   if (!recording) return
 
-  test('every setting has a title, and nothing else may be set', () => {
+  test('every setting has a title, and other settings are refused', () => {
     const { properties, additionalProperties } = provider.settings as {
       properties?: Record<string, { title?: string }>
       additionalProperties?: boolean
@@ -102,20 +102,20 @@ describe.each(PROVIDER_NAMES)('%s', (name) => {
     })
     return
   }
-  playsItsPart(name, provider, recording)
-  if (provider.read || recording.callbacks) reportsBack(name, provider, recording)
+  testSending(name, provider, recording)
+  if (provider.read || recording.callbacks) testCallbacks(name, provider, recording)
 })
 
-function playsItsPart(name: ProviderName, provider: Provider, { over, settings, message, sends, tests }: Recording | RelayRecording): void {
-  test('the settings of the recording are good', () => {
+function testSending(name: ProviderName, provider: Provider, { over, settings, message, sends, tests }: Recording | RelayRecording): void {
+  test('the settings of the recording are valid', () => {
     const given = settings({ host: '127.0.0.1', port: 1 })
     expect(Object.keys(checkedSettings(name, given))).toEqual(Object.keys(given))
   })
 
-  test('what is asked of every vendor is recorded', () => expect(CASES.filter((one) => !sends[one])).toEqual([]))
+  test('every case is recorded', () => expect(CASES.filter((one) => !sends[one])).toEqual([]))
 
   test.each(Object.entries(sends) as [string, Exchange<Reply>][])('sending, %s', async (one, exchange) => {
-    const given = settings(stage(over, exchange.replies))
+    const given = settings(prepare(over, exchange.replies))
     const outcome = await provider.send(given as never, messageFor(provider, message, exchange.message), outside(over))
     expect(outcome).toMatchObject(exchange.outcome)
     // Whether the address gets nothing more is never left open.
@@ -128,22 +128,22 @@ function playsItsPart(name: ProviderName, provider: Provider, { over, settings, 
   })
 
   test.each(tests as { replies: Reply[]; works: boolean; requests?: object[] }[])(
-    'trying it out %#: $works',
+    'test %# of the provider: $works',
     async ({ replies, works, requests }) => {
-      const given = settings(stage(over, replies))
-      const trial = await provider.test(given as never, outside(over))
-      expect(trial).toEqual(works ? { works } : { works, message: expect.stringMatching(/\S/) })
+      const given = settings(prepare(over, replies))
+      const result = await provider.test(given as never, outside(over))
+      expect(result).toEqual(works ? { works } : { works, message: expect.stringMatching(/\S/) })
       if (requests) expect(seen(over)).toMatchObject(requests)
-      expectNoSecrets(provider, given, trial)
+      expectNoSecrets(provider, given, result)
     },
   )
 
-  test('who asks anybody was recorded with and without success', () => {
+  test('tests with requests are recorded with and without success', () => {
     if (tests.some(({ replies }) => replies.length > 0)) expect(new Set(tests.map(({ works }) => works)).size).toBe(2)
   })
 }
 
-/** What an outcome has to be, whoever the vendor is. */
+/** The outcomes that are the same for every provider. */
 const ALWAYS: Record<string, string> = {
   success: 'accepted',
   bad_recipient: 'rejected',
@@ -153,38 +153,38 @@ const ALWAYS: Record<string, string> = {
   cut: 'uncertain',
 }
 
-/** Outcomes are stored and shown: no secret may be in them, not even one that the vendor repeats. */
+/** Outcomes are stored and shown, so they must not contain secrets, even if the provider returns one. */
 function expectNoSecrets({ settings }: Provider, given: Record<string, unknown>, shown: unknown): void {
   const { properties = {} } = settings as { properties?: Record<string, { writeOnly?: boolean }> }
   const secrets = Object.entries(given).filter(([member, value]) => properties[member]?.writeOnly && typeof value === 'string')
   for (const [, secret] of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
 }
 
-function reportsBack(name: ProviderName, provider: Provider, { over, settings, callbacks }: Recording | RelayRecording): void {
+function testCallbacks(name: ProviderName, provider: Provider, { over, settings, callbacks }: Recording | RelayRecording): void {
   const read = provider.read
   if (!read || !callbacks) {
-    test('whoever reads callbacks has some recorded, and the other way round', () => expect(Boolean(read)).toBe(Boolean(callbacks)))
+    test('callbacks are recorded exactly for providers that read them', () => expect(Boolean(read)).toBe(Boolean(callbacks)))
     return
   }
   const reading = async (callback: RecordedCallback, change: (call: RecordedCall) => RecordedCall = (call) => call) => {
     const call = change(await callback.call(clock.now()))
-    const given = checkedSettings(name, settings(stage(over, callback.replies ?? [])))
+    const given = checkedSettings(name, settings(prepare(over, callback.replies ?? [])))
     return read(given as never, callOf(call), outside(over))
   }
 
-  test.each(callbacks.genuine)('what it reports is believed: $name', async (callback) => {
+  test.each(callbacks.genuine)('a genuine callback is read: $name', async (callback) => {
     const found = await reading(callback)
     expect(found).toMatchObject({ is: 'read', reports: callback.reports, ...(callback.reply && { reply: callback.reply }) })
     if (found.is === 'read') for (const { at } of found.reports) expect(at.getTime()).not.toBeNaN()
   })
 
-  test.each(callbacks.forged)('what somebody else reports is not: $name', async (callback) => {
+  test.each(callbacks.forged)('a forged callback is refused: $name', async (callback) => {
     expect(await reading(callback)).toEqual({ is: 'unverified' })
   })
 
-  test('at least a bad, an absent and an old signature were tried', () => expect(callbacks.forged.length).toBeGreaterThanOrEqual(2))
+  test('at least two forged callbacks are recorded', () => expect(callbacks.forged.length).toBeGreaterThanOrEqual(2))
 
-  test('nor anything at all without headers, query and body', async () => {
+  test('an empty callback is refused', async () => {
     for (const callback of callbacks.genuine) expect(await reading(callback, () => ({}))).toEqual({ is: 'unverified' })
   })
 }

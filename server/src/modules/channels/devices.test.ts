@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deadToken, type PushService, serviceOf, together } from './devices.ts'
+import { deadToken, joinResponses, type PushService, serviceOf } from './devices.ts'
 import type { ProviderResponse } from './provider.ts'
 
 const HEX = '0a1b2c3d'.repeat(8)
@@ -23,7 +23,7 @@ test.each<[string | null, string, PushService | null]>([
   ['Windows', BROWSER, 'web_push'],
   ['macOS', BROWSER, 'web_push'],
   ['iOS', FIREBASE, 'fcm'],
-])('a device with %s and the token %.12s is reached by %s', (os, token, expected) => {
+])('a device with %s and the token %.12s is served by %s', (os, token, expected) => {
   expect(serviceOf({ device_id: 'd', os, token })).toBe(expected)
 })
 
@@ -41,10 +41,10 @@ test.each<[string, ProviderResponse[], ProviderResponse]>([
   ['all dead', [deadToken('a', 'gone'), deadToken('b', 'gone')], { is: 'rejected', reason: 'no_push_device', deadTokens: ['a', 'b'] }],
   ['one of two dead', [deadToken('a', 'gone'), accepted], { ...accepted, deadTokens: ['a'] } as ProviderResponse],
   ['one of two refused', [refused, accepted], accepted],
-  ['one of two out of reach', [deferred(1), accepted], accepted],
-  ['one of two in doubt', [uncertain, accepted], accepted],
-  ['in doubt beside an outage', [deferred(1), uncertain], uncertain],
-  ['an outage beside a refusal', [refused, deferred()], deferred()],
-  ['two outages: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
-  ['refused beside dead', [deadToken('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as ProviderResponse],
-])('%s', (_, outcomes, expected) => expect(together(outcomes)).toEqual(expected))
+  ['one of two deferred', [deferred(1), accepted], accepted],
+  ['one of two uncertain', [uncertain, accepted], accepted],
+  ['one uncertain, one deferred', [deferred(1), uncertain], uncertain],
+  ['one deferred, one refused', [refused, deferred()], deferred()],
+  ['two deferred: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
+  ['one refused, one dead', [deadToken('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as ProviderResponse],
+])('%s', (_, outcomes, expected) => expect(joinResponses(outcomes)).toEqual(expected))

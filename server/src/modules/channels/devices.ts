@@ -1,4 +1,4 @@
-/** A push goes to every device of a person that a service reaches, and what comes of it is one outcome. */
+/** Push messages go to every device of a user that a push service serves. The responses are joined into one. */
 import type { Outgoing, ProviderResponse, PushTarget } from './provider.ts'
 
 export const PUSH_SERVICES = ['apns', 'fcm', 'web_push'] as const
@@ -9,8 +9,8 @@ const FCM_TOKEN = /^[\w-]+:[\w-]{40,}$/
 const APPLE = /^(?:ios|ipados|macos|mac os|os x|tvos|watchos|visionos)/i
 
 /**
- * Which service reaches a device. The form of a token tells it best: an iPhone whose app uses Firebase has a token of Firebase.
- * Null when neither the token nor the system says anything.
+ * The push service of a device. The format of the token is decisive, because an iPhone app that uses Firebase has a Firebase token.
+ * Null if neither the token nor the operating system is known.
  */
 export function serviceOf({ os, token }: PushTarget): PushService | null {
   if (token.startsWith('{')) return 'web_push'
@@ -22,31 +22,31 @@ export function serviceOf({ os, token }: PushTarget): PushService | null {
   return /^web/i.test(os) ? 'web_push' : null
 }
 
-/** Sends to each device that the service reaches. A device that is gone is `rejected` with its token among the dead. */
+/** Sends to each device of the service. A device that no longer exists is `rejected`, with its token in `deadTokens`. */
 export async function pushTo(
   service: PushService,
   { devices }: Outgoing,
   send: (device: PushTarget) => Promise<ProviderResponse>,
 ): Promise<ProviderResponse> {
   const reached = devices.filter((device) => serviceOf(device) === service)
-  return together(await Promise.all(reached.map(send)))
+  return joinResponses(await Promise.all(reached.map(send)))
 }
 
-/** What a device says that its token leads nowhere any more. */
+/** The response for a device whose token is no longer valid. */
 export const deadToken = (token: string, reason: string): ProviderResponse => ({ is: 'rejected', reason, deadTokens: [token] })
 
-/** One outcome out of those of the devices: whoever got it on one device got it. */
-export function together(outcomes: ProviderResponse[]): ProviderResponse {
+/** Joins the responses of a user’s devices. The message is accepted if it is for one of them. */
+export function joinResponses(outcomes: ProviderResponse[]): ProviderResponse {
   const deadTokens = outcomes.flatMap((outcome) => ('deadTokens' in outcome ? (outcome.deadTokens ?? []) : []))
-  const died = deadTokens.length > 0 ? { deadTokens } : {}
+  const dead = deadTokens.length > 0 ? { deadTokens } : {}
   const accepted = outcomes.find(({ is }) => is === 'accepted')
-  if (accepted) return { ...accepted, ...died } as ProviderResponse
+  if (accepted) return { ...accepted, ...dead } as ProviderResponse
   const uncertain = outcomes.find(({ is }) => is === 'uncertain')
   if (uncertain) return uncertain
   const [deferred] = outcomes.filter((outcome) => outcome.is === 'deferred').sort((a, b) => timeOf(b.retryAt) - timeOf(a.retryAt))
   if (deferred) return deferred
   const refused = outcomes.find((outcome) => outcome.is === 'rejected' && !outcome.deadTokens)
-  return refused ? ({ ...refused, ...died } as ProviderResponse) : { is: 'rejected', reason: 'no_push_device', ...died }
+  return refused ? ({ ...refused, ...dead } as ProviderResponse) : { is: 'rejected', reason: 'no_push_device', ...dead }
 }
 
 const timeOf = (instant: Date | undefined): number => instant?.getTime() ?? 0

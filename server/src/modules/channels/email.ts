@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
 import { channel, filledOnly, oneLine, summarise } from './channel.ts'
 
-const Addresses = Type.Optional(Type.String({ description: 'Addresses with commas between them.' }))
+const Addresses = Type.Optional(Type.String({ description: 'Comma-separated addresses.' }))
 
 const EmailContent = Exact({
   from: Type.Optional(Type.String()),
@@ -11,7 +11,7 @@ const EmailContent = Exact({
   cc: Addresses,
   bcc: Addresses,
   subject: Type.String(),
-  preheader: Type.Optional(Type.String({ description: 'The text that mail programs show beside the subject.' })),
+  preheader: Type.Optional(Type.String({ description: 'Text that email clients show after the subject.' })),
   html: Type.String(),
   text: Type.String({ description: 'The plain text part.' }),
 })

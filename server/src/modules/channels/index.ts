@@ -1,9 +1,8 @@
 /**
- * The ways to reach people, and who carries the messages. Owns `providers`. A channel turns a template that was filled in
- * into a finished message for one person; a provider takes it and says what became of it, at once and, when its vendor calls
- * back, later. Promises: a message never holds a device token, what people wrote about themselves never begins a header of its
- * own, a provider answers accepted, rejected, deferred or uncertain, whatever happens outside, its secrets are sealed and never
- * shown, and a report is believed only with the vendor's proof.
+ * Channels and providers. Owns `providers`. A channel composes a message for one user from a rendered template. A provider sends
+ * it, and reports the result at once or later in a callback. Promises: a message never contains a device token; attributes of users
+ * cannot start another header; a provider responds accepted, rejected, deferred or uncertain, also if the network fails; its secrets
+ * are encrypted and never shown; a report is only accepted if the provider proves its origin.
  */
 
 export type { Contact, Unreachable } from './channel.ts'

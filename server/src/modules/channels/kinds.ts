@@ -1,4 +1,4 @@
-/** The channels, under their names on the wire. */
+/** The channels, by their names in the API. */
 export { email } from './email.ts'
 export { inApp as in_app } from './in-app.ts'
 export { push } from './push.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type FakeRequest, openFakeProvider } from '../../../test/fake-provider.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
-import { inHeader, inPlain, letterOf } from './mail.ts'
+import { emailOf, encodeMailbox, formatMailbox } from './mail.ts'
 import type { Outgoing, ProviderTools } from './provider.ts'
 import { ses } from './providers/ses.ts'
 
@@ -18,15 +18,15 @@ const message = (content: object, headers: Record<string, string> = {}): Outgoin
   devices: [],
 })
 
-describe('who a mail is from', () => {
+describe('the sender of an email', () => {
   test.each<[string | undefined, string | undefined, object]>([
     ['hello@example.com', 'default@example.com', { name: '', address: 'hello@example.com' }],
     ['Carillon <hello@example.com>', undefined, { name: 'Carillon', address: 'hello@example.com' }],
     ['"Bells, Inc" <hello@example.com>', undefined, { name: 'Bells, Inc', address: 'hello@example.com' }],
     [undefined, 'Default <default@example.com>', { name: 'Default', address: 'default@example.com' }],
   ])('template %j, provider %j', (from, default_from, expected) => {
-    const letter = letterOf(message({ from }), default_from === undefined ? {} : { default_from })
-    expect(letter).toMatchObject({ from: expected })
+    const email = emailOf(message({ from }), default_from === undefined ? {} : { default_from })
+    expect(email).toMatchObject({ from: expected })
   })
 
   test.each<[string | undefined, string | undefined]>([
@@ -34,8 +34,8 @@ describe('who a mail is from', () => {
     ['', undefined],
     ['nobody', 'default@example.com'],
     ['Carillon <hello@localhost>', undefined],
-  ])('template %j, provider %j is nobody, and the reason says what to do', (from, default_from) => {
-    expect(letterOf(message({ from }), default_from === undefined ? {} : { default_from })).toEqual({
+  ])('template %j, provider %j is missing, and the reason explains what to do', (from, default_from) => {
+    expect(emailOf(message({ from }), default_from === undefined ? {} : { default_from })).toEqual({
       is: 'rejected',
       code: 'no_sender',
       reason: expect.stringContaining('`default_from`'),
@@ -43,17 +43,17 @@ describe('who a mail is from', () => {
   })
 })
 
-test('nobody gets a mail twice, however often they are named', () => {
+test('each recipient is in an email once', () => {
   const content = { cc: 'Ana <ana@example.org>, KIM@example.org, ana@example.org', bcc: 'boss@example.org, Ana@Example.org' }
-  expect(letterOf(message(content), {})).toMatchObject({
+  expect(emailOf(message(content), {})).toMatchObject({
     to: { address: 'kim@example.org' },
     cc: [{ name: 'Ana', address: 'ana@example.org' }],
     bcc: [{ name: '', address: 'boss@example.org' }],
   })
 })
 
-test('no header begins another one', () => {
-  expect(letterOf(message({}, { 'X-Own': 'one\r\nBcc: everyone@example.com' }), {})).toMatchObject({
+test('a header cannot start another one', () => {
+  expect(emailOf(message({}, { 'X-Own': 'one\r\nBcc: everyone@example.com' }), {})).toMatchObject({
     headers: [['X-Own', 'one Bcc: everyone@example.com']],
   })
 })
@@ -63,20 +63,20 @@ test.each([
   ['Carillon', 'a@example.com', '"Carillon" <a@example.com>', '"Carillon" <a@example.com>'],
   ['The "best" \\ Inc', 'a@example.com', '"The \\"best\\" \\\\ Inc" <a@example.com>', '"The \\"best\\" \\\\ Inc" <a@example.com>'],
   ['Grüße', 'a@example.com', '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?= <a@example.com>', '"Grüße" <a@example.com>'],
-])('the mailbox %j <%s> is written', (name, address, header, plain) => {
-  expect(inHeader({ name, address })).toBe(header)
-  expect(inPlain({ name, address })).toBe(plain)
+])('the mailbox %j <%s> is formatted', (name, address, header, plain) => {
+  expect(encodeMailbox({ name, address })).toBe(header)
+  expect(formatMailbox({ name, address })).toBe(plain)
 })
 
-test('a long name in a header is cut into words of no more than 75 characters', () => {
-  const [words = ''] = inHeader({ name: 'Glockenspiel für alle Übriggebliebenen '.repeat(5), address: 'a@example.com' }).split(' <')
+test('a long name in a header is split into encoded words of at most 75 characters', () => {
+  const [words = ''] = encodeMailbox({ name: 'Glockenspiel für alle Übriggebliebenen '.repeat(5), address: 'a@example.com' }).split(' <')
   expect(words.split(' ').every((word) => word.length <= 75 && /^=\?UTF-8\?Q\?.*\?=$/.test(word))).toBe(true)
 })
 
-describe('a request to Amazon is signed as Amazon signs it again', () => {
+describe('a request to Amazon has the signature of its specification', () => {
   const settings = { region: 'eu-central-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCY' }
 
-  /** Signature Version 4, by the letter of its description. */
+  /** Signature Version 4, implemented from its specification. */
   function signatureOf({ method, url, headers, body }: FakeRequest): string {
     const { host, pathname } = new URL(url)
     const all: Record<string, string> = { ...headers, host }
@@ -101,8 +101,8 @@ describe('a request to Amazon is signed as Amazon signs it again', () => {
   }
 
   test.each([
-    ['a mail', (outside: ProviderTools) => ses.send(settings, message({ subject: 'Grüße' }), outside)],
-    ['a trial', (outside: ProviderTools) => ses.test(settings, outside)],
+    ['an email', (outside: ProviderTools) => ses.send(settings, message({ subject: 'Grüße' }), outside)],
+    ['a provider test', (outside: ProviderTools) => ses.test(settings, outside)],
   ])('%s', async (_, act) => {
     await using fakeProvider = await openFakeProvider()
     fakeProvider.answer({ status: 200, body: {} })

@@ -1,4 +1,4 @@
-/** What the vendors of mail have in common: who a mail is from and to, and the fields that their settings share. */
+/** Shared by the providers for email: senders, recipients and common settings. */
 import addressparser from 'nodemailer/lib/addressparser'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import { Type } from 'typebox'
@@ -8,23 +8,23 @@ import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
 import type { Outgoing, ProviderResponse } from './provider.ts'
 
-/** The sender of mails whose template names none. */
+/** The sender of emails whose template has none. */
 export const DefaultFrom = Type.Optional(
   Line(320, {
     title: 'Sender',
     format: 'no-control',
-    description: 'Who mails are from when their template does not say, such as `Carillon <hello@example.com>`.',
+    description: 'The sender of emails whose template has none, such as `Carillon <hello@example.com>`.',
   }),
 )
 
-/** A credential. */
+/** A setting that is secret. */
 export const Secret = (title: string, options: object = {}) => Line(512, { title, writeOnly: true, format: 'no-control', ...options })
 
-/** Somebody who writes or is written to; `name` is empty when there is none. */
+/** An address with a display name, which can be empty. */
 export type Mailbox = { name: string; address: string }
 
-/** A mail, with everybody it concerns. Nobody is in it twice. */
-export type Letter = {
+/** An email. Each recipient is in it only once. */
+export type Email = {
   from: Mailbox
   to: Mailbox
   cc: Mailbox[]
@@ -37,18 +37,18 @@ export type Letter = {
   headers: [name: string, value: string][]
 }
 
-/** What is wrong with the sender in the settings. */
+/** Checks the sender in the settings. */
 export function checkSender({ default_from }: { default_from?: string }): { param: string; message: string }[] {
   if (default_from === undefined || mailboxesIn(default_from).length === 1) return []
   return [{ param: 'default_from', message: 'Write `default_from` like `hello@example.com` or `Carillon <hello@example.com>`.' }]
 }
 
-/** The mail that a message is; or why it is none, which no vendor has to be asked about. */
-export function letterOf({ content, headers }: Outgoing, { default_from = '' }: { default_from?: string }): Letter | ProviderResponse {
+/** Turns a message into an email, or rejects it because it has no valid sender. */
+export function emailOf({ content, headers }: Outgoing, { default_from = '' }: { default_from?: string }): Email | ProviderResponse {
   const { to, cc = '', bcc = '', reply_to = '', subject, html, text, ...rest } = content as EmailContent
-  const written = rest.from ?? default_from
-  const [from] = mailboxesIn(written)
-  if (!from) return { is: 'rejected', reason: senderProblem(written), code: 'no_sender' }
+  const sender = rest.from ?? default_from
+  const [from] = mailboxesIn(sender)
+  if (!from) return { is: 'rejected', reason: senderProblem(sender), code: 'no_sender' }
   const seen = new Set([to.toLowerCase()])
   const others = (list: string) =>
     mailboxesIn(list).filter(({ address }) => !seen.has(address.toLowerCase()) && seen.add(address.toLowerCase()))
@@ -65,32 +65,32 @@ export function letterOf({ content, headers }: Outgoing, { default_from = '' }: 
   }
 }
 
-/** Did it come to nothing? */
-export const isOutcome = (letter: Letter | ProviderResponse): letter is ProviderResponse => 'is' in letter
+export const isResponse = (email: Email | ProviderResponse): email is ProviderResponse => 'is' in email
 
-const senderProblem = (written: string) =>
-  written === ''
-    ? 'The mail is from nobody. Set `from` in its template, or `default_from` of the provider.'
-    : 'The sender of the mail is not an email address. Correct `from` in its template, or `default_from` of the provider.'
+const senderProblem = (sender: string) =>
+  sender === ''
+    ? 'The email has no sender. Set `from` in its template, or `default_from` of the provider.'
+    : 'The sender of the email is not an email address. Correct `from` in its template, or `default_from` of the provider.'
 
-/** The addresses of a list that mail can be sent to. */
+/** The valid addresses of a list. */
 const mailboxesIn = (list: string): Mailbox[] =>
   addressparser(list, { flatten: true }).flatMap(({ name, address }) => (isEmail(address) ? [{ name: oneLine(name), address }] : []))
 
 const ENCODED_WORD_LENGTH_MAX = 75
 
-/** A mailbox as it is written in a header (RFC 5322, RFC 2047). */
-export function inHeader({ name, address }: Mailbox): string {
+/** Formats a mailbox for a header, encoded (RFC 5322, RFC 2047). */
+export function encodeMailbox({ name, address }: Mailbox): string {
   if (name === '') return address
   const isAscii = /^[\x20-\x7E]*$/.test(name)
   return `${isAscii ? `"${name.replace(/["\\]/g, '\\$&')}"` : encodeWord(name, 'Q', ENCODED_WORD_LENGTH_MAX)} <${address}>`
 }
 
-/** A mailbox for vendors who encode by themselves. */
-export const inPlain = ({ name, address }: Mailbox): string => (name === '' ? address : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`)
+/** Formats a mailbox for providers that encode it themselves. */
+export const formatMailbox = ({ name, address }: Mailbox): string =>
+  name === '' ? address : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 
 const SECONDS_MAX = 8.64e12
 
-/** When something happened, in Unix seconds as a vendor writes them; now when that cannot be read. */
+/** Parses Unix seconds. Returns the current time if they are invalid. */
 export const instantOfSeconds = (seconds: unknown, now: Date): Date =>
   typeof seconds === 'number' && seconds > 0 && seconds < SECONDS_MAX ? new Date(seconds * 1000) : now

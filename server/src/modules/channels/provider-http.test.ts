@@ -11,7 +11,7 @@ const answered = (status: number, body = '', headers: Answered['headers'] = {}):
   elapsedMs: 1,
 })
 
-describe('a status by itself', () => {
+describe('a status without a known error code', () => {
   test.each([
     [200, false, 'accepted'],
     [204, false, 'accepted'],
@@ -27,12 +27,12 @@ describe('a status by itself', () => {
     [503, false, 'deferred'],
     [504, false, 'uncertain'],
     [504, true, 'deferred'],
-  ])('%i of a vendor that is idempotent: %s', (status, isIdempotent, expected) => {
+  ])('%i of a provider that is idempotent: %s', (status, isIdempotent, expected) => {
     expect(providerHttp.byStatus(answered(status), now, isIdempotent).is).toBe(expected)
   })
 
   test.each([
-    ['', 'The provider answered with status 400.'],
+    ['', 'The provider responded with status 400.'],
     ['<html>\0\n no </html>', '<html> no </html>'],
     ['{"message":"m","code":1}', 'm'],
     ['{"errors":[{"detail":"d"}]}', 'd'],
@@ -41,7 +41,7 @@ describe('a status by itself', () => {
     ['{"error":"g"}', 'g'],
     ['{"code":1}', '{"code":1}'],
     ['x'.repeat(1000), 'x'.repeat(300)],
-  ])('is told in the words of the vendor: %.40s', (body, reason) => {
+  ])('has the message of the provider as its reason: %.40s', (body, reason) => {
     expect(providerHttp.byStatus(answered(400, body), now, false)).toMatchObject({ reason })
   })
 })
@@ -68,7 +68,7 @@ test.each([
   ['reset', false, 'uncertain'],
   ['other', false, 'uncertain'],
   ['reset', true, 'deferred'],
-] as const)('a line that fails with %s, idempotent %s: %s', (reason, isIdempotent, expected) => {
+] as const)('a request that fails with %s, idempotent %s: %s', (reason, isIdempotent, expected) => {
   expect(providerHttp.failureOf({ is: 'failed', reason, message: 'm', elapsedMs: 1 }, isIdempotent)).toMatchObject({
     is: expected,
     reason: 'm',
@@ -94,7 +94,7 @@ test.each([
   ['99999999999999999999', {}],
   [undefined, {}],
   [null, {}],
-])('our id out of %s', (text, expected) => expect(providerHttp.messageIdOf(text)).toEqual(expected))
+])('the message id in %s', (text, expected) => expect(providerHttp.messageIdOf(text)).toEqual(expected))
 
 test.each([
   ['61400000000', '+61400000000'],
@@ -103,11 +103,11 @@ test.each([
   ['12345', '12345'],
 ])('the number %s', (number, expected) => expect(providerHttp.withPlus(number)).toBe(expected))
 
-test('what goes into XML cannot leave it', () => {
+test('text in XML is escaped', () => {
   expect(providerHttp.xmlOf('Tom & "Kim" <b>\0\u0007\ud800🔔')).toBe('Tom &amp; &quot;Kim&quot; &lt;b&gt;🔔')
 })
 
-test('what a vendor says can be stored', () => {
+test('text of a provider can be stored', () => {
   expect(providerHttp.received(now, 'a\0b', { address: '+61400000000', reference: undefined })).toEqual({
     what: 'received',
     at: now,

@@ -1,4 +1,4 @@
-/** What the HTTP interfaces of vendors have in common: limits, trouble of the line, and what a status means by itself. */
+/** Shared by the providers with an HTTP API: limits, network errors, and the meaning of statuses. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Answered, FailureReason, SafeRequest, SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import type { MessageId } from '../../lib/ids.ts'
@@ -13,7 +13,7 @@ const TOLERANCE_S = 300
 
 export type ProviderHttpRequest = Pick<SafeRequest, 'method' | 'url' | 'headers' | 'body' | 'http2'>
 
-/** One request to a vendor, within the limits that all of them have. */
+/** Sends a request to a provider, with the common limits. */
 export const callProvider = (outside: Pick<ProviderTools, 'fetch'>, request: ProviderHttpRequest): Promise<SafeResponse> =>
   outside.fetch.request({
     ...request,
@@ -22,22 +22,22 @@ export const callProvider = (outside: Pick<ProviderTools, 'fetch'>, request: Pro
     responseBytesMax: RESPONSE_BYTES_MAX,
   })
 
-/** An answer of a vendor with its JSON, which is empty when there is none that can be read. */
+/** A response of a provider with its JSON, which is empty if it cannot be parsed. */
 export type ProviderHttpResponse = Answered & { json: Json }
 
 export type Json = Record<string, unknown>
 
-type Handover = {
+type SendRequest = {
   outside: ProviderTools
   request: ProviderHttpRequest
-  /** Does the vendor know the key of the message? Then one in doubt may be repeated. */
+  /** Does the provider accept each key only once? If so, an uncertain attempt can be repeated. */
   isIdempotent?: boolean
-  /** What the vendor's own words mean; null when its status says it all. */
+  /** Interprets the provider’s own error codes. Null if the status is enough. */
   read(answer: ProviderHttpResponse): ProviderResponse | null
 }
 
-/** Hands a message over with one request. Whatever happens is an outcome. */
-export async function postMessage({ outside, request, isIdempotent = false, read }: Handover): Promise<ProviderResponse> {
+/** Sends a message with one request. Every failure is a response too. */
+export async function postMessage({ outside, request, isIdempotent = false, read }: SendRequest): Promise<ProviderResponse> {
   const response = await callProvider(outside, request)
   if (response.is === 'failed') return failureOf(response, isIdempotent)
   const answer = { ...response, json: jsonOf(response.body) }
@@ -45,10 +45,10 @@ export async function postMessage({ outside, request, isIdempotent = false, read
   return 'reason' in outcome ? { ...outcome, reason: excerptOf(outcome.reason) } : outcome
 }
 
-/** Trouble in which nothing can have arrived. */
+/** Failures after which the request cannot have arrived. */
 const NOTHING_SENT: readonly FailureReason[] = ['refused', 'dns', 'tls', 'blocked']
 
-/** What trouble of the line means for a message. */
+/** The response for a network error. */
 export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): ProviderResponse {
   return isIdempotent || NOTHING_SENT.includes(reason)
     ? { is: 'deferred', reason: message, code: reason }
@@ -56,11 +56,11 @@ export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'fail
 }
 
 /**
- * What a status means when nothing else is known. Credentials and money are the account's trouble and no message's: whoever
- * mends them wants what has waited to go out. A gateway that gave up waiting (504) may have handed the request on.
+ * The response for a status without a known error code. Problems with credentials or payment are deferred, so that messages are
+ * sent once the account is fixed. After a gateway timeout (504), the request may have arrived.
  */
 export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): ProviderResponse {
-  const reason = wordsOf(jsonOf(body)) ?? (excerptOf(body) || `The provider answered with status ${status}.`)
+  const reason = messageOf(jsonOf(body)) ?? (excerptOf(body) || `The provider responded with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
   if (status === 504 && !isIdempotent) return { is: 'uncertain', reason }
@@ -68,14 +68,14 @@ export function byStatus({ status, headers, body }: Answered, now: Date, isIdemp
   return { is: 'rejected', reason, code }
 }
 
-/** The vendor has it, under a reference of its own if it gave one. */
+/** The provider has accepted the message, perhaps with its own reference. */
 export const accepted = (reference: unknown): ProviderResponse => ({
   is: 'accepted',
   delivered: false,
   ...details({ reference }),
 })
 
-/** The member `retryAt` of a deferral, when the header Retry-After asks for it (RFC 9110, 10.2.3). */
+/** `retryAt` of a deferral, from the Retry-After header (RFC 9110, 10.2.3). */
 export function retryAt(headers: Answered['headers'], now: Date): { retryAt?: Date } {
   const header = headers['retry-after']
   if (typeof header !== 'string') return {}
@@ -85,14 +85,14 @@ export function retryAt(headers: Answered['headers'], now: Date): { retryAt?: Da
 
 const EXCERPT_LENGTH = 300
 
-/** The beginning of what a vendor wrote, as one line that can be stored. */
+/** The beginning of a provider’s text, as one line that can be stored. */
 export const excerptOf = (text: string): string =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, EXCERPT_LENGTH)
 
-/** An object out of JSON; empty when the text is none. */
+/** Parses a JSON object. Returns an empty object if the text is not one. */
 export function jsonOf(text: string): Json {
   try {
     return asJson(JSON.parse(text))
@@ -101,76 +101,76 @@ export function jsonOf(text: string): Json {
   }
 }
 
-/** What went wrong, wherever vendors are used to say it; undefined when none of these places holds words. */
-function wordsOf(json: Json): string | undefined {
+/** The error message, from the members in which providers usually have it. */
+function messageOf(json: Json): string | undefined {
   const [error, first] = [asJson(json.error), asJson(Array.isArray(json.errors) ? json.errors[0] : undefined)]
-  const places = [json.message, json.detail, json.title, json.error, error.message, first.detail, first.description, first.message]
-  return places.map(textOf).find((words) => words !== undefined && words.trim() !== '')
+  const candidates = [json.message, json.detail, json.title, json.error, error.message, first.detail, first.description, first.message]
+  return candidates.map(textOf).find((text) => text !== undefined && text.trim() !== '')
 }
 
-/** What may be looked into without asking first. */
+/** The value if it is an object, or else an empty object. */
 export const asJson = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
 
-/** A member as text; undefined when it is neither text nor a number. */
+/** A string or number as text; undefined for other values. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 
-/** The header `Authorization` of HTTP basic authentication. */
+/** The `Authorization` header of HTTP basic authentication. */
 export const basic = (name: string, password: string): string => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 
-/** Are the credentials good? By a request that costs nothing and sends nothing. */
+/** Tests credentials with a request that sends no message. */
 export async function checkCredentials(outside: ProviderTools, request: ProviderHttpRequest): ReturnType<Provider['test']> {
   const response = await callProvider(outside, request)
   if (response.is === 'failed') return { works: false, message: response.message }
   if (response.status >= 200 && response.status < 300) return { works: true }
-  const said = excerptOf(response.body)
-  return { works: false, message: `The provider answered with status ${response.status}${said === '' ? '.' : `: ${said}`}` }
+  const excerpt = excerptOf(response.body)
+  return { works: false, message: `The provider responded with status ${response.status}${excerpt === '' ? '.' : `: ${excerpt}`}` }
 }
 
 export const UNVERIFIED: CallbackReading = { is: 'unverified' }
 
-/** A header that came once. */
+/** A header with one value. */
 export const headerOf = ({ headers }: Callback, name: string): string | undefined => textOf(headers[name])
 
-/** Are they the same, without telling by the time it takes where they differ? */
+/** Compares in constant time. */
 export function isSame(given: string | Buffer, expected: string | Buffer): boolean {
   const [one, other] = [Buffer.from(given as string), Buffer.from(expected as string)]
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Is a time in Unix seconds, as text, at most five minutes away? */
+/** Is this time, in Unix seconds, at most five minutes from now? */
 export const isRecent = (seconds: string, now: Date): boolean =>
   /^\d{1,12}$/.test(seconds) && Math.abs(now.getTime() / 1000 - Number(seconds)) <= TOLERANCE_S
 
-/** What a vendor tells of a message beside what became of it, without what it left empty. */
-export const details = (said: { [K in 'address' | 'reference' | 'code' | 'diagnostic']?: unknown }) =>
+/** The further members of a report, without empty ones. */
+export const details = (fields: { [K in 'address' | 'reference' | 'code' | 'diagnostic']?: unknown }) =>
   filledOnly({
-    address: excerptOf(textOf(said.address) ?? ''),
-    reference: excerptOf(textOf(said.reference) ?? ''),
-    code: excerptOf(textOf(said.code) ?? ''),
-    diagnostic: excerptOf(textOf(said.diagnostic) ?? ''),
+    address: excerptOf(textOf(fields.address) ?? ''),
+    reference: excerptOf(textOf(fields.reference) ?? ''),
+    code: excerptOf(textOf(fields.code) ?? ''),
+    diagnostic: excerptOf(textOf(fields.diagnostic) ?? ''),
   })
 
-/** A message from a person. */
-export const received = (at: Date, text: string, said: { address: string | undefined; reference: unknown }): Report => ({
+/** A report about a message from a user. */
+export const received = (at: Date, text: string, fields: { address: string | undefined; reference: unknown }): Report => ({
   what: 'received',
   at,
   text: text.replaceAll('\0', ''),
-  ...details(said),
+  ...details(fields),
 })
 
-/** Our id out of what a vendor gives back. */
+/** Our message id, from text that the provider returned. */
 export function messageIdOf(text: string | null | undefined): { messageId?: MessageId } {
   return text && /^[1-9]\d{0,15}$/.test(text) ? { messageId: Number(text) as MessageId } : {}
 }
 
-/** When something happened, as a vendor writes it; now when that cannot be read. */
+/** Parses the time of a report. Returns the current time if it is invalid. */
 export function instantOf(text: string | undefined, now: Date): Date {
   const time = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? now : new Date(time)
 }
 
-/** Text inside of XML. What XML cannot hold is left out. */
+/** Escapes text for XML, without characters that XML does not allow. */
 export const xmlOf = (text: string): string =>
   text
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
@@ -179,5 +179,5 @@ export const xmlOf = (text: string): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 
-/** A number with its `+`, as vendors leave it away. */
+/** Adds the `+` that some providers omit from phone numbers. */
 export const withPlus = (number: string): string => (/^[1-9]\d{6,14}$/.test(number) ? `+${number}` : number)

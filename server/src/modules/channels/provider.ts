@@ -7,96 +7,97 @@ import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 
-/** A finished message: whom it reaches, one line for lists, and what it says. */
+/** A rendered message with its recipient and a summary for listings. */
 export type Rendered = { channel: Channel; recipient: string; summary: string; content: Record<string, unknown> }
 
-/** A device that takes pushes. The token is a credential: it goes to the push service and nowhere else. */
+/** A device for push messages. The token is a credential that only the push service may get. */
 export type PushTarget = { device_id: string; os: string | null; token: string }
 
-/** A finished message on its way out. */
+/** A message to send. */
 export type Outgoing = Rendered & {
   id: MessageId
-  /** The same at every attempt of this message, and no other's: vendors that know idempotency keys get it. At most 64 of `[A-Za-z0-9_-]`. */
+  /** A unique key, the same for every attempt, for providers with idempotency keys. At most 64 characters of `[A-Za-z0-9_-]`. */
   key: string
-  /** Headers of a mail beyond what its content says, such as `List-Unsubscribe`. */
+  /** Additional headers of an email, such as `List-Unsubscribe`. */
   headers: Record<string, string>
-  /** The person's devices; for pushes only. */
+  /** The devices of the user; for push messages only. */
   devices: PushTarget[]
 }
 
-/** What became of a handover. Whatever a provider answers is one of these; `send` never throws. */
+/** The response to an attempt. `send` returns one of these, and does not throw. */
 export type ProviderResponse =
   /**
-   * It is the provider's now. `delivered` says that it is known to have arrived; otherwise a report may follow, under `reference`.
-   * A `capture` or `inbox` copy is stored in the transaction that settles the message. `deadTokens` are those of devices that are gone.
+   * The provider has accepted the message. If it is not known to be `delivered` yet, a report with `reference` may follow. The
+   * transaction that records the result stores `sandbox` as a sandbox message, and `inbox` as an inbox message. `deadTokens` are
+   * device tokens that are no longer valid.
    */
-  | { is: 'accepted'; delivered: boolean; reference?: string; capture?: Rendered; inbox?: Rendered; deadTokens?: string[] }
-  /** It never will be. `bounced` says that the address is at fault, and is to get nothing more. */
+  | { is: 'accepted'; delivered: boolean; reference?: string; sandbox?: Rendered; inbox?: Rendered; deadTokens?: string[] }
+  /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed. */
   | { is: 'rejected'; reason: string; code?: string; bounced?: true; deadTokens?: string[] }
-  /** Not now: try again, at `retryAt` when the provider says so. */
+  /** Try again later, at `retryAt` if it is set. */
   | { is: 'deferred'; reason: string; code?: string; retryAt?: Date }
-  /** The vendor may have it or not: the connection broke after everything was sent. Never sent again blindly. */
+  /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
   | { is: 'uncertain'; reason: string }
 
-/** All that a provider may reach, and where its vendor reports to: without a query, so that one may be added. */
+/** The infrastructure that a provider can use, and the URL for its callbacks, which has no query. */
 export type ProviderTools = { fetch: SafeFetch; smtp: SmtpRelays; clock: Clock; baseUrl: string; callbackUrl: string }
 
-/** What a vendor tells us later of a message, or a person of themselves. */
+/** A delivery report of a provider, or a message that a user sent. */
 export type Report = {
-  /** `bounced` is for good and of the address; `failed` is for good; `delayed` is for information. `received` is a message from a person. */
+  /** `bounced`: the address is invalid. `failed`: a permanent failure. `delayed`: information only. `received`: a message from a user. */
   what: 'delivered' | 'bounced' | 'failed' | 'complained' | 'unsubscribed' | 'delayed' | 'received'
-  /** Our id, when the vendor gives it back; otherwise the vendor's own. */
+  /** Our message id, if the provider returns it. Otherwise `reference` is the provider’s id. */
   messageId?: MessageId
   reference?: string
   at: Date
-  /** The address or number that it is about; of a received message, the sender's. */
+  /** The recipient’s address or number, or for a received message the sender’s. */
   address?: string
   code?: string
   diagnostic?: string
-  /** Of a received message: what it says. */
+  /** The text of a received message. */
   text?: string
 }
 
-/** A vendor's call as it came. */
+/** A provider callback, before it is verified. */
 export type Callback = {
   headers: IncomingHttpHeaders
   query: URLSearchParams
   body: Buffer
-  /** The whole address that was called. */
+  /** The full URL. */
   url: string
 }
 
 /**
- * What it said; `reply` when the vendor expects other than an empty 204, `answer` when it takes words for the person who wrote
- * as the reply to this very call. Or that its signature does not verify.
+ * The reports of a callback, or `unverified` if its signature is invalid. `reply` is set if the provider expects something else than
+ * an empty 204. `answer` is set if the reply to this call can contain a text message to the user.
  */
 export type CallbackReading =
   | { is: 'read'; reports: Report[]; reply?: PublicReply; answer?: (text: string) => PublicReply }
   | { is: 'unverified' }
 
-/** Somebody who carries messages. */
+/** A kind of provider. */
 export type Provider<S extends TSchema = TSchema> = {
   label: string
   channels: readonly Channel[]
-  /** What has to be configured, with a `title` each; secrets are `writeOnly`. An `Exact` object. */
+  /** The schema of the settings, an `Exact` object. Each setting has a `title`; secrets are `writeOnly`. */
   settings: S
-  /** Rules about the values together. */
+  /** Checks rules that involve several settings. */
   check?(settings: Static<S>): { param: string; message: string }[]
-  /** May a handover that was begun be repeated, because nothing leaves the database before it is settled? */
+  /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the vendor carry out a handover with the same `key` once? Then one in doubt is repeated. */
+  /** Does the provider accept an attempt with the same `key` only once? If so, an uncertain attempt is repeated. */
   idempotent: boolean
-  /** How many handovers of one process are under way at once. */
+  /** How many attempts each process makes at the same time. */
   atOnce: number
   send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>
-  /** Do the settings work? Sends nothing to anybody. Never throws. */
+  /** Tests the settings without sending a message. Does not throw. */
   test(settings: Static<S>, outside: ProviderTools): Promise<{ works: true } | { works: false; message: string }>
-  /** Reads the vendor's callbacks; absent when it makes none. */
+  /** Verifies and reads callbacks; absent for providers without callbacks. */
   read?(settings: Static<S>, callback: Callback, outside: ProviderTools): Promise<CallbackReading>
 }
 
 /** Declares a provider. */
 export const provider = <S extends TSchema>(definition: Provider<S>): Provider => definition as unknown as Provider
 
-/** What of a message may be kept: tokens of devices are credentials and stay outside. */
+/** The part of a message that may be stored, without device tokens. */
 export const rendered = ({ channel, recipient, summary, content }: Outgoing): Rendered => ({ channel, recipient, summary, content })

@@ -36,7 +36,7 @@ const message: Outgoing = {
 }
 
 describe('a provider', () => {
-  test('is read back without its secrets, which are named', async () => {
+  test('is returned without its secrets, but with their names', async () => {
     await using w = await world()
     const reply = await w.post(PATH, { ...resend, rate: { limit: 10, interval_seconds: 1 } })
     const { id } = reply.body
@@ -65,7 +65,7 @@ describe('a provider', () => {
     expect(JSON.stringify(stored)).not.toContain('re_secret')
   })
 
-  test('keeps the secrets that a change does not send, and forgets those that are null', async () => {
+  test('keeps secrets that a change does not contain, and deletes those that are null', async () => {
     await using w = await world()
     const { id } = await made(w, { ...resend, settings: { ...resend.settings, webhook_secret: 'whsec_MTIzNDU2Nzg5MDEyMzQ1Ng==' } })
     w.advance('1 hour')
@@ -93,7 +93,7 @@ describe('a provider', () => {
     },
   )
 
-  test('with a new secret was changed, though nothing of it shows', async () => {
+  test('with a new secret has a new `updated_at`', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     w.advance('1 hour')
@@ -101,20 +101,20 @@ describe('a provider', () => {
   })
 
   test.each<[string, object, string, string]>([
-    ['a kind that there is not', { ...resend, kind: 'pigeon' }, 'parameter_invalid_format', 'kind'],
-    ['a channel that it does not carry', { ...resend, channel: 'text' }, 'validation_failed', 'channel'],
-    ['a setting that is missing', { ...resend, settings: {} }, 'parameter_missing', 'settings.api_key'],
-    ['a setting that there is not', { ...resend, settings: { ...resend.settings, key: 'x' } }, 'parameter_unknown', 'settings.key'],
+    ['an unknown kind', { ...resend, kind: 'pigeon' }, 'parameter_invalid_format', 'kind'],
+    ['a channel that it does not support', { ...resend, channel: 'text' }, 'validation_failed', 'channel'],
+    ['a missing setting', { ...resend, settings: {} }, 'parameter_missing', 'settings.api_key'],
+    ['an unknown setting', { ...resend, settings: { ...resend.settings, key: 'x' } }, 'parameter_unknown', 'settings.key'],
     ['a setting of another type', { ...resend, settings: { api_key: 1 } }, 'parameter_invalid_format', 'settings.api_key'],
     ['an empty setting', { ...resend, settings: { api_key: ' ' } }, 'parameter_invalid_empty', 'settings.api_key'],
-    ['settings that are none', { ...resend, settings: [] }, 'parameter_invalid_format', 'settings'],
-    ['a port that is none', relay({ port: 0 }), 'validation_failed', 'settings.port'],
-    ['a host that is none', relay({ host: 'not a host' }), 'parameter_invalid_format', 'settings.host'],
-    ['half of a login', relay({ username: 'kim' }), 'validation_failed', 'settings.password'],
-    ['a sender that is none', relay({ default_from: 'Carillon' }), 'validation_failed', 'settings.default_from'],
+    ['settings that are not an object', { ...resend, settings: [] }, 'parameter_invalid_format', 'settings'],
+    ['an invalid port', relay({ port: 0 }), 'validation_failed', 'settings.port'],
+    ['an invalid host', relay({ host: 'not a host' }), 'parameter_invalid_format', 'settings.host'],
+    ['a user name without a password', relay({ username: 'kim' }), 'validation_failed', 'settings.password'],
+    ['an invalid sender', relay({ default_from: 'Carillon' }), 'validation_failed', 'settings.default_from'],
     ['a control character', relay({ default_from: 'a\u0001b@example.com' }), 'parameter_invalid_format', 'settings.default_from'],
-    ['a rate of nothing', { ...resend, rate: { limit: 0, interval_seconds: 1 } }, 'validation_failed', 'rate.limit'],
-    ['a name that is empty', { ...resend, name: '' }, 'parameter_invalid_empty', 'name'],
+    ['a rate of zero', { ...resend, rate: { limit: 0, interval_seconds: 1 } }, 'validation_failed', 'rate.limit'],
+    ['an empty name', { ...resend, name: '' }, 'parameter_invalid_empty', 'name'],
   ])('is refused with %s', async (_, body, code, param) => {
     await using w = await world()
     const reply = await w.post(PATH, body)
@@ -123,7 +123,7 @@ describe('a provider', () => {
     expect((await w.get(PATH)).body.results).toEqual([])
   })
 
-  test('is nobody else’s', async () => {
+  test('of another project does not exist', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     const { keys } = await w.other()
@@ -143,7 +143,7 @@ describe('the default of a channel', () => {
   const defaults = async (w: World) =>
     (await w.get(`${PATH}?direction=asc`)).body.results.map(({ is_default }: { is_default: boolean }) => is_default)
 
-  test('is its first provider, until another one takes it', async () => {
+  test('is its first provider, until another one is set', async () => {
     await using w = await world()
     await made(w, resend)
     const second = await made(w, relay())
@@ -156,7 +156,7 @@ describe('the default of a channel', () => {
     expect(await defaults(w)).toEqual([false, false, true, true])
   })
 
-  test('is one, however many are made the default at once', async () => {
+  test('is only one, even if several are set at the same time', async () => {
     await using w = await world()
     const replies = await Promise.all(Array.from({ length: 8 }, () => w.post(PATH, { ...resend, is_default: true })))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
@@ -166,7 +166,7 @@ describe('the default of a channel', () => {
     expect((await defaults(w)).filter(Boolean)).toHaveLength(1)
   })
 
-  test('may be given up', async () => {
+  test('can be removed', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     await w.patch(`${PATH}/${id}`, { is_default: false })
@@ -175,11 +175,11 @@ describe('the default of a channel', () => {
   })
 })
 
-describe('who carries a message', () => {
+describe('the provider of a message', () => {
   const connection = (w: World, channel: Channel, id: number | null): Promise<ProviderConnection> =>
     connectProvider(w.ctx, channel, id as ProviderId | null)
 
-  test('is the one that was named, else the default of the channel, else the sandbox', async () => {
+  test('is the given one, or else the default of the channel, or else the sandbox', async () => {
     await using w = await world()
     expect(await connection(w, 'email', null)).toMatchObject({ provider: 'sandbox', providerId: null, repeatable: true, rate: null })
     const first = await made(w, { ...resend, rate: { limit: 5, interval_seconds: 2 } })
@@ -204,14 +204,14 @@ describe('who carries a message', () => {
     expect(await connection(w, 'email', null)).toMatchObject({ provider: 'sandbox' })
   })
 
-  test('is nobody of another project', async () => {
+  test('is never one of another project', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     const other = await w.other()
     expect(await connectProvider(other.ctx, 'email', id)).toMatchObject({ provider: 'sandbox' })
   })
 
-  test('hands the message over with what it knows now', async () => {
+  test('sends with its current settings', async () => {
     await using w = await world({ own: true })
     await using server = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, authOptional: false })
     const { id } = await made(w, relay({ port: server.port, username: 'kim', password: 'wrong' }))
@@ -224,11 +224,11 @@ describe('who carries a message', () => {
     expect(text).toContain('app_messages_total{channel="email",provider="smtp",outcome="accepted"} 1')
   })
 
-  test('keeps messages waiting when its secrets cannot be opened', async () => {
+  test('defers messages if its secrets cannot be decrypted', async () => {
     await using w = await world()
     const { id } = await made(w, resend)
     const ctx = { ...w.ctx, secrets: createSecrets([`other:${Buffer.alloc(32, 8).toString('base64')}`]) }
-    // Opened secrets are kept by what is sealed: this one was never opened.
+    // Decrypted secrets are cached by their ciphertext, so this uses one that was never decrypted.
     await w.patch(`${PATH}/${id}`, { settings: { api_key: 're_never_opened' } })
     const lost = await connectProvider(ctx, 'email', null)
     expect((await lost.send(message)).outcome).toMatchObject({ is: 'deferred', code: 'secrets' })
@@ -246,11 +246,11 @@ describe('who carries a message', () => {
   })
 })
 
-describe('trying a provider out', () => {
+describe('a provider test', () => {
   test.each<[string, object, object]>([
     ['the right password', { username: 'kim', password: 'secret' }, { works: true }],
     ['a wrong password', { username: 'kim', password: 'wrong' }, { works: false, message: 'The relay replied: 535 5.7.8 Wrong password' }],
-  ])('tells whether it works, with %s', async (_, login, expected) => {
+  ])('reports if it works, with %s', async (_, login, expected) => {
     await using w = await world()
     await using server = await openRelay({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, authOptional: false })
     const { id } = await made(w, relay({ port: server.port, ...login }))
@@ -258,7 +258,7 @@ describe('trying a provider out', () => {
     expect(server.mails).toEqual([])
   })
 
-  test('goes nowhere that may not be connected to', async () => {
+  test('applies the egress policy', async () => {
     await using w = await world()
     const { id } = await made(w, relay({ host: '10.0.0.1' }))
     expect((await w.post(`${PATH}/${id}/test`)).body).toEqual({
@@ -268,7 +268,7 @@ describe('trying a provider out', () => {
   })
 })
 
-test('the kinds of provider describe themselves: secrets are write-only, and our own keywords stay at home', async () => {
+test('the schemas of settings have write-only secrets and none of our own keywords', async () => {
   await using w = await world()
   const { results } = (await w.get(`${PATH}/meta`)).body
   expect(results.map(({ name }: { name: string }) => name)).toContain('sandbox')
@@ -285,7 +285,7 @@ test('the kinds of provider describe themselves: secrets are write-only, and our
   expect(JSON.stringify(results)).not.toMatch(/"(trim|notBlank|problem)"/)
 })
 
-describe('what a vendor reports', () => {
+describe('a provider callback', () => {
   const secret = Buffer.from('a secret of the webhook')
   const body = JSON.stringify({
     type: 'email.delivered',
@@ -300,13 +300,13 @@ describe('what a vendor reports', () => {
   const call = (w: World, path: string, headers: Record<string, string>, method = 'POST') =>
     w.request(method, path, undefined, { key: null, headers, ...(method === 'POST' && { raw: body }) })
 
-  /** A provider, and what was heard of it. */
+  /** Creates a provider, and records the reports. */
   async function configured(w: World) {
     const { id } = await made(w, { ...resend, settings: { ...resend.settings, webhook_secret: `whsec_${secret.toString('base64')}` } })
     return { id, path: `/callbacks/providers/${id}` }
   }
 
-  test('is taken from whoever can prove to be the vendor, and from nobody else', async () => {
+  test('is only accepted with a valid signature', async () => {
     await using w = await world()
     const { path } = await configured(w)
     expect((await call(w, path, signed(w.clock.now()))).status).toBe(204)
@@ -315,13 +315,13 @@ describe('what a vendor reports', () => {
     expect((await call(w, path, signed(w.clock.now()), 'GET')).body).toMatchObject({ code: 'webhook_signature_invalid' })
   })
 
-  test.each(['999999', '0', 'x'])('is not taken for the provider %s', async (id) => {
+  test.each(['999999', '0', 'x'])('is refused for the provider %s', async (id) => {
     await using w = await world()
     const { status } = await call(w, `/callbacks/providers/${id}`, signed(w.clock.now()))
     expect(status).toBe(id === 'x' ? 400 : 404)
   })
 
-  test('is not taken for one that was deleted, or that makes no reports', async () => {
+  test('is refused for a provider that was deleted or has no callbacks', async () => {
     await using w = await world()
     const { id, path } = await configured(w)
     const mute = await made(w, relay())
@@ -331,7 +331,7 @@ describe('what a vendor reports', () => {
     expect((await call(w, path, signed(w.clock.now()))).status).toBe(404)
   })
 
-  test('is heard in the project of the provider', async () => {
+  test('is handled in the project of the provider', async () => {
     await using w = await world()
     const { id, path } = await configured(w)
     const rest = { query: new URLSearchParams(), url: path, method: 'POST', address: '192.0.2.1', requestId: 'req_1' }

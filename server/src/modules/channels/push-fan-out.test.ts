@@ -1,4 +1,4 @@
-/** People have an iPhone and a browser: a push goes to both, by whoever reaches each. */
+/** Users can have an iPhone and a browser. A push message goes to both, each over its push service. */
 import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
@@ -16,7 +16,7 @@ const pushed = (devices: PushTarget[]): Outgoing => ({
   devices,
 })
 
-/** Providers for iPhones and for browsers, both led to a receiver here; the first is the default. */
+/** Creates providers for iPhones and for browsers, which send to a receiver. The first is the default. */
 async function services(w: World, url: string): Promise<PushTarget[]> {
   const { host } = new URL(url)
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -50,7 +50,7 @@ async function services(w: World, url: string): Promise<PushTarget[]> {
   ]
 }
 
-test('every device gets it, and one that gets it is enough', async () => {
+test('every device gets the message, and one success is enough', async () => {
   await using w = await world()
   const receiver = await w.receiver()
   const devices = await services(w, receiver.url)
@@ -65,7 +65,7 @@ test('every device gets it, and one that gets it is enough', async () => {
   expect((await connection.send(pushed([]))).outcome).toMatchObject({ is: 'rejected', reason: 'no_push_device' })
 })
 
-test('a campaign that names its provider goes by that one alone', async () => {
+test('a campaign with a provider only uses that one', async () => {
   await using w = await world()
   const receiver = await w.receiver()
   const devices = await services(w, receiver.url)

@@ -1,4 +1,4 @@
-/** The push services as they are: HTTP/2 over TLS, tokens that verify, payloads that only the browser can read. */
+/** The protocols of push services: HTTP/2 over TLS, signed tokens, and payloads that only the browser can decrypt. */
 import { createECDH, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders } from 'node:http2'
 import { createRequire } from 'node:module'
@@ -27,7 +27,7 @@ let seen: Seen[]
 let connections: number
 let answer: (seen: Seen) => Answer
 
-/** A service on loopback that speaks nothing but HTTP/2; the hosts of Google lead to it as well. */
+/** A push service on loopback that only supports HTTP/2. Requests to hosts of Google go to it too. */
 beforeEach(async () => {
   closing = new AsyncDisposableStack()
   clock = createTestClock()
@@ -79,7 +79,7 @@ describe('APNs', () => {
   })
   const tokensSeen = () => [...new Set(seen.map(({ headers }) => String(headers.authorization)))]
 
-  test('is spoken to over one HTTP/2 connection, with a token that verifies', async () => {
+  test('gets requests over one HTTP/2 connection, with a valid token', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, n) => apns.send(settings('KEY0000001'), message([phone, tablet], `k-${n}`), outside)))
     expect(seen).toHaveLength(20)
     expect(new Set(seen.map(({ version }) => version))).toEqual(new Set(['2.0']))
@@ -94,7 +94,7 @@ describe('APNs', () => {
     })
   })
 
-  test('sees one token for fifty minutes, then another, and another at once when the old one has expired', async () => {
+  test('gets the same token for fifty minutes, and another at once after one has expired', async () => {
     const send = () => apns.send(settings('KEY0000002'), message([phone]), outside)
     await send()
     clock.advance('49 minutes')
@@ -110,7 +110,7 @@ describe('APNs', () => {
     expect(tokensSeen()).toHaveLength(3)
   })
 
-  test('sees the same id at every attempt of a message to a device, and no other’s', async () => {
+  test('gets the same unique id for every attempt of a message to a device', async () => {
     for (const key of ['k-1', 'k-1', 'k-2']) await apns.send(settings('KEY0000003'), message([phone, tablet], key), outside)
     const ids = Map.groupBy(seen, ({ headers }) => String(headers['apns-id']))
     const meant = [...ids.values()].map((same) => same.map(({ path, headers }) => `${headers['apns-collapse-id']} ${path.slice(-2)}`))
@@ -119,7 +119,7 @@ describe('APNs', () => {
     expect(seen.map(({ headers }) => headers['apns-collapse-id'])).toEqual(['k-1', 'k-1', 'k-1', 'k-1', 'k-2', 'k-2'])
   })
 
-  test('one device that is gone does not keep the message from the other', async () => {
+  test('the message reaches one device if the other no longer exists', async () => {
     answer = ({ path }) => (path.endsWith(phone.token) ? { status: 410, body: '{"reason":"Unregistered"}' } : { status: 200 })
     expect(await apns.send(settings('KEY0000004'), message([phone, tablet]), outside)).toEqual({
       is: 'accepted',
@@ -146,7 +146,7 @@ describe('FCM', () => {
       ? { status: 200, body: JSON.stringify({ access_token: `t${asked().length}`, expires_in: 3600 }) }
       : { status: 200, body: '{"name":"projects/shop-1/messages/1"}' }
 
-  test('gets an access token for an assertion that verifies', async () => {
+  test('issues an access token for a valid assertion', async () => {
     answer = issue
     expect(await fcm.send(settings('one'), message([pixel]), outside)).toMatchObject({
       is: 'accepted',
@@ -168,7 +168,7 @@ describe('FCM', () => {
     })
   })
 
-  test('many at once share a token, until it ends or is refused', async () => {
+  test('simultaneous requests share a token until it expires or is refused', async () => {
     answer = issue
     const send = () => fcm.send(settings('two'), message([pixel]), outside)
     await Promise.all([send(), send(), send()])
@@ -188,7 +188,7 @@ describe('FCM', () => {
 })
 
 describe('Web Push', () => {
-  // http_ece, which encrypts inside web-push, has no types.
+  // http_ece, which web-push uses for encryption, has no types.
   const ece = createRequire(import.meta.url)('http_ece') as { decrypt(data: Buffer, options: object): Buffer }
   const vapid = library.generateVAPIDKeys()
   const settings = { subject: 'mailto:push@example.com', public_key: vapid.publicKey, private_key: vapid.privateKey }
@@ -201,7 +201,7 @@ describe('Web Push', () => {
     return { keys, auth, device: { device_id: path, os: 'web', token } }
   }
 
-  test('only the browser can read what is sent', async () => {
+  test('only the browser can decrypt the message', async () => {
     const { keys, auth, device } = browser()
     answer = () => ({ status: 201, headers: { location: '/message/1' } })
     expect(await webPush.send(settings, message([device]), outside)).toEqual({ is: 'accepted', delivered: false, reference: '/message/1' })
@@ -213,7 +213,7 @@ describe('Web Push', () => {
     expect(() => ece.decrypt(body, { ...options, privateKey: browser().keys })).toThrow()
   })
 
-  test('the push service knows who sends, by a token for it alone', async () => {
+  test('the push service gets a token that is only for it', async () => {
     await webPush.send(settings, message([browser().device]), outside)
     const [, token = '', key = ''] = /^vapid t=(.+), k=(.+)$/.exec(String(seen[0]?.headers.authorization)) ?? []
     expect(key).toBe(vapid.publicKey)
@@ -223,7 +223,7 @@ describe('Web Push', () => {
     expect(payload).toMatchObject({ aud: origin, sub: 'mailto:push@example.com' })
   })
 
-  test('a repetition replaces what waits, and nothing else', async () => {
+  test('a repeated message replaces only the pending one', async () => {
     const { device } = browser()
     for (const key of ['k-1', 'k-1', 'k-2']) await webPush.send(settings, message([device], key), outside)
     const topics = seen.map(({ headers }) => String(headers.topic))
@@ -232,7 +232,7 @@ describe('Web Push', () => {
     expect(topics[2]).not.toBe(topics[0])
   })
 
-  test('an endpoint inside of our own network is not called, and forgotten', async () => {
+  test('an endpoint with a private address is not called, and its token is dead', async () => {
     const { device } = browser()
     const token = device.token.replace(origin, 'https://10.0.0.1')
     expect(await webPush.send(settings, message([{ ...device, token }]), outside)).toEqual({
@@ -252,10 +252,10 @@ describe('Web Push', () => {
 })
 
 test.each([
-  ['no PEM', { private_key: 'x' }, 'private_key'],
+  ['a key that is not PEM', { private_key: 'x' }, 'private_key'],
   ['a key on another curve', { private_key: pem('secp384r1') }, 'private_key'],
   ['a host with a path', { private_key: pem('P-256'), host: 'https://example.com/' }, 'host'],
-  ['a host that is none', { private_key: pem('P-256'), host: 'a:b:c' }, 'host'],
+  ['an invalid host', { private_key: pem('P-256'), host: 'a:b:c' }, 'host'],
 ])('APNs with %s is refused', (_, change, param) => {
   const settings = { team_id: 'TEAM000001', key_id: 'KEY0000001', bundle_id: 'a', ...change }
   expect(apns.check?.(settings)).toMatchObject([{ param }])

@@ -5,14 +5,14 @@ import { channel, filledOnly, nameOf, summarise } from './channel.ts'
 const PushContent = Exact({
   title: Type.String(),
   body: Type.String(),
-  url: Type.Optional(Type.String({ description: 'What opens when it is tapped.' })),
+  url: Type.Optional(Type.String({ description: 'URL that opens when it is tapped.' })),
   topic: Type.Optional(Type.String()),
-  custom: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Members for the app.' })),
+  custom: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Additional data for the app.' })),
 })
 
 export type PushContent = Static<typeof PushContent>
 
-/** Reaches a person's devices. Their tokens are credentials: the message names the person instead. */
+/** Push messages to the devices of a user. The recipient is the user’s id, because device tokens are credentials. */
 export const push = channel({
   content: PushContent,
   compose({ title, body, url, topic, custom }: PushContent, contact) {

@@ -1,4 +1,4 @@
-/** What providers report by calling back. */
+/** Provider callbacks. */
 
 import type { PublicReply, PublicRequest } from '../../infra/http/public-page.ts'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'

@@ -1,10 +1,10 @@
-/** Calls as Amazon SNS makes and signs them, for the recording of SES. */
+/** Signed requests of Amazon SNS, for the recording of SES. */
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { RecordedCall, RecordedReply } from './recording.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:ses-events'
 
-/** Made for this file: a certificate as SNS has one, and the key to it. */
+/** A certificate like that of SNS, and its key. They were created for this file. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIDGzCCAgOgAwIBAgIUVTDYCqTP3UrsNeuyh4ULTOocC70wDQYJKoZIhvcNAQEL
 BQAwHDEaMBgGA1UEAwwRc25zLmFtYXpvbmF3cy5jb20wIBcNMjYxMTIxMTY0NTE5
@@ -53,20 +53,20 @@ o4WQPZpemnZYEz/pXBMiz9TcvS558T7z6KhpIa0BsF4xa3Tp5SB/TKivZCSnIQTS
 mVTUxKX/7RRSsY8TMQDaqzis
 -----END PRIVATE KEY-----`
 
-/** Somebody else's key. */
+/** A key that does not belong to SNS. */
 export const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 
-/** Certificates are kept by their address: every call comes with one of its own. */
+/** Certificates are cached by URL, so each call has its own. */
 let calls = 0
 const certificateUrl = () => `https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-${++calls}.pem`
-/** What SNS answers when it is asked for its certificate. */
+/** The response with the certificate. */
 export const withCertificate: RecordedReply[] = [{ status: 200, body: CERTIFICATE }]
 
 const SIGNED = ['Message', 'MessageId', 'SubscribeURL', 'Subject', 'Timestamp', 'Token', 'TopicArn', 'Type']
 
 type Signing = { version?: string; key?: string | KeyObject; topic?: string }
 
-/** Signed as SNS signs: names and values in order, each on its line. */
+/** Signed as by SNS: names and values in order, each on its own line. */
 export function signed(
   now: Date,
   members: Record<string, string>,
@@ -88,7 +88,7 @@ export function signed(
   return { headers: { 'content-type': 'text/plain; charset=UTF-8' }, body: JSON.stringify({ ...notice, Signature }) }
 }
 
-/** The same call with other members, signed or not. */
+/** The call with other members and the old signature. */
 export const altered = ({ body = '', ...call }: RecordedCall, members: object): RecordedCall => ({
   ...call,
   body: JSON.stringify({ ...JSON.parse(body), ...members }),

@@ -22,20 +22,20 @@ test('every provider file is registered under its own name', () => {
 describe('providers', () => {
   const registered: [string, Provider][] = Object.entries(providers)
 
-  test('the sandbox takes the messages of every channel', () => expect(providers.sandbox.channels).toEqual(CHANNELS))
+  test('the sandbox supports every channel', () => expect(providers.sandbox.channels).toEqual(CHANNELS))
 
-  test.each(CHANNELS)('%s has one beside the sandbox', (channel) => {
+  test.each(CHANNELS)('%s has one besides the sandbox', (channel) => {
     expect(registered.filter(([name, { channels }]) => name !== 'sandbox' && channels.includes(channel))).not.toEqual([])
   })
 
-  test('only those may be repeated that send nothing out of the database', () => {
+  test('only those that do not leave the database are repeatable', () => {
     expect(registered.filter(([, { repeatable }]) => repeatable).map(([name]) => name)).toEqual(['discard', 'inbox', 'sandbox'])
   })
 
   test.each([
-    ['sandbox', providers.sandbox, 'capture'],
+    ['sandbox', providers.sandbox, 'sandbox'],
     ['inbox', providers.inbox, 'inbox'],
-  ])('what the %s keeps holds no token of a device', async (_, provider, member) => {
+  ])('the %s stores no device token', async (_, provider, member) => {
     const kept = { channel: 'in_app' as const, recipient: 'ana', summary: 'Hello', content: { title: 'Hello' } }
     const devices = [{ device_id: 'phone', os: 'iOS', token: 'secret' }]
     const message: Outgoing = { ...kept, id: 1 as MessageId, key: 'k', headers: { 'X-A': 'b' }, devices }

@@ -11,7 +11,7 @@ export const providerRoutes = [
   route({
     method: 'GET',
     path: '/api/client/providers/meta',
-    summary: 'List the kinds of provider, with the JSON Schema of the settings of each.',
+    summary: 'List the kinds of provider, with the JSON Schema of their settings.',
     access: { secret: 'admin' },
     reply: ProviderKinds,
     run: async () => providerKinds(),
@@ -28,8 +28,8 @@ export const providerRoutes = [
   route({
     method: 'POST',
     path: '/api/client/providers',
-    summary: 'Configure a provider.',
-    description: 'The first of a channel becomes its default. Until a channel has one, its messages go to the sandbox.',
+    summary: 'Create a provider.',
+    description: 'The first provider of a channel becomes its default. Without a provider, the messages of a channel go to the sandbox.',
     access: { secret: 'admin' },
     body: ProviderInput,
     reply: ConfiguredProvider,
@@ -49,8 +49,9 @@ export const providerRoutes = [
   route({
     method: 'PATCH',
     path: '/api/client/providers/{providerId}',
-    summary: 'Change a provider; only the members given change.',
-    description: 'Within `settings` too: secrets that are not sent are kept. Making it the default takes that from the other.',
+    summary: 'Change a provider.',
+    description:
+      'Settings that the request does not contain, such as secrets, stay unchanged. `is_default` replaces the previous default of the channel.',
     access: { secret: 'admin' },
     params,
     body: ProviderChanges,
@@ -62,7 +63,7 @@ export const providerRoutes = [
     path: '/api/client/providers/{providerId}',
     summary: 'Delete a provider.',
     description:
-      'Its secrets are gone at once. Campaigns that named it go to the default of their channel, and without one to the sandbox.',
+      'Its secrets are deleted at once. Campaigns that use it send with the default provider of their channel, or without one to the sandbox.',
     access: { secret: 'admin' },
     params,
     status: 204,
@@ -71,8 +72,8 @@ export const providerRoutes = [
   route({
     method: 'POST',
     path: '/api/client/providers/{providerId}/test',
-    summary: 'Try out whether a provider can be reached and takes the credentials.',
-    description: 'Nobody gets a message.',
+    summary: 'Test the connection and the credentials of a provider.',
+    description: 'No message is sent.',
     access: { secret: 'admin' },
     params,
     reply: ProviderTest,

@@ -6,18 +6,18 @@ import { PROVIDER_NAMES } from './registry.ts'
 const RATE_LIMIT_MAX = 1_000_000
 const RATE_INTERVAL_S_MAX = 86_400
 
-const Kind = OneOf(PROVIDER_NAMES, { description: 'Who carries the messages; `GET /api/client/providers/meta` describes each.' })
+const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /api/client/providers/meta` describes them.' })
 const Channel = OneOf(CHANNELS)
 const IsDefault = Type.Boolean({
   description:
-    'Carries the messages of its channel unless a campaign says otherwise. The first provider of a channel becomes it by itself.',
+    'Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default.',
 })
 const Rate = Exact(
   {
     limit: Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX }),
     interval_seconds: Type.Integer({ minimum: 1, maximum: RATE_INTERVAL_S_MAX }),
   },
-  { description: 'How many messages may be handed over in each interval, by all processes together.' },
+  { description: 'The highest number of attempts per interval, over all processes.' },
 )
 const Settings = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
 
@@ -25,7 +25,7 @@ export const ProviderInput = Exact({
   name: Name(),
   kind: Kind,
   channel: Channel,
-  settings: Settings('What this kind of provider needs, by its own schema. Secrets are sealed and never shown again.'),
+  settings: Settings('The settings of this kind of provider, by its own schema. Secrets are encrypted and never shown.'),
   is_default: Type.Optional(IsDefault),
   rate: Type.Optional(Nullable(Rate)),
 })
@@ -33,7 +33,7 @@ export type ProviderInput = Static<typeof ProviderInput>
 
 export const ProviderChanges = Changes({
   name: Name(),
-  settings: Settings('Only the members given change, so that secrets need not be sent again; null removes one.'),
+  settings: Settings('The settings to change. Others stay unchanged, so secrets need not be sent again. Null removes a setting.'),
   is_default: IsDefault,
   rate: Nullable(Rate),
 })
@@ -45,7 +45,7 @@ const members = {
   name: Type.String(),
   kind: Kind,
   channel: Channel,
-  settings: Settings('Without secrets.'),
+  settings: Settings('The settings without secrets.'),
   is_default: IsDefault,
 }
 
@@ -60,12 +60,14 @@ export const ProviderRow = Type.Object({
 })
 export type ProviderRow = Static<typeof ProviderRow>
 
-/** A provider as it is read. */
+/** A provider in replies. */
 export const ConfiguredProvider = Exact({
   ...members,
   has_secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are set.' }),
   rate: Nullable(Rate),
-  callback_url: Nullable(Type.String({ description: 'Where the vendor is to send its reports; null when this kind makes none.' })),
+  callback_url: Nullable(
+    Type.String({ description: 'The URL to which the provider must send its reports; null for kinds without reports.' }),
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -75,7 +77,7 @@ export const ConfiguredProviders = Page(ConfiguredProvider)
 
 export const ProviderTest = Exact({
   works: Type.Boolean(),
-  message: Type.Optional(Type.String({ description: 'Why it does not, for whoever configures it.' })),
+  message: Type.Optional(Type.String({ description: 'The reason if it does not work.' })),
 })
 export type ProviderTest = Static<typeof ProviderTest>
 
@@ -86,7 +88,7 @@ export const ProviderKinds = Exact({
       label: Type.String(),
       channels: Type.Array(Channel),
       settings: Settings('JSON Schema of the settings; secrets are `writeOnly`.'),
-      has_callbacks: Type.Boolean({ description: 'Does the vendor report back?' }),
+      has_callbacks: Type.Boolean({ description: 'Whether the provider sends reports.' }),
     }),
   ),
 })

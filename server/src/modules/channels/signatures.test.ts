@@ -1,4 +1,4 @@
-/** Signatures that the vendors themselves publish, so that what is verified is theirs and not what we made of it. */
+/** Example signatures that providers publish, so that the tests do not depend on our own signing code. */
 import { expect, test } from 'vitest'
 import { createTestClock } from '../../../test/test-clock.ts'
 import type { Callback, ProviderTools } from './provider.ts'

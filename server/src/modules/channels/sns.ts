@@ -1,15 +1,15 @@
-/** Calls of Amazon SNS, which carries the reports of SES: is one genuine, and what does it say? */
+/** Verifies and reads requests of Amazon SNS, which delivers the reports of SES. */
 import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Callback, ProviderTools } from './provider.ts'
 import * as providerHttp from './provider-http.ts'
 
-/** SNS repeats what was not taken for six hours. */
+/** SNS retries for six hours. */
 const AGE_MS_MAX = 12 * 3_600_000
 const CERTIFICATES_MAX = 50
 const CERTIFICATE_BYTES_MAX = 16_384
 
-/** What is signed, in this order; those that are absent are left out. */
+/** The signed members, in order; those that are missing are left out. */
 const SIGNED: Record<string, string[]> = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
@@ -17,12 +17,12 @@ const SIGNED: Record<string, string[]> = {
 }
 const DIGESTS: Record<string, string> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }
 
-/** A genuine call. */
+/** A verified request. */
 export type Notice = { type: string; message: string; subscribeUrl: string }
 
 /**
- * The call, if it is about the topic and signed by SNS not long ago. The certificate is fetched from SNS itself, so that TLS
- * vouches for it, and kept, for its address names its content.
+ * Returns the request if it is about the topic and SNS signed it recently. The certificate is fetched from SNS over TLS, and cached
+ * by its URL, which identifies its content.
  */
 export async function readNotice(
   topic: string,
@@ -52,7 +52,7 @@ export async function readNotice(
   return verifier.verify(certificate.publicKey, Signature, 'base64') ? { type: Type, message: Message, subscribeUrl: SubscribeURL } : null
 }
 
-/** Agrees to get notices from now on. Answers whether SNS has heard it. */
+/** Confirms the subscription to the topic. Returns whether it succeeded. */
 export async function confirm({ subscribeUrl }: Notice, { fetch }: Pick<ProviderTools, 'fetch'>): Promise<boolean> {
   if (!isOfSns(subscribeUrl)) return false
   const response = await providerHttp.callProvider({ fetch }, { method: 'GET', url: subscribeUrl })
@@ -62,7 +62,7 @@ export async function confirm({ subscribeUrl }: Notice, { fetch }: Pick<Provider
 const texts = (json: providerHttp.Json): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(json).filter(([, value]) => typeof value === 'string')) as Record<string, string>
 
-/** Anybody can sign with a certificate of their own: only one that lies with SNS counts. */
+/** Is this a URL of SNS? Without this check, a request could be signed with any certificate. */
 function isOfSns(address: string): boolean {
   if (!URL.canParse(address)) return false
   const { protocol, host, username, password } = new URL(address)

@@ -17,7 +17,7 @@ export const webhook = channel({
   content: WebhookContent,
   compose({ method = 'POST', endpoint, headers = {}, body }: WebhookTemplate) {
     const address = endpoint.trim()
-    if (!isWebUrl(address)) return { problem: 'The endpoint did not become a URL that starts with https:// or http://.' }
+    if (!isWebUrl(address)) return { problem: 'The rendered endpoint is not a URL that starts with https:// or http://.' }
     const lines = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, oneLine(value)]))
     const content = { method, endpoint: address, headers: lines, ...(body !== undefined && { body }) }
     return { recipient: address, summary: summarise(`${method} ${address}`), content }

@@ -12,24 +12,24 @@ const Settings = Exact({
   team_id: Line(10, { title: 'Team ID', pattern: '^[A-Z0-9]{10}$' }),
   key_id: Line(10, { title: 'Key ID', pattern: '^[A-Z0-9]{10}$' }),
   private_key: Line(4096, { title: 'Private key', writeOnly: true, description: 'The content of the .p8 file.' }),
-  bundle_id: Line(155, { title: 'Bundle ID', description: 'Of the app; it is the topic of its pushes.' }),
+  bundle_id: Line(155, { title: 'Bundle ID', description: 'The bundle ID of the app, which is the topic of its push messages.' }),
   environment: Type.Optional(OneOf(['production', 'sandbox'], { title: 'Environment', default: 'production' })),
   host: Type.Optional(
-    Line(260, { title: 'Host', format: 'no-control', description: 'Instead of the one of Apple, with a port if need be.' }),
+    Line(260, { title: 'Host', format: 'no-control', description: 'A host to use instead of Apple’s, with a port if needed.' }),
   ),
 })
 type Settings = Static<typeof Settings>
 
 const HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.apple.com' }
 
-/** Apple wants a token that is at most an hour old, and no new one within twenty minutes. */
+/** Apple accepts tokens for an hour, and requires at least twenty minutes between new ones. */
 const TOKEN_MS = 50 * 60_000
 const tokens = cacheAccessTokens()
 
-/** A token of the right form that no device has. */
-const NOBODY = '0'.repeat(64)
+/** A valid device token that does not exist. */
+const UNKNOWN_TOKEN = '0'.repeat(64)
 
-/** The Apple Push Notification service, by a token that is signed with a key of the team. */
+/** The Apple Push Notification service, with tokens that are signed with a key of the team. */
 export const apns = provider({
   label: 'Apple push (APNs)',
   channels: ['push'],
@@ -40,19 +40,19 @@ export const apns = provider({
       : [{ param: 'private_key', message: 'Paste the whole .p8 file into `private_key`, with its first and last line.' }]),
     ...(host === undefined || isHost(host)
       ? []
-      : [{ param: 'host', message: 'Write `host` as a name or address, with `:port` if need be.' }]),
+      : [{ param: 'host', message: 'Write `host` as a host name or IP address, with `:port` if needed.' }]),
   ],
   repeatable: false,
   idempotent: false,
   atOnce: 50,
   send: (settings, message, outside) => pushTo('apns', message, (device) => sendTo(settings, device, message, outside)),
   async test(settings, outside) {
-    const request = { ...(await requestTo(settings, NOBODY, outside)), body: JSON.stringify({ aps: {} }) }
+    const request = { ...(await requestTo(settings, UNKNOWN_TOKEN, outside)), body: JSON.stringify({ aps: {} }) }
     const response = await providerHttp.callProvider(outside, request)
     if (response.is === 'failed') return { works: false, message: response.message }
-    // Who we are is looked at before whom we write to.
+    // Apple checks the credentials before the device token.
     const reason = reasonOf(response.body) ?? `status ${response.status}`
-    return reason === 'BadDeviceToken' ? { works: true } : { works: false, message: `Apple refuses the credentials: ${reason}.` }
+    return reason === 'BadDeviceToken' ? { works: true } : { works: false, message: `Apple refused the credentials: ${reason}.` }
   },
 })
 
@@ -72,7 +72,7 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
       if (status === 410 || reason === 'BadDeviceToken') return deadToken(device.token, reason ?? 'Unregistered')
       if (reason === undefined) return null
       if (reason === 'ExpiredProviderToken') tokens.forget(credentialsOf(settings))
-      // A key that was revoked is the account's trouble and no message's.
+      // A revoked key is a problem of the account, not of the message.
       if (reason.endsWith('ProviderToken')) return { is: 'deferred', reason, code: String(status) }
       return { ...providerHttp.byStatus(answer, outside.clock.now(), false), reason } as ProviderResponse
     },
@@ -98,13 +98,13 @@ const credentialsOf = ({ team_id, key_id, private_key }: Settings) => [team_id, 
 
 function signed({ team_id, key_id, private_key }: Settings, now: Date): Promise<string> {
   const key = keyOf(private_key)
-  if (!key) throw new Error('The private key was checked when it was saved.')
+  if (!key) throw new Error('The private key is invalid, although it was checked when it was saved.')
   return new SignJWT().setProtectedHeader({ alg: 'ES256', kid: key_id }).setIssuer(team_id).setIssuedAt(now).sign(key)
 }
 
 const isHost = (host: string) => URL.canParse(`https://${host}`) && new URL(`https://${host}`).host === host
 
-/** Null when it is no key on the curve P-256. */
+/** Null if it is not a key on the curve P-256. */
 function keyOf(pem: string) {
   try {
     const key = createPrivateKey(pem)
@@ -116,7 +116,7 @@ function keyOf(pem: string) {
 
 const reasonOf = (body: string) => providerHttp.textOf(providerHttp.jsonOf(body).reason)
 
-/** The same UUID at every attempt of one message to one device. */
+/** A UUID that is the same for every attempt to send a message to a device. */
 function idOf(key: string, { device_id }: PushTarget): string {
   const hex = createHash('sha256').update(`${key} ${device_id}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

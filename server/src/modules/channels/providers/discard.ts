@@ -1,7 +1,7 @@
 import { CHANNELS, Exact } from '../../../lib/shapes.ts'
 import { provider } from '../provider.ts'
 
-/** Takes everything and keeps nothing: for load tests, and for channels that a project wants to be silent. */
+/** Discards messages: for load tests, and for projects that do not want to use a channel. */
 export const discard = provider({
   label: 'Discard',
   channels: CHANNELS,

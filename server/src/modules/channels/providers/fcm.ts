@@ -9,7 +9,7 @@ import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
 
 const Settings = Exact({
-  service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, JSON.' }),
+  service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, which is JSON.' }),
 })
 type Settings = Static<typeof Settings>
 
@@ -17,12 +17,12 @@ type Account = { projectId: string; email: string; tokenUrl: string; key: KeyObj
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 const ASSERTION_S = 3600
-/** A token is given up before it ends, so that none dies on the way. */
+/** Tokens are replaced before they expire, so that none expires during a request. */
 const SPARE_S = 300
 
 const tokens = cacheAccessTokens<Extract<ProviderResponse, { is: 'deferred' }>>()
 
-/** Firebase Cloud Messaging, HTTP v1, as a service account. */
+/** Firebase Cloud Messaging (HTTP v1), with a service account. */
 export const fcm = provider({
   label: 'Firebase Cloud Messaging',
   channels: ['push'],
@@ -61,7 +61,7 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
   })
 }
 
-/** `tag` makes a repetition replace what it repeats. There is no `collapse_key`: of those a device may have four waiting. */
+/** With `tag`, a repeated message replaces the first. `collapse_key` is not used, because only four can be pending per device. */
 function messageOf({ key, content }: Outgoing) {
   const { title, body, url, topic, custom } = content as PushContent
   const data = Object.entries({ ...custom, url, topic }).filter(([, value]) => value !== undefined)
@@ -73,7 +73,7 @@ function messageOf({ key, content }: Outgoing) {
   }
 }
 
-/** The code of FCM among the details, or else the canonical one; and the words. Without a code, it was not FCM that answered. */
+/** The error code of FCM, or else the canonical one, and the message. Without a code, the response is not from FCM. */
 function errorOf(json: providerHttp.Json): { code: string | undefined; reason: string } {
   const { status, message, details } = providerHttp.asJson(json.error)
   const codes = (Array.isArray(details) ? details : []).map((detail) => providerHttp.textOf(providerHttp.asJson(detail).errorCode))
@@ -88,7 +88,7 @@ async function requestWith(
   outside: ProviderTools,
 ): Promise<Request | Extract<ProviderResponse, { is: 'deferred' }>> {
   const account = accountOf(service_account)
-  if (!account) throw new Error('The service account was checked when it was saved.')
+  if (!account) throw new Error('The service account is invalid, although it was checked when it was saved.')
   const now = outside.clock.now()
   const issued = await tokens.get([service_account], now, () => fetchToken(account, now, outside))
   if ('is' in issued) return issued
@@ -101,7 +101,7 @@ async function requestWith(
   }
 }
 
-/** An access token for a signed assertion (RFC 7523). Whatever goes wrong here, nothing was sent yet. */
+/** Fetches an access token for a signed assertion (RFC 7523). Failures are deferred, because the message was not sent yet. */
 async function fetchToken(
   { email, tokenUrl, key }: Account,
   now: Date,
@@ -127,16 +127,16 @@ async function fetchToken(
     const seconds = typeof expires_in === 'number' ? expires_in : ASSERTION_S
     return { token: access_token, forMs: Math.max(0, seconds - SPARE_S) * 1000 }
   }
-  const said = providerHttp.textOf(error_description) ?? providerHttp.textOf(error) ?? `status ${response.status}`
+  const detail = providerHttp.textOf(error_description) ?? providerHttp.textOf(error) ?? `status ${response.status}`
   return {
     is: 'deferred',
-    reason: `Google gives no access token: ${providerHttp.excerptOf(said).replace(/\.$/, '')}.`,
+    reason: `Google issued no access token: ${providerHttp.excerptOf(detail).replace(/\.$/, '')}.`,
     code: String(response.status),
     ...providerHttp.retryAt(response.headers, now),
   }
 }
 
-/** What is needed of a key file; null when something is missing. */
+/** The needed members of a key file; null if one is missing. */
 function accountOf(json: string): Account | null {
   const { project_id, client_email, private_key, token_uri } = providerHttp.jsonOf(json)
   if (typeof project_id !== 'string' || typeof client_email !== 'string' || typeof private_key !== 'string') return null

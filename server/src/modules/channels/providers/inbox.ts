@@ -1,7 +1,7 @@
 import { Exact } from '../../../lib/shapes.ts'
 import { provider, rendered } from '../provider.ts'
 
-/** Puts messages into the person's own inbox, from where apps fetch them. They never leave the database. */
+/** Stores messages in the user’s inbox, from which apps fetch them. They do not leave the database. */
 export const inbox = provider({
   label: 'In-app inbox',
   channels: ['in_app'],

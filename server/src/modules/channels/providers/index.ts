@@ -1,4 +1,4 @@
-/** The providers, under the names stored with messages. A name, once shipped, is never changed. */
+/** The kinds of provider. Their names are stored with messages, so they must never change after their release. */
 export { apns } from './apns.ts'
 export { discard } from './discard.ts'
 export { fcm } from './fcm.ts'

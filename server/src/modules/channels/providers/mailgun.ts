@@ -7,15 +7,15 @@ import { type ProviderResponse, provider, type Report } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
-  api_key: mail.Secret('API key', { description: 'A sending key of the domain is enough.' }),
+  api_key: mail.Secret('API key', { description: 'A sending key of the domain is sufficient.' }),
   domain: Line(253, { title: 'Domain', format: 'spf-domain' }),
   region: OneOf(['us', 'eu'], { title: 'Region' }),
-  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, no report is taken.' })),
+  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, reports are refused.' })),
   default_from: mail.DefaultFrom,
 })
 type Settings = Static<typeof Settings>
 
-/** Mailgun repeats what was not taken for eight hours, under the signature of the first time. */
+/** Mailgun retries for eight hours, with the signature of the first attempt. */
 const CALLBACK_AGE_MS_MAX = 9 * 3_600_000
 const MESSAGE_ID = 'carillon_message_id'
 
@@ -29,11 +29,11 @@ export const mailgun = provider({
   idempotent: false,
   atOnce: 20,
   async send(settings, message, outside) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
     return providerHttp.postMessage({
       outside,
-      request: { ...request(settings), body: String(new URLSearchParams(formOf(letter, message.id))) },
+      request: { ...request(settings), body: String(new URLSearchParams(formOf(email, message.id))) },
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(bare(json.id))
         const reason = providerHttp.textOf(json.message)
@@ -42,14 +42,13 @@ export const mailgun = provider({
       },
     })
   },
-  // A message without members is refused by what checks them, which comes after what checks the key and the domain.
+  // Mailgun checks the key and the domain before the parameters, so an empty message is refused with 400.
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, { ...request(settings), body: '' })
     if (response.is === 'failed') return { works: false, message: response.message }
     if (response.status === 400) return { works: true }
-    if (response.status === 404)
-      return { works: false, message: 'Mailgun does not know this domain in this region. Check `domain` and `region`.' }
-    return { works: false, message: `Mailgun answered with status ${response.status}. Check \`api_key\`.` }
+    if (response.status === 404) return { works: false, message: 'The domain does not exist in this region. Check `domain` and `region`.' }
+    return { works: false, message: `Mailgun responded with status ${response.status}. Check \`api_key\`.` }
   },
   async read({ signing_key }, callback, { clock }) {
     const now = clock.now()
@@ -65,11 +64,11 @@ const request = ({ api_key, domain, region }: Settings) => ({
   headers: { authorization: providerHttp.basic('api', api_key), 'content-type': 'application/x-www-form-urlencoded' },
 })
 
-function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number): [string, string][] {
-  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
+function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number): [string, string][] {
+  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.formatMailbox).join(', ')
   const members: [string, string][] = [
-    ['from', mail.inPlain(from)],
-    ['to', mail.inPlain(to)],
+    ['from', mail.formatMailbox(from)],
+    ['to', mail.formatMailbox(to)],
     ['cc', list(cc)],
     ['bcc', list(bcc)],
     ['subject', subject],
@@ -78,13 +77,13 @@ function formOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
     ['h:Reply-To', list(replyTo)],
     ...headers.map(([name, value]): [string, string] => [`h:${name}`, value]),
     [`v:${MESSAGE_ID}`, String(id)],
-    // Opens and clicks are ours to count.
+    // Carillon counts opens and clicks itself.
     ['o:tracking', 'no'],
   ]
   return members.filter(([name, value]) => value !== '' || name === 'subject')
 }
 
-/** An id without its brackets, as the reports write it. */
+/** An id without its brackets, as in the reports. */
 const bare = (id: unknown) => providerHttp.textOf(id)?.replace(/^<|>$/g, '')
 
 /** HMAC over a time and a random token. */

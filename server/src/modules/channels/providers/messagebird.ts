@@ -8,19 +8,19 @@ import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
   access_key: Line(128, { title: 'Access key', writeOnly: true }),
-  signing_key: Line(128, { title: 'Signing key', writeOnly: true, description: 'Reports are signed with it.' }),
+  signing_key: Line(128, { title: 'Signing key', writeOnly: true, description: 'The key with which reports are signed.' }),
   from: Line(17, { title: 'Originator', description: 'A number or an alphanumeric sender id.' }),
 })
 type Settings = Static<typeof Settings>
 
-/** Errors of a request: `9` no correct recipients, `25` not enough balance. */
+/** Error codes of requests: `9` no correct recipients, `25` not enough balance. */
 const BAD_RECIPIENT = '9'
 const NO_BALANCE = '25'
-/** Reported: `1` unknown subscriber, `5` unidentified subscriber. */
+/** Error codes of reports: `1` unknown subscriber, `5` unidentified subscriber. */
 const GONE = ['1', '5']
 const GONE_REASONS = ['unknown subscriber', 'incorrect number']
 
-const CLOCKS_DIFFER_S = 5
+const CLOCK_TOLERANCE_S = 5
 
 /** The SMS API of MessageBird. */
 export const messagebird = provider({
@@ -62,14 +62,14 @@ export const messagebird = provider({
 
 const authorised = ({ access_key }: Settings) => ({ authorization: `AccessKey ${access_key}` })
 
-/** A token in the header that carries the hashes of the address and of the body, if there is one. */
+/** Verifies the token in the header, which contains hashes of the URL and of the body, if there is one. */
 async function isGenuine({ signing_key }: Settings, callback: Callback, now: Date): Promise<boolean> {
   try {
     const { payload } = await jwtVerify(providerHttp.headerOf(callback, 'messagebird-signature-jwt') ?? '', Buffer.from(signing_key), {
       algorithms: ['HS256', 'HS384', 'HS512'],
       issuer: 'MessageBird',
       requiredClaims: ['nbf', 'exp'],
-      clockTolerance: CLOCKS_DIFFER_S,
+      clockTolerance: CLOCK_TOLERANCE_S,
       currentDate: now,
     })
     const isOfAddress = providerHttp.isSame(providerHttp.textOf(payload.url_hash) ?? '', hashOf(callback.url))
@@ -85,7 +85,7 @@ async function isGenuine({ signing_key }: Settings, callback: Callback, now: Dat
 
 const hashOf = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 
-/** Status reports come as a query, messages from people as a query, a form or JSON, as it was set up. */
+/** Reports arrive as a query. Messages from users arrive as a query, a form or JSON, depending on the configuration. */
 function valuesOf({ headers, query, body }: Callback): Record<string, string | undefined> {
   const text = body.toString('utf8')
   const isJson = headers['content-type']?.startsWith('application/json') ?? false
@@ -103,8 +103,8 @@ function reportsOf(values: Record<string, string | undefined>, now: Date): Repor
   const what = whatOf(status, code, statusReason)
   if (what === null) return []
   const at = providerHttp.instantOf(values.statusDatetime, now)
-  const said = { address: providerHttp.withPlus(recipient), reference, code, diagnostic: statusReason }
-  return [{ what, at, ...providerHttp.messageIdOf(values.reference), ...providerHttp.details(said) }]
+  const fields = { address: providerHttp.withPlus(recipient), reference, code, diagnostic: statusReason }
+  return [{ what, at, ...providerHttp.messageIdOf(values.reference), ...providerHttp.details(fields) }]
 }
 
 function whatOf(status: string | undefined, code = '', reason = ''): Report['what'] | null {

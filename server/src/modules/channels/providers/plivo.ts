@@ -14,7 +14,7 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
-/** `50` no valid destination, `70` permanently unavailable. `80`, for the time being, may pass. */
+/** `50` no valid destination, `70` permanently unavailable. `80` is only temporary. */
 const GONE = ['50', '70']
 
 /** The Message API of Plivo. */
@@ -23,7 +23,7 @@ export const plivo = provider({
   channels: ['text'],
   settings: Settings,
   check: ({ from, powerpack_uuid }) =>
-    (from === undefined) === (powerpack_uuid === undefined) ? [{ param: 'from', message: 'Give either `from` or `powerpack_uuid`.' }] : [],
+    (from === undefined) === (powerpack_uuid === undefined) ? [{ param: 'from', message: 'Set either `from` or `powerpack_uuid`.' }] : [],
   repeatable: false,
   idempotent: false,
   atOnce: 20,
@@ -38,7 +38,7 @@ export const plivo = provider({
       },
       read: ({ status, json }): ProviderResponse | null => {
         const reason = providerHttp.textOf(json.error) ?? ''
-        // An accepted request may name numbers that were left out of it; there is only one here.
+        // A successful response can list invalid numbers. This request has only one number.
         if (Array.isArray(json.invalid_number) && json.invalid_number.length > 0) {
           return { is: 'rejected', reason: reason || 'The destination number is not valid.', bounced: true }
         }
@@ -56,12 +56,12 @@ export const plivo = provider({
     const text = form.get('Text')
     if (text === null || form.has('Status')) return { is: 'read', reports: reportsOf(callback, form, now) }
     const [from, to] = [form.get('From') ?? '', form.get('To') ?? '']
-    const said = { address: providerHttp.withPlus(from), reference: form.get('MessageUUID') }
+    const fields = { address: providerHttp.withPlus(from), reference: form.get('MessageUUID') }
     return {
       is: 'read',
-      reports: [providerHttp.received(now, text, said)],
+      reports: [providerHttp.received(now, text, fields)],
       reply: xml(''),
-      answer: (words) => xml(words, { src: to, dst: from }),
+      answer: (text) => xml(text, { src: to, dst: from }),
     }
   },
 })
@@ -76,13 +76,13 @@ function bodyOf({ from, powerpack_uuid }: Settings, { id, content }: Outgoing, c
   return { ...sender, dst: to, text: body, url: `${callbackUrl}?message=${id}`, method: 'POST' }
 }
 
-/** Plivo has no numbers for what it refuses at once, only words. */
+/** Plivo has no error codes for refused requests, only messages. */
 const isAboutRecipient = (error: string) =>
   /\b(dst|destination|recipient)\b/i.test(error) && /invalid|not (a )?valid|incorrect/i.test(error)
 
 /**
- * HMAC over the address with its query in order, the form in order, and a nonce. The account and, for messages, its main
- * account sign, each with every token that is live.
+ * HMAC over the URL with its sorted query, the sorted form, and a nonce. The account and, for messages, its main account sign with
+ * each of their valid tokens.
  */
 function isGenuine(token: string, callback: Callback, form: URLSearchParams): boolean {
   const nonce = providerHttp.headerOf(callback, 'x-plivo-signature-v3-nonce') ?? ''
@@ -115,8 +115,8 @@ function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report
   const code = form.get('ErrorCode') ?? ''
   const what = whatOf(form.get('Status') ?? '', code)
   if (what === null) return []
-  const said = { address: providerHttp.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
-  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(said) }]
+  const fields = { address: providerHttp.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
+  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(fields) }]
 }
 
 function whatOf(status: string, code: string): Report['what'] | null {
@@ -125,7 +125,7 @@ function whatOf(status: string, code: string): Report['what'] | null {
   return GONE.includes(code) ? 'bounced' : 'failed'
 }
 
-function xml(words: string, { src, dst } = { src: '', dst: '' }): PublicReply {
-  const message = `<Message src="${providerHttp.xmlOf(src)}" dst="${providerHttp.xmlOf(dst)}" type="sms">${providerHttp.xmlOf(words)}</Message>`
-  return { status: 200, type: 'text/xml; charset=utf-8', body: `<Response>${words === '' ? '' : message}</Response>` }
+function xml(text: string, { src, dst } = { src: '', dst: '' }): PublicReply {
+  const message = `<Message src="${providerHttp.xmlOf(src)}" dst="${providerHttp.xmlOf(dst)}" type="sms">${providerHttp.xmlOf(text)}</Message>`
+  return { status: 200, type: 'text/xml; charset=utf-8', body: `<Response>${text === '' ? '' : message}</Response>` }
 }

@@ -8,13 +8,13 @@ import * as providerHttp from '../provider-http.ts'
 const Settings = Exact({
   server_token: mail.Secret('Server API token'),
   message_stream: Type.Optional(
-    Line(100, { title: 'Message stream', description: 'Marketing belongs into a broadcast stream; `outbound` unless said otherwise.' }),
+    Line(100, { title: 'Message stream', description: 'Use a broadcast stream for marketing. Default: `outbound`.' }),
   ),
   webhook_username: Type.Optional(
     Line(255, {
       title: 'Webhook user name',
       format: 'no-control',
-      description: 'Reports are taken from whoever knows it, with its password.',
+      description: 'User name of the webhook’s URL. Without it and the password, reports are refused.',
     }),
   ),
   webhook_password: Type.Optional(mail.Secret('Webhook password')),
@@ -22,10 +22,10 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
-/** Postmark's own codes: the recipient is inactive, the request is malformed. */
+/** Postmark’s error codes: the recipient is inactive; the request is malformed. */
 const INACTIVE = '406'
 const INVALID = '300'
-/** Maintenance, a token that is not valid, an account without credit or not yet approved: no message's trouble. */
+/** Problems of the account: maintenance, an invalid token, no credit, not approved yet. */
 const LATER = ['10', '100', '405', '412', '413']
 const API = 'https://api.postmarkapp.com'
 
@@ -37,29 +37,29 @@ export const postmark = provider({
   check: (settings) => [
     ...((settings.webhook_username === undefined) === (settings.webhook_password === undefined)
       ? []
-      : [{ param: 'webhook_password', message: 'Give `webhook_username` and `webhook_password` together, or neither.' }]),
+      : [{ param: 'webhook_password', message: 'Set `webhook_username` and `webhook_password` together, or neither.' }]),
     ...mail.checkSender(settings),
   ],
   repeatable: false,
   idempotent: false,
   atOnce: 20,
   async send(settings, message, outside) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
     return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
         url: `${API}/email`,
         headers: { ...authorised(settings), 'content-type': 'application/json' },
-        body: JSON.stringify(bodyOf(letter, message.id, settings)),
+        body: JSON.stringify(bodyOf(email, message.id, settings)),
       },
       read: ({ status, json }) => (status < 300 ? providerHttp.accepted(json.MessageID) : refusalOf(status, json)),
     })
   },
   test: (settings, outside) =>
     providerHttp.checkCredentials(outside, { method: 'GET', url: `${API}/server`, headers: authorised(settings) }),
-  // Postmark signs nothing: whoever configures the webhook puts the credentials into its address.
+  // Postmark does not sign. The credentials are in the URL of the webhook.
   async read({ webhook_username, webhook_password }, callback, { clock }) {
     if (webhook_username === undefined || webhook_password === undefined) return providerHttp.UNVERIFIED
     const expected = providerHttp.basic(webhook_username, webhook_password)
@@ -70,18 +70,18 @@ export const postmark = provider({
 
 const authorised = ({ server_token }: Settings) => ({ accept: 'application/json', 'x-postmark-server-token': server_token })
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number, settings: Settings) {
-  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number, settings: Settings) {
+  const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.formatMailbox).join(', ')
   return {
-    From: mail.inPlain(from),
-    To: mail.inPlain(to),
+    From: mail.formatMailbox(from),
+    To: mail.formatMailbox(to),
     ...filledOnly({ Cc: list(cc), Bcc: list(bcc), ReplyTo: list(replyTo), MessageStream: settings.message_stream }),
     Subject: subject,
     HtmlBody: html,
     TextBody: text,
     Headers: headers.map(([Name, Value]) => ({ Name, Value })),
     Metadata: { message_id: String(id) },
-    // Opens and clicks are ours to count.
+    // Carillon counts opens and clicks itself.
     TrackOpens: false,
     TrackLinks: 'None',
   }
@@ -111,13 +111,13 @@ function reportOf(json: providerHttp.Json, now: Date): Report[] {
   return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(providerHttp.asJson(Metadata).message_id)), ...filledOnly(details) }]
 }
 
-/** Types of bounce that are none: somebody is away, asks who we are, or has moved. */
+/** Types that are not bounces, such as automatic replies. */
 const NO_BOUNCE = ['AutoResponder', 'AddressChange', 'ChallengeVerification', 'OpenRelayTest', 'Subscribe', 'Unconfirmed']
 
 function whatOf({ RecordType, Type, SuppressSending, SuppressionReason }: providerHttp.Json): Report['what'] | null {
   if (RecordType === 'Delivery') return 'delivered'
   if (RecordType === 'SpamComplaint') return 'complained'
-  // What was suppressed for a bounce or a complaint is reported as such besides.
+  // Suppressions after a bounce or complaint have their own report.
   if (RecordType === 'SubscriptionChange')
     return SuppressSending === true && SuppressionReason === 'ManualSuppression' ? 'unsubscribed' : null
   if (RecordType !== 'Bounce' || NO_BOUNCE.includes(String(Type))) return null

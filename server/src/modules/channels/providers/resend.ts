@@ -11,8 +11,8 @@ const Settings = Exact({
   webhook_secret: Type.Optional(
     mail.Secret('Webhook secret', {
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
-      problem: 'must be the signing secret of the webhook, which begins with `whsec_`',
-      description: 'Without it, no report is taken.',
+      problem: 'must be the signing secret of the webhook, which starts with `whsec_`',
+      description: 'Without it, reports are refused.',
     }),
   ),
   default_from: mail.DefaultFrom,
@@ -29,12 +29,12 @@ export const resend = provider({
   settings: Settings,
   check: mail.checkSender,
   repeatable: false,
-  // Under one key for a day.
+  // For a day with the same key.
   idempotent: true,
   atOnce: 10,
   async send(settings, message, outside) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
     return providerHttp.postMessage({
       outside,
       isIdempotent: true,
@@ -42,7 +42,7 @@ export const resend = provider({
         method: 'POST',
         url: `${API}/emails`,
         headers: { ...authorised(settings), 'content-type': 'application/json', 'idempotency-key': message.key },
-        body: JSON.stringify(bodyOf(letter, message.id)),
+        body: JSON.stringify(bodyOf(email, message.id)),
       },
       read: ({ status, headers, json }) =>
         status < 300 ? providerHttp.accepted(json.id) : refusalOf(status, json, providerHttp.retryAt(headers, outside.clock.now())),
@@ -51,9 +51,9 @@ export const resend = provider({
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, { method: 'GET', url: `${API}/domains`, headers: authorised(settings) })
     if (response.is === 'failed') return { works: false, message: response.message }
-    // A key that may only send must not read domains, and is told so by name.
+    // A key that may only send gets this error when it reads domains.
     if (response.status === 200 || providerHttp.jsonOf(response.body).name === 'restricted_api_key') return { works: true }
-    return { works: false, message: `Resend answered with status ${response.status}. Check \`api_key\`.` }
+    return { works: false, message: `Resend responded with status ${response.status}. Check \`api_key\`.` }
   },
   async read({ webhook_secret }, callback, { clock }) {
     const now = clock.now()
@@ -64,12 +64,12 @@ export const resend = provider({
 
 const authorised = ({ api_key }: Settings) => ({ authorization: `Bearer ${api_key}` })
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number) {
   const lists = Object.entries({ cc, bcc, reply_to: replyTo }).filter(([, mailboxes]) => mailboxes.length > 0)
   return {
-    from: mail.inPlain(from),
+    from: mail.formatMailbox(from),
     to: [to.address],
-    ...Object.fromEntries(lists.map(([name, mailboxes]) => [name, mailboxes.map(mail.inPlain)])),
+    ...Object.fromEntries(lists.map(([name, mailboxes]) => [name, mailboxes.map(mail.formatMailbox)])),
     subject,
     html,
     text,
@@ -78,20 +78,20 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
   }
 }
 
-/** The key of the account is wrong, or the account has had its share. */
+/** Problems of the account’s key, or of a parallel request. */
 const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
 
 function refusalOf(status: number, { name, message }: providerHttp.Json, later: { retryAt?: Date }): ProviderResponse | null {
   const code = providerHttp.textOf(name)
   const reason = providerHttp.textOf(message)
   if (code === undefined || reason === undefined || status === 429 || status >= 500) return null
-  // The key is known with another content: an earlier attempt arrived.
+  // The key exists with other content, so an earlier attempt was accepted.
   if (code === 'invalid_idempotent_request') return { is: 'accepted', delivered: false }
   if (LATER.includes(code)) return { is: 'deferred', reason, code, ...later }
   return { is: 'rejected', reason, code, ...(status === 422 && /`to`/.test(reason) && { bounced: true }) }
 }
 
-/** A signature as in Standard Webhooks; the header holds several while a secret is replaced. */
+/** A signature of Standard Webhooks. The header contains several while a secret is being replaced. */
 function isGenuine(secret: string, callback: Callback, now: Date): boolean {
   const id = providerHttp.headerOf(callback, 'svix-id') ?? ''
   const time = providerHttp.headerOf(callback, 'svix-timestamp') ?? ''

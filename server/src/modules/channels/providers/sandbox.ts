@@ -1,7 +1,7 @@
 import { CHANNELS, Exact } from '../../../lib/shapes.ts'
 import { provider, rendered } from '../provider.ts'
 
-/** Captures everything for the sandbox inbox, and nothing leaves the machine. Every project begins with it. */
+/** Keeps messages as sandbox messages and sends nothing. Channels without a provider use it. */
 export const sandbox = provider({
   label: 'Sandbox',
   channels: CHANNELS,
@@ -9,6 +9,6 @@ export const sandbox = provider({
   repeatable: true,
   idempotent: false,
   atOnce: 500,
-  send: async (_, message) => ({ is: 'accepted', delivered: true, capture: rendered(message) }),
+  send: async (_, message) => ({ is: 'accepted', delivered: true, sandbox: rendered(message) }),
   test: async () => ({ works: true }),
 })

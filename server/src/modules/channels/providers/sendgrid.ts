@@ -8,15 +8,15 @@ import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),
-  region: Type.Optional(OneOf(['global', 'eu'], { title: 'Region', description: '`global` unless said otherwise.' })),
+  region: Type.Optional(OneOf(['global', 'eu'], { title: 'Region', description: 'Default: `global`.' })),
   verification_key: Type.Optional(
-    Line(512, { title: 'Verification key', description: 'Of the signed event webhook; without it, no report is taken.' }),
+    Line(512, { title: 'Verification key', description: 'The key of the signed event webhook. Without it, reports are refused.' }),
   ),
   default_from: mail.DefaultFrom,
 })
 type Settings = Static<typeof Settings>
 
-/** SendGrid repeats what was not taken for a day. */
+/** SendGrid retries for a day. */
 const CALLBACK_AGE_MS_MAX = 86_400_000
 const MESSAGE_ID = 'carillon_message_id'
 
@@ -35,15 +35,15 @@ export const sendgrid = provider({
   idempotent: false,
   atOnce: 20,
   async send(settings, message, outside) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
     return providerHttp.postMessage({
       outside,
       request: {
         method: 'POST',
         url: `${apiOf(settings)}/mail/send`,
         headers: { ...authorised(settings), 'content-type': 'application/json' },
-        body: JSON.stringify(bodyOf(letter, message.id)),
+        body: JSON.stringify(bodyOf(email, message.id)),
       },
       read: ({ status, headers, json }) =>
         status < 300 ? providerHttp.accepted(headers['x-message-id']) : refusalOf(status, headers, json),
@@ -56,10 +56,10 @@ export const sendgrid = provider({
       headers: authorised(settings),
     })
     if (response.is === 'failed') return { works: false, message: response.message }
-    if (response.status !== 200) return { works: false, message: `SendGrid answered with status ${response.status}. Check \`api_key\`.` }
+    if (response.status !== 200) return { works: false, message: `SendGrid responded with status ${response.status}. Check \`api_key\`.` }
     const { scopes } = providerHttp.jsonOf(response.body)
     if (Array.isArray(scopes) && scopes.includes('mail.send')) return { works: true }
-    return { works: false, message: 'The API key may not send mail. Give it the scope `mail.send`.' }
+    return { works: false, message: 'The API key is not allowed to send email. Add the scope `mail.send` to it.' }
   },
   async read({ verification_key = '' }, callback, { clock }) {
     const now = clock.now()
@@ -75,17 +75,17 @@ const authorised = ({ api_key }: Settings) => ({ authorization: `Bearer ${api_ke
 
 const mailbox = ({ name, address }: mail.Mailbox) => ({ email: address, ...(name !== '' && { name }) })
 
-/** Opens and clicks are ours to count: links that were wrapped twice would lead nowhere when the outer one expires. */
+/** Carillon counts opens and clicks itself. Links wrapped twice would break when the outer link expires. */
 const UNTRACKED = { click_tracking: { enable: false, enable_text: false }, open_tracking: { enable: false } }
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number) {
   const copies = { ...(cc.length > 0 && { cc: cc.map(mailbox) }), ...(bcc.length > 0 && { bcc: bcc.map(mailbox) }) }
   return {
     personalizations: [{ to: [mailbox(to)], ...copies }],
     from: mailbox(from),
     ...(replyTo.length > 0 && { reply_to_list: replyTo.map(mailbox) }),
     subject,
-    // The plain part has to come first, and none may be empty.
+    // SendGrid requires the plain text first, and no empty part.
     content: [
       { type: 'text/plain', value: text },
       { type: 'text/html', value: html },
@@ -109,13 +109,13 @@ function refusalOf(
   return { is: 'rejected', reason, code: String(status), ...(isBad && { bounced: true }) }
 }
 
-/** When the limit begins anew, in Unix seconds. */
+/** When the rate limit is reset, from a header with Unix seconds. */
 function resetOf(headers: providerHttp.ProviderHttpResponse['headers']): { retryAt?: Date } {
   const reset = headers['x-ratelimit-reset']
   return typeof reset === 'string' && /^\d{9,11}$/.test(reset) ? { retryAt: new Date(Number(reset) * 1000) } : {}
 }
 
-/** The key as SendGrid shows it: DER in Base64. */
+/** Parses the key as SendGrid shows it: DER in Base64. */
 function keyOf(text: string): KeyObject | null {
   try {
     return createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' })
@@ -138,7 +138,7 @@ function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const { timestamp, email, sg_message_id, status, reason, response } = event
   const details = {
     address: providerHttp.textOf(email),
-    // What follows the first point is about the machine that sent it.
+    // The part after the first dot identifies SendGrid’s server.
     reference: providerHttp.textOf(sg_message_id)?.split('.')[0],
     code: providerHttp.textOf(status),
     diagnostic: providerHttp.textOf(reason) ?? providerHttp.textOf(response),

@@ -10,14 +10,16 @@ import { confirm, readNotice } from '../sns.ts'
 const Settings = Exact({
   region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', problem: 'is not a region; write it like `eu-central-1`' }),
   access_key_id: Line(128, { title: 'Access key id', pattern: '^[A-Z0-9]{16,128}$' }),
-  secret_access_key: mail.Secret('Secret access key', { description: 'Of a user who may `ses:SendEmail` and `ses:GetAccount`.' }),
+  secret_access_key: mail.Secret('Secret access key', {
+    description: 'The key of a user with the permissions `ses:SendEmail` and `ses:GetAccount`.',
+  }),
   configuration_set: Type.Optional(Line(64, { title: 'Configuration set', pattern: '^[A-Za-z0-9_-]+$' })),
   topic_arn: Type.Optional(
     Line(256, {
       title: 'SNS topic',
       pattern: '^arn:aws(-[a-z]+)*:sns:[a-z0-9-]+:\\d{12}:[A-Za-z0-9_-]+(\\.fifo)?$',
       problem: 'is not the ARN of an SNS topic',
-      description: 'Where the configuration set publishes its events. Without it, no report is taken.',
+      description: 'The topic to which the configuration set publishes events. Without it, reports are refused.',
     }),
   ),
   default_from: mail.DefaultFrom,
@@ -37,11 +39,11 @@ export const ses = provider({
   idempotent: false,
   atOnce: 20,
   async send(settings, message, outside) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
     return providerHttp.postMessage({
       outside,
-      request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(letter, message.id, settings))),
+      request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(email, message.id, settings))),
       read: ({ status, headers, json }): ProviderResponse | null =>
         status < 300 ? providerHttp.accepted(json.MessageId) : refusalOf({ status, headers, json }, outside.clock.now()),
     })
@@ -50,14 +52,14 @@ export const ses = provider({
     const response = await providerHttp.callProvider(outside, await signed(settings, outside, `${API}/account`))
     if (response.is === 'failed') return { works: false, message: response.message }
     const json = providerHttp.jsonOf(response.body)
-    if (response.status !== 200) return { works: false, message: `Amazon SES answered: ${reasonOf(json) ?? `status ${response.status}.`}` }
+    if (response.status !== 200) return { works: false, message: `Amazon SES responded: ${reasonOf(json) ?? `status ${response.status}.`}` }
     return json.SendingEnabled === false ? { works: false, message: 'Sending is paused for this account in this region.' } : { works: true }
   },
   async read({ topic_arn }, callback, outside): Promise<CallbackReading> {
     const notice = topic_arn === undefined ? null : await readNotice(topic_arn, callback, outside)
     if (!notice) return providerHttp.UNVERIFIED
     if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) {
-      // SNS asks again.
+      // SNS retries.
       return { is: 'read', reports: [], reply: { status: 503 } }
     }
     return {
@@ -92,16 +94,16 @@ async function signed(
   return { method, url: String(url), headers: Object.fromEntries(headers), ...(body !== undefined && { body }) }
 }
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Letter, id: number, settings: Settings) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number, settings: Settings) {
   const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
   return {
-    FromEmailAddress: mail.inHeader(from),
+    FromEmailAddress: mail.encodeMailbox(from),
     Destination: {
       ToAddresses: [to.address],
-      CcAddresses: cc.map(mail.inHeader),
-      BccAddresses: bcc.map(mail.inHeader),
+      CcAddresses: cc.map(mail.encodeMailbox),
+      BccAddresses: bcc.map(mail.encodeMailbox),
     },
-    ReplyToAddresses: replyTo.map(mail.inHeader),
+    ReplyToAddresses: replyTo.map(mail.encodeMailbox),
     Content: {
       Simple: {
         Subject: utf8(subject),
@@ -114,7 +116,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
   }
 }
 
-/** What is wrong with the account, or too much at the moment: no message's trouble. */
+/** Problems of the account, or exceeded limits. */
 const LATER = [
   'AccountSuspendedException',
   'SendingPausedException',
@@ -145,7 +147,7 @@ function refusalOf(
   return { is: 'rejected', reason, code, ...(isBad && { bounced: true }) }
 }
 
-/** An event says the same whether a configuration set published it (`eventType`) or an identity (`notificationType`). */
+/** Events of configuration sets (`eventType`) and of identities (`notificationType`) have the same members. */
 function reportsOf(event: providerHttp.Json, now: Date): Report[] {
   const { messageId, tags, destination } = providerHttp.asJson(event.mail)
   const found = FOUND[providerHttp.textOf(event.eventType) ?? providerHttp.textOf(event.notificationType) ?? '']
@@ -154,7 +156,7 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
   const [id] = listOf(providerHttp.asJson(tags)[TAG])
   const ids = { ...providerHttp.messageIdOf(providerHttp.textOf(id)), ...filledOnly({ reference: providerHttp.textOf(messageId) }) }
   const at = providerHttp.instantOf(providerHttp.textOf(about.timestamp), now)
-  const users = found.people === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.people])
+  const users = found.recipients === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.recipients])
   return users.map((user) => {
     const { emailAddress, status, diagnosticCode } = providerHttp.asJson(user)
     const details = {
@@ -166,18 +168,18 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
   })
 }
 
-type Found = { member: string; people?: string; what(about: providerHttp.Json): Report['what'] }
+type Found = { member: string; recipients?: string; what(about: providerHttp.Json): Report['what'] }
 
-/** Where an event says what happened, and to whom. */
+/** By type of event: the member with its details, the member with the recipients, and the report. */
 const FOUND: Record<string, Found> = {
-  Delivery: { member: 'delivery', people: 'recipients', what: () => 'delivered' },
+  Delivery: { member: 'delivery', recipients: 'recipients', what: () => 'delivered' },
   Bounce: {
     member: 'bounce',
-    people: 'bouncedRecipients',
+    recipients: 'bouncedRecipients',
     what: ({ bounceType }) => (bounceType === 'Permanent' ? 'bounced' : 'failed'),
   },
-  Complaint: { member: 'complaint', people: 'complainedRecipients', what: () => 'complained' },
-  DeliveryDelay: { member: 'deliveryDelay', people: 'delayedRecipients', what: () => 'delayed' },
+  Complaint: { member: 'complaint', recipients: 'complainedRecipients', what: () => 'complained' },
+  DeliveryDelay: { member: 'deliveryDelay', recipients: 'delayedRecipients', what: () => 'delayed' },
   Reject: { member: 'reject', what: () => 'failed' },
 }
 

@@ -9,10 +9,10 @@ const CONNECTIONS_MAX = 50
 
 const Settings = Exact({
   host: Line(253, { title: 'Host', format: 'hostname-or-ip' }),
-  port: Type.Integer({ title: 'Port', minimum: 1, maximum: 65_535, description: 'Mostly 587 with `starttls`, or 465 with `implicit`.' }),
+  port: Type.Integer({ title: 'Port', minimum: 1, maximum: 65_535, description: 'Usually 587 with `starttls`, or 465 with `implicit`.' }),
   tls: OneOf(['implicit', 'starttls', 'opportunistic', 'none'], {
     title: 'Encryption',
-    description: '`implicit` and `starttls` insist on it, and on a valid certificate; `opportunistic` takes what is offered.',
+    description: '`implicit` and `starttls` require encryption and a valid certificate; `opportunistic` uses encryption if it is offered.',
   }),
   username: Type.Optional(Line(512, { title: 'User name', format: 'no-control' })),
   password: Type.Optional(mail.Secret('Password')),
@@ -21,14 +21,14 @@ const Settings = Exact({
       title: 'Connections',
       minimum: 1,
       maximum: CONNECTIONS_MAX,
-      description: `How many a process keeps open at most; ${CONNECTIONS_DEFAULT} unless said otherwise.`,
+      description: `The highest number of connections of each process. Default: ${CONNECTIONS_DEFAULT}.`,
     }),
   ),
   default_from: mail.DefaultFrom,
 })
 type Settings = Static<typeof Settings>
 
-/** Any mail relay. */
+/** Any SMTP relay. */
 export const smtp = provider({
   label: 'SMTP',
   channels: ['email'],
@@ -36,25 +36,25 @@ export const smtp = provider({
   check: (settings) => [
     ...((settings.username === undefined) === (settings.password === undefined)
       ? []
-      : [{ param: 'password', message: 'Give `username` and `password` together, or neither.' }]),
+      : [{ param: 'password', message: 'Set `username` and `password` together, or neither.' }]),
     ...mail.checkSender(settings),
   ],
   repeatable: false,
   idempotent: false,
   atOnce: CONNECTIONS_MAX,
   async send(settings, message, { smtp }) {
-    const letter = mail.letterOf(message, settings)
-    if (mail.isOutcome(letter)) return letter
-    const { from, to, cc, bcc, replyTo, headers, ...rest } = letter
-    // The same at every attempt, so that whoever gets it twice can tell.
+    const email = mail.emailOf(message, settings)
+    if (mail.isResponse(email)) return email
+    const { from, to, cc, bcc, replyTo, headers, ...rest } = email
+    // The same for every attempt, so that duplicates can be recognised.
     const messageId = `<${message.key}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`
     const answer = await smtp.send(relayOf(settings), {
       ...rest,
-      from: mail.inPlain(from),
-      to: mail.inPlain(to),
-      cc: written(cc),
-      bcc: written(bcc),
-      replyTo: written(replyTo),
+      from: mail.formatMailbox(from),
+      to: mail.formatMailbox(to),
+      cc: formatList(cc),
+      bcc: formatList(bcc),
+      replyTo: formatList(replyTo),
       messageId,
       headers: Object.fromEntries(headers),
     })
@@ -71,7 +71,7 @@ const relayOf = ({ host, port, tls, username, password, connections = CONNECTION
   ...(username !== undefined && password !== undefined && { username, password }),
 })
 
-const written = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.inPlain).join(', ')
+const formatList = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.formatMailbox).join(', ')
 
 function outcomeOf(answer: SmtpAnswer, reference: string): ProviderResponse {
   switch (answer.is) {
@@ -92,21 +92,21 @@ function outcomeOf(answer: SmtpAnswer, reference: string): ProviderResponse {
 
 type Refused = Extract<SmtpAnswer, { is: 'refused' }>
 
-/** The command came out of order (RFC 5321): trouble of the session, and none of the mail. */
+/** A bad sequence of commands (RFC 5321), which is a problem of the session and not of the email. */
 const BAD_SEQUENCE = 503
 
-/** A relay that turns us away at the door, or does not take our password, has said nothing about the mail. */
+/** A refused connection or login is deferred, because it says nothing about the email. */
 function refusalOf(answer: Refused): ProviderResponse {
   const { code, enhancedCode, response, stage } = answer
-  const said = { reason: response, code: enhancedCode ?? String(code) }
-  if (code < 500 || code === BAD_SEQUENCE || stage === 'CONNECT' || stage === 'AUTH') return { is: 'deferred', ...said }
-  return { is: 'rejected', ...said, ...(isAddressBad(answer) && { bounced: true }) }
+  const fields = { reason: response, code: enhancedCode ?? String(code) }
+  if (code < 500 || code === BAD_SEQUENCE || stage === 'CONNECT' || stage === 'AUTH') return { is: 'deferred', ...fields }
+  return { is: 'rejected', ...fields, ...(isAddressBad(answer) && { bounced: true }) }
 }
 
-/** Bad mailbox, bad domain, bad syntax, moved, no mail taken, disabled (RFC 3463, RFC 7505). */
+/** Bad mailbox, bad domain, bad syntax, moved, null MX, disabled (RFC 3463, RFC 7505). */
 const BAD_ADDRESS = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
-const BAD_ADDRESS_IN_WORDS = /unknown user|user unknown|no such|not exist|not found|unavailable|invalid (mailbox|recipient|address)/i
+const BAD_ADDRESS_MESSAGE = /unknown user|user unknown|no such|not exist|not found|unavailable|invalid (mailbox|recipient|address)/i
 
-/** Is the recipient at fault? Relays without enhanced codes say it in words; 550 alone may also mean that they do not relay. */
+/** Is the recipient’s address invalid? Without an enhanced code, the message decides, because 550 can also mean that relaying is denied. */
 const isAddressBad = ({ stage, enhancedCode, response }: Refused) =>
-  stage === 'RCPT' && (enhancedCode === undefined ? BAD_ADDRESS_IN_WORDS.test(response) : BAD_ADDRESS.includes(enhancedCode))
+  stage === 'RCPT' && (enhancedCode === undefined ? BAD_ADDRESS_MESSAGE.test(response) : BAD_ADDRESS.includes(enhancedCode))

@@ -7,20 +7,20 @@ import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
   api_key: Line(128, { title: 'API key', writeOnly: true }),
-  public_key: Line(64, { title: 'Public key', description: 'Of the account, in Base64; reports are signed for it.' }),
+  public_key: Line(64, { title: 'Public key', description: 'The public key of the account in Base64, with which reports are verified.' }),
   from: Type.Optional(Line(16, { title: 'Sender', description: 'A number in E.164, a short code or an alphanumeric sender id.' })),
   messaging_profile_id: Type.Optional(
-    Line(64, { title: 'Messaging profile', description: 'Needed for alphanumeric senders and number pools.' }),
+    Line(64, { title: 'Messaging profile', description: 'Required for alphanumeric senders and number pools.' }),
   ),
 })
 type Settings = Static<typeof Settings>
 
-/** `40310` is not a number that can be written to. */
+/** `40310`: the number is invalid. */
 const BAD_RECIPIENT = '40310'
-/** Reported: `40001` a landline or not routable, `40012` no valid destination. */
+/** Error codes of reports: `40001` a landline or not routable, `40012` no valid destination. */
 const GONE = ['40001', '40012']
 
-/** What stands before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
 const ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const ED25519_BYTES = 32
 
@@ -34,7 +34,7 @@ export const telnyx = provider({
       ? []
       : [{ param: 'public_key', message: 'Copy `public_key` from the account settings of Telnyx; it is 44 characters of Base64.' }]),
     ...(from === undefined && messaging_profile_id === undefined
-      ? [{ param: 'from', message: 'Give `from`, `messaging_profile_id` or both.' }]
+      ? [{ param: 'from', message: 'Set `from`, `messaging_profile_id` or both.' }]
       : []),
   ],
   repeatable: false,
@@ -83,7 +83,7 @@ function bodyOf({ from, messaging_profile_id }: Settings, { id, content }: Outgo
   return { ...addressed, type: 'SMS', tags: [`${TAG}${id}`], webhook_url: callbackUrl, use_profile_webhooks: false }
 }
 
-/** The first of the errors that an answer or a report lists. */
+/** The first error of a response or a report. */
 function errorOf({ errors }: providerHttp.Json): { code?: string | undefined; reason?: string | undefined; pointer?: unknown } {
   const { code, title, detail, source } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
   return {
@@ -114,8 +114,8 @@ function reportsOf(event: unknown, payload: providerHttp.Json, at: Date): Report
   if (what === null) return []
   const tags = Array.isArray(payload.tags) ? payload.tags : []
   const tag = tags.map(providerHttp.textOf).find((tag) => tag?.startsWith(TAG))
-  const said = { address: to.phone_number, reference: payload.id, code, diagnostic: reason }
-  return [{ what, at, ...providerHttp.messageIdOf(tag?.slice(TAG.length)), ...providerHttp.details(said) }]
+  const fields = { address: to.phone_number, reference: payload.id, code, diagnostic: reason }
+  return [{ what, at, ...providerHttp.messageIdOf(tag?.slice(TAG.length)), ...providerHttp.details(fields) }]
 }
 
 function whatOf(status: unknown, code: string | undefined): Report['what'] | null {

@@ -8,7 +8,11 @@ import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
   account_sid: Line(34, { title: 'Account SID', pattern: '^AC[0-9a-fA-F]{32}$' }),
-  auth_token: Line(64, { title: 'Auth token', writeOnly: true, description: 'Reports are signed with it, also when an API key sends.' }),
+  auth_token: Line(64, {
+    title: 'Auth token',
+    writeOnly: true,
+    description: 'Reports are signed with it, even if messages are sent with an API key.',
+  }),
   api_key_sid: Type.Optional(Line(34, { title: 'API key SID', pattern: '^SK[0-9a-fA-F]{32}$' })),
   api_key_secret: Type.Optional(Line(64, { title: 'API key secret', writeOnly: true })),
   from: Type.Optional(Line(16, { title: 'Sender', description: 'A number in E.164, a short code or an alphanumeric sender id.' })),
@@ -16,11 +20,11 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
-/** Numbers that nobody can write to: malformed, no mobile, a landline. */
+/** Invalid numbers: malformed, not a mobile number, a landline. */
 const BAD_RECIPIENT = ['21211', '21614', '21635']
 /** The queue of the sending number is full. */
 const QUEUE_FULL = '21611'
-/** Reported of unknown numbers and landlines. 30003, a handset that is out of reach, may be back tomorrow. */
+/** Error codes of reports about unknown numbers and landlines. 30003, an unreachable handset, is only temporary. */
 const GONE = ['30005', '30006', '21211', '21614', '21635']
 
 /** The Messages API of Twilio. */
@@ -30,10 +34,10 @@ export const twilio = provider({
   settings: Settings,
   check: ({ api_key_sid, api_key_secret, from, messaging_service_sid }) => [
     ...((from === undefined) === (messaging_service_sid === undefined)
-      ? [{ param: 'from', message: 'Give either `from` or `messaging_service_sid`.' }]
+      ? [{ param: 'from', message: 'Set either `from` or `messaging_service_sid`.' }]
       : []),
     ...((api_key_sid === undefined) !== (api_key_secret === undefined)
-      ? [{ param: 'api_key_secret', message: 'Give `api_key_sid` and `api_key_secret` together, or neither.' }]
+      ? [{ param: 'api_key_secret', message: 'Set `api_key_sid` and `api_key_secret` together, or neither.' }]
       : []),
   ],
   repeatable: false,
@@ -71,14 +75,14 @@ export const twilio = provider({
     const now = clock.now()
     const text = form.get('Body')
     if (text === null || form.get('SmsStatus') !== 'received') return { is: 'read', reports: reportsOf(callback, form, now) }
-    const said = { address: form.get('From') ?? '', reference: form.get('MessageSid') }
-    // Twilio says what it found by itself: to STOP, START and HELP it has answered already.
+    const fields = { address: form.get('From') ?? '', reference: form.get('MessageSid') }
+    // If Twilio recognised STOP, START or HELP itself, it has replied already.
     const isAnswered = form.has('OptOutType')
     return {
       is: 'read',
-      reports: [providerHttp.received(now, text, said)],
+      reports: [providerHttp.received(now, text, fields)],
       reply: twiml(''),
-      answer: (words) => twiml(isAnswered ? '' : words),
+      answer: (text) => twiml(isAnswered ? '' : text),
     }
   },
 })
@@ -95,7 +99,7 @@ function formOf({ from, messaging_service_sid }: Settings, { id, content }: Outg
   return { To: to, Body: body, ...sender, StatusCallback: `${callbackUrl}?message=${id}` }
 }
 
-/** The address, then the names and values of the form in the order of the names. */
+/** Signs the URL, followed by the names and values of the form, sorted by name. */
 function signatureOf(token: string, url: string, form: URLSearchParams): string {
   const names = [...new Set(form.keys())].sort()
   const signed = names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value))
@@ -108,8 +112,8 @@ function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report
   const code = form.get('ErrorCode') ?? ''
   const what = whatOf(form.get('MessageStatus') ?? '', code)
   if (what === null) return []
-  const said = { address: form.get('To'), reference: form.get('MessageSid'), code, diagnostic: form.get('ErrorMessage') }
-  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(said) }]
+  const fields = { address: form.get('To'), reference: form.get('MessageSid'), code, diagnostic: form.get('ErrorMessage') }
+  return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(fields) }]
 }
 
 function whatOf(status: string, code: string): Report['what'] | null {
@@ -118,8 +122,8 @@ function whatOf(status: string, code: string): Report['what'] | null {
   return GONE.includes(code) ? 'bounced' : 'failed'
 }
 
-const twiml = (words: string): PublicReply => ({
+const twiml = (text: string): PublicReply => ({
   status: 200,
   type: 'text/xml; charset=utf-8',
-  body: `<?xml version="1.0" encoding="UTF-8"?><Response>${words === '' ? '' : `<Message>${providerHttp.xmlOf(words)}</Message>`}</Response>`,
+  body: `<?xml version="1.0" encoding="UTF-8"?><Response>${text === '' ? '' : `<Message>${providerHttp.xmlOf(text)}</Message>`}</Response>`,
 })

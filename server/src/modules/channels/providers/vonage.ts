@@ -9,12 +9,16 @@ import type { TextContent } from '../text.ts'
 const Settings = Exact({
   api_key: Line(64, { title: 'API key' }),
   api_secret: Line(64, { title: 'API secret', writeOnly: true }),
-  signature_secret: Line(128, { title: 'Signature secret', writeOnly: true, description: 'Of the account; reports are signed with it.' }),
+  signature_secret: Line(128, {
+    title: 'Signature secret',
+    writeOnly: true,
+    description: 'The signature secret of the account, with which reports are signed.',
+  }),
   from: Line(16, { title: 'Sender', description: 'A number or an alphanumeric sender id.' }),
 })
 type Settings = Static<typeof Settings>
 
-/** `1170` no such number, `1190` no longer active, `1300` unknown to the network. */
+/** `1170` unknown number, `1190` no longer active, `1300` unknown to the network. */
 const GONE = ['1170', '1190', '1300']
 
 /** The Messages API of Vonage. */
@@ -69,7 +73,7 @@ const codeOf = ({ type, title }: providerHttp.Json): string | undefined =>
 const isAboutRecipient = ({ invalid_parameters }: providerHttp.Json): boolean =>
   Array.isArray(invalid_parameters) && invalid_parameters.some((parameter) => providerHttp.asJson(parameter).name === 'to')
 
-/** A token in the header, signed with the secret of the account, that carries the hash of the body. */
+/** Verifies the token in the header, which is signed with the account’s secret and contains a hash of the body. */
 async function isGenuine({ api_key, signature_secret }: Settings, callback: Callback, now: Date): Promise<boolean> {
   const token = /^Bearer (\S+)$/i.exec(providerHttp.headerOf(callback, 'authorization') ?? '')?.[1] ?? ''
   try {
@@ -93,8 +97,8 @@ function reportsOf(json: providerHttp.Json, at: Date): Report[] {
   const what = whatOf(providerHttp.textOf(json.status) ?? '', code)
   if (what === null) return []
   const diagnostic = providerHttp.textOf(error.detail) ?? providerHttp.textOf(error.title)
-  const said = { address: providerHttp.withPlus(providerHttp.textOf(json.to) ?? ''), reference, code, diagnostic }
-  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(json.client_ref)), ...providerHttp.details(said) }]
+  const fields = { address: providerHttp.withPlus(providerHttp.textOf(json.to) ?? ''), reference, code, diagnostic }
+  return [{ what, at, ...providerHttp.messageIdOf(providerHttp.textOf(json.client_ref)), ...providerHttp.details(fields) }]
 }
 
 function whatOf(status: string, code: string | undefined): Report['what'] | null {

@@ -14,17 +14,17 @@ const Settings = Exact({
     pattern: '^(mailto:|https://)',
     description: 'A `mailto:` or `https://` address for push services.',
   }),
-  public_key: Line(128, { title: 'Public VAPID key', description: 'What the web page subscribes with; URL-safe Base64.' }),
+  public_key: Line(128, { title: 'Public VAPID key', description: 'The key with which the website subscribes, in URL-safe Base64.' }),
   private_key: Line(64, { title: 'Private VAPID key', writeOnly: true }),
 })
 type Settings = Static<typeof Settings>
 
-/** How long a push service keeps a push for a browser that is closed. */
+/** How long a push service keeps a message while the browser is closed. */
 const TTL_S = 28 * 86_400
-/** The longest Topic there may be (RFC 8030, 5.4). */
+/** The maximum length of a Topic (RFC 8030, 5.4). */
 const TOPIC_LENGTH = 32
 
-/** Web Push (RFC 8030) to browsers, encrypted (RFC 8291), with VAPID (RFC 8292). The token of a device is the JSON of its subscription. */
+/** Web Push (RFC 8030) to browsers, encrypted (RFC 8291), with VAPID (RFC 8292). A device token is the JSON of a subscription. */
 export const webPush = provider({
   label: 'Web Push',
   channels: ['push'],
@@ -40,34 +40,35 @@ export const webPush = provider({
   },
 })
 
-/** There is no vendor to ask: the keys belong together, or they do not. */
+/** Checks that the keys are a pair. There is no account to test. */
 function faultsOf({ public_key, private_key }: Settings): { param: string; message: string }[] {
   const pair = createECDH('prime256v1')
   try {
     pair.setPrivateKey(Buffer.from(private_key, 'base64url'))
     if (pair.getPublicKey().equals(Buffer.from(public_key, 'base64url'))) return []
   } catch {
-    // No key at all.
+    // Not a valid key.
   }
-  return [{ param: 'private_key', message: 'Give `public_key` and `private_key` of one pair of VAPID keys, in URL-safe Base64.' }]
+  return [{ param: 'private_key', message: 'Set `public_key` and `private_key` to a pair of VAPID keys, in URL-safe Base64.' }]
 }
 
 async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> {
   const request = requestTo(settings, device, message)
-  if (!request) return deadToken(device.token, 'The token is no subscription of a browser.')
+  if (!request) return deadToken(device.token, 'The token is not a browser subscription.')
   const outcome = await providerHttp.postMessage({
     outside,
     request,
     read: ({ status, headers, body }): ProviderResponse | null => {
-      if (status === 404 || status === 410) return deadToken(device.token, providerHttp.excerptOf(body) || 'The subscription is gone.')
+      if (status === 404 || status === 410)
+        return deadToken(device.token, providerHttp.excerptOf(body) || 'The subscription no longer exists.')
       return status < 300 ? providerHttp.accepted(headers.location) : null
     },
   })
-  // An endpoint within our own network was never that of a push service.
+  // A push service does not have a private address.
   return outcome.is === 'deferred' && outcome.code === 'blocked' ? deadToken(device.token, outcome.reason) : outcome
 }
 
-/** Null when the token is no subscription that can be written to. */
+/** Null if the token is not a valid subscription. */
 function requestTo(
   { subject, public_key, private_key }: Settings,
   { token }: PushTarget,
@@ -81,7 +82,7 @@ function requestTo(
     const { headers, body } = library.generateRequestDetails(subscription as PushSubscription, payload, {
       vapidDetails: { subject, publicKey: public_key, privateKey: private_key },
       TTL: TTL_S,
-      // What is repeated replaces what waits.
+      // A repeated message replaces a pending one.
       topic: createHash('sha256').update(message.key).digest('base64url').slice(0, TOPIC_LENGTH),
     })
     const { 'Content-Length': _, ...kept } = headers
@@ -94,7 +95,7 @@ function requestTo(
 const mapValues = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-/** What the service worker of the page reads. */
+/** The payload for the website’s service worker. */
 function payloadOf({ content }: Outgoing) {
   const { title, body, url, topic, custom } = content as PushContent
   return { title, body, ...filledOnly({ url, topic }), ...(custom && { custom }) }

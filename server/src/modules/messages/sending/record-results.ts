@@ -54,8 +54,8 @@ async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   const accepted = sent.flatMap(({ message, attempt }) =>
     attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome }] : [],
   )
-  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { capture } }) =>
-    capture ? [{ ...capture, id, campaign_id, user_id }] : [],
+  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { sandbox } }) =>
+    sandbox ? [{ ...sandbox, id, campaign_id, user_id }] : [],
   )
   if (forSandbox.length > 0) await insertSandboxMessages(ctx, forSandbox)
   const forInbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>

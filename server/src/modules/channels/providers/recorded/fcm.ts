@@ -19,7 +19,7 @@ let accounts = 0
 
 export const fcm = recording({
   over: 'https',
-  // Another account each time: the tokens of one are kept.
+  // A new account each time, because tokens are cached per account.
   settings: () => ({
     service_account: JSON.stringify({
       type: 'service_account',
@@ -90,9 +90,9 @@ export const fcm = recording({
     },
     no_access_token: {
       replies: [{ status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }],
-      outcome: { is: 'deferred', reason: 'Google gives no access token: Invalid JWT Signature.' },
+      outcome: { is: 'deferred', reason: 'Google issued no access token: Invalid JWT Signature.' },
     },
-    no_line_to_the_token: { replies: ['cut'], outcome: { is: 'deferred' } },
+    lost_connection_for_the_token: { replies: ['cut'], outcome: { is: 'deferred' } },
     nonsense: { replies: [token, { status: 200, body: '<html>' }], outcome: { is: 'accepted', delivered: false } },
     nonsense_refusal: { replies: [token, { status: 404, body: '<!DOCTYPE html>' }], outcome: { is: 'rejected', code: '404' } },
     refused: { replies: [token, 'refused'], outcome: { is: 'deferred', code: 'refused' } },

@@ -3,7 +3,7 @@ import { recording } from '../../recording.ts'
 
 const ENDPOINT = 'https://hooks.example.com/carillon?to=ana'
 const BODY = '{"name":"Ana"}'
-/** 2026-11-23T09:00:00Z, when all of this happens. */
+/** 2026-11-23T09:00:00Z, the time of the recording. */
 const T = 1795424400
 const content = { method: 'put', endpoint: ENDPOINT, headers: { 'X-Kind': 'greeting', Host: 'elsewhere.example.com' }, body: BODY }
 
@@ -42,18 +42,18 @@ export const http = recording({
     },
     too_early: { replies: [{ status: 425 }], outcome: { is: 'deferred', code: '425' } },
     outage: { replies: [{ status: 500, body: 'oops' }], outcome: { is: 'deferred', code: '500' } },
-    elsewhere: { replies: [{ status: 302, headers: { location: 'https://example.com/' } }], outcome: { is: 'deferred', code: '302' } },
+    redirect: { replies: [{ status: 302, headers: { location: 'https://example.com/' } }], outcome: { is: 'deferred', code: '302' } },
     gateway: { replies: [{ status: 504 }], outcome: { is: 'uncertain' } },
     nonsense: { replies: [{ status: 200, body: '\0' }], outcome: { is: 'accepted', delivered: true } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
-    a_header_that_is_none: {
+    invalid_header: {
       message: { content: { ...content, headers: { 'X-Name': 'Zoë 🔔' } } },
       replies: [],
-      outcome: { is: 'rejected', reason: 'The header `X-Name` holds characters that HTTP does not allow.' },
+      outcome: { is: 'rejected', reason: 'The header `X-Name` contains characters that HTTP does not allow.' },
     },
-    an_endpoint_that_is_none: { message: { content: { ...content, endpoint: 'https://' } }, replies: [], outcome: { is: 'rejected' } },
-    a_method_that_is_none: { message: { content: { ...content, method: 'BREW' } }, replies: [], outcome: { is: 'rejected' } },
+    invalid_endpoint: { message: { content: { ...content, endpoint: 'https://' } }, replies: [], outcome: { is: 'rejected' } },
+    invalid_method: { message: { content: { ...content, method: 'BREW' } }, replies: [], outcome: { is: 'rejected' } },
   },
   tests: [{ replies: [], works: true }],
 })

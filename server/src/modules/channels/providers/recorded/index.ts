@@ -1,4 +1,4 @@
-/** What is recorded of each provider, under its name. */
+/** The recordings of the providers, by name. */
 export { apns } from './apns.ts'
 export { discard } from './discard.ts'
 export { fcm } from './fcm.ts'

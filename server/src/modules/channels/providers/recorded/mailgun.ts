@@ -21,7 +21,7 @@ const failed = (severity: string, reason: string) =>
     'delivery-status': { code: 550, 'enhanced-code': '5.1.1', message: '5.1.1 The account does not exist', description: '' },
   })
 
-/** Why Mailgun gave a mail up or waits with it, and what that is. */
+/** Failures by severity and reason, and the report of each. */
 const FAILURES = [
   ['permanent', 'bounce', 'bounced'],
   ['permanent', 'suppress-bounce', 'bounced'],
@@ -36,7 +36,7 @@ const FAILURES = [
   ['temporary', 'bounce', 'delayed'],
 ] as const
 
-/** Signed as Mailgun signs: a time and a token, but not what it says. */
+/** Signed as by Mailgun: the time and a token, but not the content. */
 function signed(now: Date, event: object, key = SIGNING_KEY): RecordedCall {
   const timestamp = String(Math.floor(now.getTime() / 1000))
   const token = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0'
@@ -115,7 +115,7 @@ export const mailgun = recording({
     nonsense_refusal: { replies: [{ status: 400, body: '' }], outcome: { is: 'rejected', code: '400' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
-    silent: { replies: ['hang'], outcome: { is: 'uncertain' } },
+    no_reply: { replies: ['hang'], outcome: { is: 'uncertain' } },
   },
   tests: [
     {

@@ -11,7 +11,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 type Signing = { key?: string; url?: string; issuer?: string; hash?: string }
 
-/** A call with a token that holds the hashes of its address and body. */
+/** A call with a token that contains the hashes of its URL and body. */
 async function signed(call: RecordedCall, at: Date, { key = KEY, url, issuer = 'MessageBird', hash }: Signing = {}): Promise<RecordedCall> {
   const address = url ?? `${CALLBACK_URL}${call.query === undefined ? '' : `?${call.query}`}`
   const payload_hash = hash ?? (call.body === undefined ? undefined : sha256(call.body))
@@ -38,7 +38,7 @@ const report = (status: string, more: Record<string, string> = {}): RecordedCall
   ),
 })
 
-/** Why a message did not arrive: the status, its error and its reason, and whether the number is at fault. */
+/** Failed deliveries: the status, its error code, its reason, and the report of each. */
 const FAILURES = [
   ['delivery_failed', '1', '', 'bounced'],
   ['delivery_failed', '5', '', 'bounced'],
@@ -131,9 +131,9 @@ export const messagebird = recording({
           { what: 'delivered', messageId: 42 as never, reference: ID, address: '+61400000000', at: new Date('2026-11-23T08:59:58Z') },
         ],
       },
-      { name: 'on its way', call: (now) => signed(report('buffered'), now), reports: [] },
+      { name: 'not final', call: (now) => signed(report('buffered'), now), reports: [] },
       {
-        name: 'no such number',
+        name: 'an unknown number',
         call: (now) => signed(report('delivery_failed', { statusErrorCode: '1', statusReason: 'unknown subscriber' }), now),
         reports: [{ what: 'bounced', code: '1', diagnostic: 'unknown subscriber' }],
       },
@@ -143,14 +143,14 @@ export const messagebird = recording({
           signed(report(is, { ...(statusErrorCode && { statusErrorCode }), ...(statusReason && { statusReason }) }), now),
         reports: [{ what }],
       })),
-      { name: 'too late', call: (now) => signed(report('expired'), now), reports: [{ what: 'failed' }] },
+      { name: 'expired', call: (now) => signed(report('expired'), now), reports: [{ what: 'failed' }] },
       {
-        name: 'a message from a person',
+        name: 'a message from a user',
         call: (now) => signed({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(inbound) }, now),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
       },
       {
-        name: 'a message from a person, as a query',
+        name: 'a message from a user, as a query',
         call: (now) => signed({ query: String(new URLSearchParams(inbound)) }, now),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop' }],
       },
@@ -158,12 +158,12 @@ export const messagebird = recording({
     forged: [
       { name: 'another key', call: (now) => signed(report('delivered'), now, { key: 'another-key-0123456789-0123456789' }) },
       { name: 'another address', call: (now) => signed(report('delivered'), now, { url: CALLBACK_URL }) },
-      { name: 'another issuer', call: (now) => signed(report('delivered'), now, { issuer: 'Somebody' }) },
+      { name: 'another issuer', call: (now) => signed(report('delivered'), now, { issuer: 'Stranger' }) },
       { name: 'another body', call: (now) => signed({ body: 'originator=1&body=Stop' }, now, { hash: sha256('other') }) },
       { name: 'an old token', call: (now) => signed(report('delivered'), new Date(now.getTime() - 120_000)) },
       { name: 'no token', call: () => report('delivered') },
       {
-        name: 'a body that nothing vouches for',
+        name: 'a body without a hash',
         call: async (now) => ({ ...(await signed(report('delivered'), now)), body: 'status=delivered' }),
       },
     ],

@@ -15,7 +15,7 @@ const status = (Status: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
-/** Errors of a message that did not arrive, and whether the number is at fault. */
+/** Error codes of failed messages, and the report of each. */
 const FAILURES = [
   ['50', 'bounced'],
   ['70', 'bounced'],
@@ -32,7 +32,7 @@ const FAILURES = [
   ['1000', 'failed'],
 ] as const
 
-/** What Plivo writes of a number that it takes for none, and of other things. */
+/** Error messages of Plivo, and whether they are about the number of the recipient. */
 const REFUSALS = [
   ['dst is not a valid phone number', true],
   ['destination number is invalid', true],
@@ -45,7 +45,7 @@ const REFUSALS = [
 
 const inbound = { From: '61400000000', To: '61411111111', Type: 'sms', Text: 'Stop', MessageUUID: 'in-1' }
 
-/** A form that is signed as Plivo signs messages: address, query, names and values in order, nonce. */
+/** A form signed as by Plivo: URL, query, names and values in order, nonce. */
 function signed(form: Record<string, string>, query: string, { token = TOKEN, header = 'x-plivo-signature-ma-v3' } = {}): RecordedCall {
   const values = Object.entries(form).sort(([a], [b]) => (a < b ? -1 : 1))
   const text = `${CALLBACK_URL}?${query}${query === '' ? '' : '.'}${values.flat().join('')}.${NONCE}`
@@ -80,7 +80,7 @@ export const plivo = recording({
       replies: [{ status: 400, body: { api_id: 'a1', error: 'dst is not a valid phone number' } }],
       outcome: { is: 'rejected', bounced: true, reason: 'dst is not a valid phone number' },
     },
-    left_out: {
+    omitted_number: {
       replies: [{ status: 202, body: { api_id: 'a1', message: 'no valid numbers', message_uuid: [], invalid_number: ['61400000000'] } }],
       outcome: { is: 'rejected', bounced: true },
     },
@@ -119,11 +119,11 @@ export const plivo = recording({
         reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID, address: '+61400000000' }],
       },
       {
-        name: 'signed for the account itself',
+        name: 'signed by the account itself',
         call: () => signed(status('delivered'), 'message=42', { header: 'x-plivo-signature-v3' }),
         reports: [{ what: 'delivered' }],
       },
-      { name: 'on its way', call: () => signed(status('sent'), 'message=42'), reports: [] },
+      { name: 'not final', call: () => signed(status('sent'), 'message=42'), reports: [] },
       ...FAILURES.flatMap(([code, what]) =>
         (['undelivered', 'failed', 'rejected'] as const).map((is) => ({
           name: `${is} with error ${code} is ${what}`,
@@ -133,7 +133,7 @@ export const plivo = recording({
       ),
       { name: 'failed without a reason', call: () => signed(status('failed'), 'message=42'), reports: [{ what: 'failed' }] },
       {
-        name: 'a message from a person',
+        name: 'a message from a user',
         call: () => signed(inbound, ''),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
         reply: { status: 200, body: '<Response></Response>' },

@@ -21,7 +21,7 @@ const bounce = (Type: string) => ({
   Inactive: true,
 })
 
-/** The types of bounce that Postmark knows, and what they are; null is no bounce at all. */
+/** Postmark’s types of bounce, and the report of each; null: none. */
 const BOUNCES = [
   ['HardBounce', 'bounced'],
   ['BadEmailAddress', 'bounced'],
@@ -47,7 +47,7 @@ const BOUNCES = [
   ['Unconfirmed', null],
 ] as const
 
-/** Codes of the account's trouble, of which the mail knows nothing. */
+/** Error codes that concern the account and not the message. */
 const LATER = [10, 100, 405, 412, 413]
 
 const called = (body: object, password = 'hook-password'): RecordedCall => ({
@@ -141,7 +141,7 @@ export const postmark = recording({
     nonsense_refusal: { replies: [{ status: 422, body: '<html>' }], outcome: { is: 'rejected', code: '422' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
-    silent: { replies: ['hang'], outcome: { is: 'uncertain' } },
+    no_reply: { replies: ['hang'], outcome: { is: 'uncertain' } },
   },
   tests: [
     {
@@ -216,7 +216,7 @@ export const postmark = recording({
         reports: [{ what: 'unsubscribed', address: 'kim@example.org' }],
       },
       ...(['HardBounce', 'SpamComplaint'] as const).map((SuppressionReason) => ({
-        name: `suppressed for a ${SuppressionReason} that was reported`,
+        name: `suppressed after a reported ${SuppressionReason}`,
         call: () => called({ RecordType: 'SubscriptionChange', ...about, SuppressSending: true, SuppressionReason }),
         reports: [],
       })),

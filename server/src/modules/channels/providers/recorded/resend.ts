@@ -12,7 +12,7 @@ const event = (type: string, more: object = {}) => ({
   data: { email_id: ID, from: 'hello@example.com', to: ['kim@example.org'], subject: 'Hello', tags: { message_id: '42' }, ...more },
 })
 
-/** Types of bounce, and what they are. */
+/** Types of bounce, and the report of each. */
 const BOUNCES = [
   ['Permanent', 'General', 'bounced'],
   ['Permanent', 'NoEmail', 'bounced'],
@@ -25,10 +25,10 @@ const BOUNCES = [
   ['Undetermined', 'Undetermined', 'failed'],
 ] as const
 
-/** Names of errors that are the account's trouble, or that of another request. */
+/** Errors of the account’s key, or of a parallel request. */
 const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
 
-/** Signed as Svix signs: id, time and body. */
+/** Signed as by Svix: id, time and body. */
 function signed(now: Date, body: object, { key = KEY, before = '' } = {}): RecordedCall {
   const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
   const time = String(Math.floor(now.getTime() / 1000))
@@ -100,11 +100,11 @@ export const resend = recording({
       replies: [{ ...refusal(429, 'rate_limit_exceeded', 'Too many requests.'), headers: { 'retry-after': '1' } }],
       outcome: { is: 'deferred', code: '429', retryAt: new Date('2026-11-23T09:00:01Z') },
     },
-    under_way: {
+    in_progress: {
       replies: [refusal(409, 'concurrent_idempotent_requests', 'Another request with the same key is in progress.')],
       outcome: { is: 'deferred', code: 'concurrent_idempotent_requests' },
     },
-    there_already: {
+    sent_already: {
       replies: [refusal(409, 'invalid_idempotent_request', 'The key was used with a different request body.')],
       outcome: { is: 'accepted', delivered: false },
     },
@@ -113,7 +113,7 @@ export const resend = recording({
     nonsense_refusal: { replies: [{ status: 422, body: '<html>' }], outcome: { is: 'rejected', code: '422' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'deferred' } },
-    silent: { replies: ['hang'], outcome: { is: 'deferred' } },
+    no_reply: { replies: ['hang'], outcome: { is: 'deferred' } },
     gateway: { replies: [{ status: 504 }], outcome: { is: 'deferred' } },
   },
   tests: [
@@ -142,7 +142,7 @@ export const resend = recording({
         ],
       },
       {
-        name: 'signed with the secret before, too',
+        name: 'also signed with the old secret',
         call: (now) => signed(now, event('email.delivered'), { before: 'v1,b2xk v2,AAAA ' }),
         reports: [{ what: 'delivered' }],
       },

@@ -49,7 +49,7 @@ const events = [
   { email: 'ana@example.org', timestamp: 1_763_888_309, event: 'open', carillon_message_id: '51' },
 ]
 
-/** What SendGrid says of a mail that did not arrive, and what that is. */
+/** Events about emails that were not delivered, and the report of each. */
 const FAILURES = [
   [{ event: 'bounce', type: 'bounce' }, 'bounced'],
   [{ event: 'bounce' }, 'bounced'],
@@ -66,7 +66,7 @@ const FAILURES = [
   [{ event: 'group_unsubscribe' }, 'unsubscribed'],
 ] as const
 
-/** Signed as SendGrid signs: the time, then the body. */
+/** Signed as by SendGrid: the time, then the body. */
 function signed(now: Date, body: string, key: KeyObject = privateKey): RecordedCall {
   const time = String(Math.floor(now.getTime() / 1000))
   const signature = sign('sha256', Buffer.from(time + body), key).toString('base64')
@@ -156,7 +156,7 @@ export const sendgrid = recording({
     nonsense_refusal: { replies: [{ status: 400, body: '<html>' }], outcome: { is: 'rejected', code: '400' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
-    silent: { replies: ['hang'], outcome: { is: 'uncertain' } },
+    no_reply: { replies: ['hang'], outcome: { is: 'uncertain' } },
   },
   tests: [
     {
@@ -191,23 +191,23 @@ export const sendgrid = recording({
           { what: 'failed', messageId: 49 as never },
         ],
       },
-      ...FAILURES.map(([said, what]) => ({
-        name: `${JSON.stringify(said)} is ${what}`,
-        call: (now: Date) => signed(now, JSON.stringify([{ email: 'ana@example.org', timestamp: 1_763_888_300, ...said }])),
+      ...FAILURES.map(([event, what]) => ({
+        name: `${JSON.stringify(event)} is ${what}`,
+        call: (now: Date) => signed(now, JSON.stringify([{ email: 'ana@example.org', timestamp: 1_763_888_300, ...event }])),
         reports: [{ what }],
       })),
       ...['processed', 'open', 'click', 'group_resubscribe'].map((event) => ({
-        name: `${event} is no news of a delivery`,
+        name: `${event} is not reported`,
         call: (now: Date) => signed(now, JSON.stringify([{ email: 'ana@example.org', event }])),
         reports: [],
       })),
-      { name: 'something else', call: (now) => signed(now, '"ping"'), reports: [] },
+      { name: 'an unknown body', call: (now) => signed(now, '"ping"'), reports: [] },
     ],
     forged: [
       { name: 'another key', call: (now) => signed(now, '[]', stranger) },
       { name: 'no signature', call: () => ({ body: '[]' }) },
       {
-        name: 'a signature that is none',
+        name: 'an invalid signature',
         call: (now) => ({
           ...signed(now, '[]'),
           headers: { ...signed(now, '[]').headers, 'x-twilio-email-event-webhook-signature': 'AAAA' },

@@ -32,7 +32,7 @@ const bounce = (bounceType: string, bounceSubType = 'General') =>
     },
   })
 
-/** Types of bounce with their kinds, and what they are. */
+/** Types of bounce with their subtypes, and the report of each. */
 const BOUNCES = [
   ['Permanent', 'General', 'bounced'],
   ['Permanent', 'NoEmail', 'bounced'],
@@ -46,7 +46,7 @@ const BOUNCES = [
   ['Undetermined', 'Undetermined', 'failed'],
 ] as const
 
-/** Errors of the account, or of too much at the moment. */
+/** Errors that concern the account or its limits, so the message is sent again later. */
 const LATER = [
   'AccountSuspendedException',
   'SendingPausedException',
@@ -60,7 +60,7 @@ const LATER = [
   'IncompleteSignature',
 ]
 
-/** What SES says of an address that is none. */
+/** SES’s messages about an invalid address. */
 const BAD_ADDRESSES = [
   "Missing final '@domain'",
   'Local address contains control or whitespace',
@@ -190,7 +190,7 @@ export const ses = recording({
     nonsense_refusal: { replies: [{ status: 400, body: '<html>' }], outcome: { is: 'rejected', code: '400' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'uncertain' } },
-    silent: { replies: ['hang'], outcome: { is: 'uncertain' } },
+    no_reply: { replies: ['hang'], outcome: { is: 'uncertain' } },
   },
   tests: [
     {
@@ -226,7 +226,7 @@ export const ses = recording({
         reports: [{ what: 'bounced', address: 'kim@example.org', code: '5.1.1', diagnostic: 'smtp; 550 5.1.1 user unknown' }],
       },
       {
-        name: 'given up, in the older signature',
+        name: 'failed, in the older signature',
         replies: withCertificate,
         call: (now) => signed(now, { Message: bounce('Transient') }, { version: '1' }),
         reports: [{ what: 'failed' }],
@@ -307,9 +307,9 @@ export const ses = recording({
         replies: withCertificate,
         call: (now: Date) => signed(now, { Message: complaint, SigningCertURL }),
       })),
-      { name: 'a certificate that is not there', replies: [{ status: 404 }], call: (now) => signed(now, { Message: complaint }) },
+      { name: 'a missing certificate', replies: [{ status: 404 }], call: (now) => signed(now, { Message: complaint }) },
       {
-        name: 'a certificate that is none',
+        name: 'an invalid certificate',
         replies: [{ status: 200, body: '<html>' }],
         call: (now) => signed(now, { Message: complaint }),
       },

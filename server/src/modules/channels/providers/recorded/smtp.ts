@@ -4,7 +4,7 @@ const settings = { tls: 'none', username: 'carillon', password: 'secret', defaul
 
 const withoutSender = { to: 'kim@example.org', subject: 'Hello', html: '<p>Hello Kim</p>', text: 'Hello Kim' }
 
-/** What relays say of a recipient, and whether the address is at fault: by its enhanced code, or in words where there is none. */
+/** Replies about a recipient, and whether they mean an invalid address: by enhanced status code, or by words where a reply has no code. */
 const RECIPIENTS = [
   ['5.1.1 No', true],
   ['5.1.2 No', true],
@@ -130,7 +130,7 @@ export const smtp: RelayRecording = {
       replies: [{ at: 'RCPT', code: 450, text: '4.2.1 Too many mails, try again later' }],
       outcome: { is: 'deferred', code: '4.2.1' },
     },
-    turned_away: { replies: [{ at: 'CONNECT', code: 554, text: '5.7.1 No service' }], outcome: { is: 'deferred' } },
+    refused_connection: { replies: [{ at: 'CONNECT', code: 554, text: '5.7.1 No service' }], outcome: { is: 'deferred' } },
     wrong_password: { replies: [{ at: 'AUTH', code: 535, text: '5.7.8 Authentication failed' }], outcome: { is: 'deferred' } },
     out_of_order: { replies: [{ at: 'MAIL', code: 503, text: '5.5.1 Bad sequence of commands' }], outcome: { is: 'deferred' } },
     outage: { replies: [{ at: 'BODY', code: 451, text: '4.3.0 Local error' }], outcome: { is: 'deferred', code: '4.3.0' } },

@@ -40,7 +40,7 @@ const finalized = (status: string, errors: object[] = []) =>
     errors,
   })
 
-/** Errors of a message that did not arrive, and whether the number is at fault. */
+/** Error codes of failed messages, and the report of each. */
 const FAILURES = [
   ['40001', 'bounced'],
   ['40012', 'bounced'],
@@ -55,7 +55,7 @@ const FAILURES = [
   ['40300', 'failed'],
 ] as const
 
-/** A body that is signed as Telnyx signs: the time, a bar, and the body. */
+/** A body signed as by Telnyx: the time, a bar, and the body. */
 function signed(body: object, at: Date, key: KeyObject = keys.privateKey): RecordedCall {
   const text = JSON.stringify(body)
   const time = String(Math.floor(at.getTime() / 1000))
@@ -140,8 +140,8 @@ export const telnyx = recording({
           { what: 'delivered', messageId: 42 as never, reference: ID, address: '+61400000000', at: new Date('2026-11-23T08:59:58.148Z') },
         ],
       },
-      { name: 'on its way', call: (now) => signed(event('message.sent', { id: ID, to: [{ status: 'sent' }] }), now), reports: [] },
-      { name: 'nobody knows', call: (now) => signed(finalized('delivery_unconfirmed'), now), reports: [] },
+      { name: 'not final', call: (now) => signed(event('message.sent', { id: ID, to: [{ status: 'sent' }] }), now), reports: [] },
+      { name: 'unconfirmed', call: (now) => signed(finalized('delivery_unconfirmed'), now), reports: [] },
       ...FAILURES.flatMap(([code, what]) =>
         (['delivery_failed', 'sending_failed', 'expired'] as const).map((is) => ({
           name: `${is} with error ${code} is ${what}`,
@@ -161,7 +161,7 @@ export const telnyx = recording({
         reports: [{ what: 'failed', code: '40002' }],
       },
       {
-        name: 'a message from a person',
+        name: 'a message from a user',
         call: (now) => signed(event('message.received', { id: 'in-1', from: { phone_number: '+61400000000' }, text: 'Stop' }), now),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
       },
@@ -175,7 +175,7 @@ export const telnyx = recording({
       },
       { name: 'no signature', call: () => ({ body: JSON.stringify(finalized('delivered')) }) },
       {
-        name: 'a signature that is none',
+        name: 'an invalid signature',
         call: (now) => ({
           ...signed(finalized('delivered'), now),
           headers: { 'telnyx-timestamp': String(Math.floor(now.getTime() / 1000)), 'telnyx-signature-ed25519': 'AAAA' },

@@ -24,7 +24,7 @@ const refused = (code: number, message: string) => ({
   body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status: 400 },
 })
 
-/** A form that is signed as Twilio signs: the address, then names and values in order. */
+/** A form signed as by Twilio: the URL, then names and values in order. */
 function signed(form: Record<string, string>, query: string, token = TOKEN): RecordedCall {
   const values = Object.entries(form).sort(([a], [b]) => (a < b ? -1 : 1))
   const text = `${CALLBACK_URL}${query === '' ? '' : `?${query}`}${values.flat().join('')}`
@@ -43,7 +43,7 @@ const status = (MessageStatus: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
-/** Errors of a message that did not arrive, and whether the number is at fault. */
+/** Error codes of failed messages, and the report of each. */
 const FAILURES = [
   ['30005', 'bounced'],
   ['30006', 'bounced'],
@@ -60,7 +60,7 @@ const FAILURES = [
   ['', 'failed'],
 ] as const
 
-/** Refusals at once, and whether the number is at fault. */
+/** Error codes of refused requests, and whether they mean an invalid number. */
 const REFUSALS = [
   ['21211', true],
   ['21614', true],
@@ -146,7 +146,7 @@ export const twilio = recording({
         call: () => signed(status('delivered'), 'message=42'),
         reports: [{ what: 'delivered', messageId: 42 as never, reference: sent.sid, address: '+61400000000' }],
       },
-      { name: 'on its way', call: () => signed(status('sent'), 'message=42'), reports: [] },
+      { name: 'not final', call: () => signed(status('sent'), 'message=42'), reports: [] },
       { name: 'read', call: () => signed(status('read'), 'message=42'), reports: [{ what: 'delivered' }] },
       ...FAILURES.flatMap(([code, what]) =>
         (['undelivered', 'failed'] as const).map((is) => ({
@@ -156,7 +156,7 @@ export const twilio = recording({
         })),
       ),
       {
-        name: 'a message from a person',
+        name: 'a message from a user',
         call: () => signed(inbound, ''),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop' }],
         reply: { status: 200, body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },

@@ -24,7 +24,7 @@ const status = (what: string, more = {}) => ({
   ...more,
 })
 
-/** Errors of a message that did not arrive, and whether the number is at fault. */
+/** Error codes of failed messages, and the report of each. */
 const FAILURES = [
   ['1170', 'bounced'],
   ['1190', 'bounced'],
@@ -40,7 +40,7 @@ const FAILURES = [
   ['1400', 'failed'],
 ] as const
 
-/** A body with the token that vouches for it. */
+/** A body with a token that contains its hash. */
 async function signed(body: object, at: Date, { secret = SECRET, of = body, api_key = 'abcd1234' } = {}): Promise<RecordedCall> {
   const text = JSON.stringify(body)
   const payload_hash = createHash('sha256').update(JSON.stringify(of)).digest('hex')
@@ -135,7 +135,7 @@ export const vonage = recording({
           { what: 'delivered', messageId: 42 as never, reference: UUID, address: '+61400000000', at: new Date('2026-11-23T08:59:58Z') },
         ],
       },
-      { name: 'on its way', call: (now) => signed(status('submitted'), now), reports: [] },
+      { name: 'not final', call: (now) => signed(status('submitted'), now), reports: [] },
       { name: 'read', call: (now) => signed(status('read'), now), reports: [{ what: 'delivered' }] },
       ...FAILURES.flatMap(([code, what]) =>
         (['rejected', 'undeliverable'] as const).map((is) => ({
@@ -146,7 +146,7 @@ export const vonage = recording({
       ),
       { name: 'rejected without a reason', call: (now) => signed(status('rejected'), now), reports: [{ what: 'failed' }] },
       {
-        name: 'no such number any more',
+        name: 'a number that is no longer active',
         call: (now) => signed(status('rejected', { error: problem(1190, '1190', 'Absent Subscriber Permanent') }), now),
         reports: [{ what: 'bounced', code: '1190', diagnostic: 'Absent Subscriber Permanent' }],
       },
@@ -156,7 +156,7 @@ export const vonage = recording({
         reports: [{ what: 'failed', code: '1180' }],
       },
       {
-        name: 'a message from a person, a little late',
+        name: 'a message from a user, a little late',
         call: (now) => {
           const { client_ref: _, status: __, ...message } = status('')
           return signed({ ...message, from: '61400000000', to: '61411111111', text: 'STOP' }, earlier(now, 4))
