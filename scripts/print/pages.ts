@@ -13,7 +13,7 @@ export async function pages(): Promise<Record<string, string>> {
   return {
     'docs/reference/access.md': accessPage(
       routes,
-      allPages({ recorder: { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined } }),
+      allPages({ engagementBuffer: { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined } }),
     ),
     'docs/reference/configuration.md': configurationPage(),
     'docs/reference/webhook-events.md': webhookEventsPage(),

@@ -138,9 +138,9 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
 
 async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: AsyncDisposableStack): Promise<string> {
   const { config, baseUrl } = ctx
-  const recorder = opening.use(openEngagementBuffer(ctx))
+  const engagementBuffer = opening.use(openEngagementBuffer(ctx))
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: standing.listening })
-  const app = createHttpServer({ ctx, routes, pages: allPages({ recorder }), authenticator, baseUrl })
+  const app = createHttpServer({ ctx, routes, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
   await app.listen({ host: config.HOST, port: config.PORT })

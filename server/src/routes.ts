@@ -23,7 +23,7 @@ import { webhookRoutes } from './modules/webhooks/index.ts'
 import { archiveList, createProject, saveUsers, updateSubscription } from './verbs.ts'
 
 /** What endpoints of one process share. */
-export type Shared = { appender: Appender; listening: InboxStreams; recorder: EngagementBuffer }
+export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
 
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider }),
@@ -45,8 +45,8 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
 ]
 
 /** Every endpoint that asks for no key. */
-export const allPages = ({ recorder }: Pick<Shared, 'recorder'>): PublicPage[] => [
-  ...trackingPages(recorder),
+export const allPages = ({ engagementBuffer }: Pick<Shared, 'engagementBuffer'>): PublicPage[] => [
+  ...trackingPages(engagementBuffer),
   ...consentPages,
   ...messagePages(findSendingCampaigns),
   ...callbackPages(findSendingCampaigns),
@@ -58,7 +58,7 @@ export const openEngagementBuffer = (ctx: Ctx): EngagementBuffer =>
     recordEngagement(
       ctx,
       engagements
-        .filter(({ isMachine }) => !isMachine)
+        .filter(({ isBot }) => !isBot)
         .map(({ message_id, kind, at, url }) => ({
           messageId: message_id,
           what: kind === 'open' ? 'opened' : 'clicked',

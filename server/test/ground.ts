@@ -40,9 +40,9 @@ export type Ground = AsyncDisposable & {
   db: Database
   app: FastifyInstance
   databaseUrl: string
-  /** Begins with a world: the time is its clock's, and the recorder is new. */
+  /** Begins with a world: the time is that of its clock, and the engagement buffer is new. */
   begin(clock: Clock): void
-  recorder: EngagementBuffer
+  engagementBuffer: EngagementBuffer
 }
 
 /** Grounds that no world stands on; more than two worlds at a time are rare. */
@@ -64,7 +64,7 @@ export async function takeGround(options: GroundOptions | undefined, clock: Cloc
 /** Takes a ground back; `isReusable` says that the next world may stand on it. */
 export async function leaveGround(ground: Ground, isReusable: boolean): Promise<void> {
   worlds--
-  await ground.recorder[Symbol.asyncDispose]()
+  await ground.engagementBuffer[Symbol.asyncDispose]()
   const isCurrent = ground.databaseUrl === (await own)
   if (isReusable && isCurrent && idle.length < IDLE_MAX && !ground.app.server.listening) idle.push(ground)
   else await ground[Symbol.asyncDispose]()
@@ -138,7 +138,7 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     wake: () => undefined,
   }
   let visits: EngagementBuffer
-  const recorder: EngagementBuffer = {
+  const engagementBuffer: EngagementBuffer = {
     put: (...visit) => visits.put(...visit),
     flush: () => visits.flush(),
     [Symbol.asyncDispose]: () => visits[Symbol.asyncDispose](),
@@ -146,7 +146,7 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
   const app = createHttpServer({
     ctx,
     routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createInboxStreams() }),
-    pages: allPages({ recorder }),
+    pages: allPages({ engagementBuffer }),
     authenticator,
     baseUrl: () => 'http://carillon.test',
     onReply: checkReply,
@@ -162,7 +162,7 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
       clock = given
       visits = openEngagementBuffer(ctx)
     },
-    recorder,
+    engagementBuffer,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }

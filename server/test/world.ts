@@ -165,12 +165,12 @@ function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableSt
 
 const ROUNDS_MAX = 10_000
 
-async function drain({ ctx, recorder }: Ground, names: string[]): Promise<void> {
+async function drain({ ctx, engagementBuffer }: Ground, names: string[]): Promise<void> {
   const { signal } = new AbortController()
   const jobs = allJobs(createInboxStreams()).filter(({ name }) => names.length === 0 || names.includes(name))
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let done = 0
-    await recorder.flush()
+    await engagementBuffer.flush()
     for (const job of jobs) done += await job.run(ctx, signal)
     if (done === 0) return
   }

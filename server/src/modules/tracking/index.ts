@@ -1,8 +1,7 @@
 /**
- * Who opened a message and followed its links, and the hosts that links lead to. Owns `links`, `link_clicks`, `campaign_opens`
- * and `domains`. Links are found in templates before Liquid runs, and get a signed address when a message is made.
- * Promises: nobody is led where the sender did not mean to lead them, a redirect waits for nothing, and what machines do is not
- * taken for people.
+ * Opens and clicks of messages, and the domains of links. Owns `links`, `link_clicks`, `campaign_opens` and `domains`. Links are
+ * found in templates before Liquid is rendered, and get a signed URL in each message. Promises: a link only redirects to its own
+ * target; a redirect does not wait for the database; bots are not counted as users.
  */
 export { findDomain } from './domains/queries.ts'
 export { trackingBaseUrl } from './domains/service.ts'

@@ -16,13 +16,13 @@ main { max-width: 32rem; padding: 1.5rem }
 <body>
 <main>
 <h1>Page not found</h1>
-<p>This link does not work. It may have been cut off or changed on its way. Open the message again and follow the link from there.</p>
+<p>This link does not work. It may be incomplete or changed. Open the message again and follow the link from there.</p>
 </main>
 </body>
 </html>
 `
 
-/** What is answered to an address that is not one of ours: it says nothing of what there is, and leads nowhere. */
+/** The reply to an invalid link. It never redirects. */
 export const notFound = (): PublicReply => ({
   status: 404,
   type: 'text/html; charset=utf-8',

@@ -7,65 +7,65 @@ import { notFound } from './not-found.ts'
 import type { Engagement } from './schema.ts'
 import { readClick, readOpen, type Token } from './tracker.ts'
 
-/** 43 bytes: one transparent dot. */
-const DOT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
+/** A GIF with one transparent pixel. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 /**
- * Neither page asks the database. Nobody keeps what they answer, so that the next look is seen too, and the site that a link
- * leads to is not told in which mailbox it was clicked.
+ * These pages use no database. Replies are not cached, so that every request is counted, and the target of a link does not get the
+ * page with the email as referrer.
  */
 const HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' }
 
-/** What links and pictures in messages lead to, on whatever host they are asked for. */
-export const trackingPages = (recorder: Pick<EngagementBuffer, 'put'>): PublicPage[] => [
+/** The pages of tracked links and pixels, on every host. */
+export const trackingPages = (buffer: Pick<EngagementBuffer, 'put'>): PublicPage[] => [
   publicPage({
     method: 'GET',
     path: '/c/{token}',
-    summary: 'Follow a link of a message.',
-    open: 'The signature in the address covers the message, the link and where it leads.',
+    summary: 'Follow a tracked link.',
+    open: 'The signature in the URL covers the message, the link and its target.',
     unlimited: true,
-    run: async (ctx, call) => click(ctx, recorder, call),
+    run: async (ctx, call) => click(ctx, buffer, call),
   }),
   publicPage({
     method: 'GET',
     path: '/o/{token}.gif',
-    summary: 'The picture that tells of an open.',
-    open: 'The signature in the address covers the message.',
+    summary: 'Return the tracking pixel of a message.',
+    open: 'The signature in the URL covers the message.',
     unlimited: true,
-    run: async (ctx, call) => open(ctx, recorder, call),
+    run: async (ctx, call) => open(ctx, buffer, call),
   }),
   ...deeplinkPages,
 ]
 
-function click(ctx: Ctx, recorder: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
+function click(ctx: Ctx, buffer: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
   const url = call.query.get('u') ?? ''
   const token = readClick(ctx, call.params.token ?? '', url)
   if (!token) return notFound()
-  see(ctx, recorder, call, token, 'click', url)
-  // Written anew, so that nothing but an address can come into the header.
+  record(ctx, buffer, call, token, 'click', url)
+  // Formatted again, so that only a URL can be in the header.
   return { status: 302, headers: { ...HEADERS, location: new URL(url).href } }
 }
 
-function open(ctx: Ctx, recorder: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
+function open(ctx: Ctx, buffer: Pick<EngagementBuffer, 'put'>, call: PublicRequest): PublicReply {
   const token = readOpen(ctx, call.params.token ?? '')
   if (!token) return notFound()
-  see(ctx, recorder, call, token, 'open', null)
-  return { status: 200, type: 'image/gif', body: DOT, headers: HEADERS }
+  record(ctx, buffer, call, token, 'open', null)
+  return { status: 200, type: 'image/gif', body: PIXEL, headers: HEADERS }
 }
 
-function see(
+function record(
   ctx: Ctx,
-  recorder: Pick<EngagementBuffer, 'put'>,
+  buffer: Pick<EngagementBuffer, 'put'>,
   { method, headers }: PublicRequest,
   token: Token,
   kind: Engagement['kind'],
   url: string | null,
 ) {
-  // Who asks for the head alone looks whether there is something, and sees nothing.
+  // A HEAD request does not show the image or the target.
   if (method === 'HEAD') return
   const at = ctx.clock.now()
-  const visit = { kind, userAgent: headers['user-agent'] ?? '', headers, sinceSentMs: at.getTime() - token.at.getTime() }
-  recorder.put(token.projectId, {
+  const request = { kind, userAgent: headers['user-agent'] ?? '', headers, sinceSentMs: at.getTime() - token.at.getTime() }
+  buffer.put(token.projectId, {
     kind,
     user_id: token.userId,
     campaign_id: token.campaignId,
@@ -73,6 +73,6 @@ function see(
     link: token.link,
     url,
     at,
-    ...detectBot(visit),
+    ...detectBot(request),
   })
 }

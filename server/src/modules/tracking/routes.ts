@@ -3,5 +3,5 @@ import type { DomainResolver } from './domains/dns-check.ts'
 import { systemResolver } from './domains/resolver.ts'
 import { domainRoutes } from './domains/routes.ts'
 
-/** `resolver` answers the DNS questions of a verification. */
+/** `resolver` creates the resolver for checks of domains. */
 export const trackingRoutes = (resolver: () => DomainResolver = systemResolver): Route[] => domainRoutes(resolver)

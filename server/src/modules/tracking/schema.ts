@@ -2,42 +2,42 @@ import { type Static, Type } from 'typebox'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
 import { Exact, IdOf } from '../../lib/shapes.ts'
 
-/** That a message was opened, or one of its links followed: by the person, or by a machine on the way. */
+/** An open or a click, by a user or a bot. */
 export type Engagement = {
   kind: 'open' | 'click'
   user_id: UserId
   campaign_id: CampaignId
   message_id: MessageId
-  /** Of a click: the link, and where it led. */
+  /** The link of a click and its target. */
   link: LinkId | null
   url: string | null
   at: Date
-  isMachine: boolean
-  /** A person's program let somebody else fetch the picture. */
+  isBot: boolean
+  /** A proxy of the email service fetched the image for a user. */
   isProxied: boolean
-  /** The name in `machines/` of what it was recognised as, if anything. */
+  /** The name of the detector that matched, or `burst`. */
   reason: string | null
 }
 
-/** One link of a campaign's templates, with what came of it. */
+/** A link of a campaign’s templates, with its clicks. */
 const CountedLink = Exact({
   id: IdOf<LinkId>(),
-  url: Type.String({ description: 'As the template has it, Liquid and all.' }),
-  position: Type.Integer({ minimum: 0, description: 'Which link of its template it is, from the top.' }),
-  clicks: Type.Integer({ minimum: 0, description: 'How often people followed it.' }),
-  people: Type.Integer({ minimum: 0, description: 'How many people followed it.' }),
-  machine_clicks: Type.Integer({ minimum: 0, description: 'How often scanners and the like did.' }),
+  url: Type.String({ description: 'The URL in the template, including Liquid.' }),
+  position: Type.Integer({ minimum: 0, description: 'The position of the link in its template, from 0.' }),
+  clicks: Type.Integer({ minimum: 0, description: 'Number of clicks by users.' }),
+  people: Type.Integer({ minimum: 0, description: 'Number of users who clicked.' }),
+  machine_clicks: Type.Integer({ minimum: 0, description: 'Number of clicks by bots, such as security scanners.' }),
 })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const Opens = {
-  total: count('How often people opened a message, through proxies too.'),
-  proxied: count('How many of those came through a proxy of the mail service.'),
-  machine: count('How often something else fetched the picture, such as Apple’s privacy protection.'),
+  total: count('Number of opens by users, including those through a proxy.'),
+  proxied: count('Number of opens through a proxy of the email service.'),
+  machine: count('Number of requests by bots and Apple’s Mail Privacy Protection.'),
 }
 
-/** What came of a campaign’s links. */
+/** The clicks and opens of a campaign. */
 export const CampaignLinks = Exact({ results: Type.Array(CountedLink), opens: Exact(Opens) })
 export type CampaignLinks = Static<typeof CampaignLinks>
 

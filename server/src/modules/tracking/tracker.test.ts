@@ -15,14 +15,14 @@ const ctx = ctxOf(key('a', 1))
 const recipient = { projectId: 3 as ProjectId, campaignId: 40 as CampaignId, userId: 500 as UserId, messageId: 6000 as MessageId }
 const tracker = trackerOf(ctx, recipient)
 
-/** The token and the destination of an address, as a server reads them. */
+/** The token and the target in a URL. */
 function parts(address: string): [token: string, url: string] {
   const { pathname, searchParams } = new URL(address)
   return [pathname.split('/')[2] as string, searchParams.get('u') ?? '']
 }
 
-describe('an address of ours', () => {
-  test('says whose message it is, which link, when it was made and where it leads', () => {
+describe('a tracked URL', () => {
+  test('contains the message, the link, the time and the target', () => {
     const address = tracker.click(7, 'https://shop.test/?a=1&b=ü +')
     expect(address).toMatch(/^https:\/\/carillon\.test\/c\/[\w-]+\?u=[\w.!~*'()%-]+$/)
     const [token, url] = parts(address)
@@ -30,19 +30,19 @@ describe('an address of ours', () => {
     expect(readClick(ctx, token, url)).toEqual({ ...recipient, link: 7, at: now })
   })
 
-  test('of a picture says the same without a link', () => {
+  test('of a pixel contains the same without a link', () => {
     const [file] = parts(tracker.pixel)
     expect(file).toMatch(/^[\w-]+\.gif$/)
     expect(readOpen(ctx, file.replace('.gif', ''))).toEqual({ ...recipient, link: null, at: now })
   })
 
-  test('leads to the base that it was given', () => {
+  test('has the given base', () => {
     expect(trackerOf(ctx, { ...recipient, base: 'https://links.shop.test' }).click(1, 'https://a.test')).toMatch(
       /^https:\/\/links\.shop\.test\/c\//,
     )
   })
 
-  test('is read after its key is no longer the newest', () => {
+  test('is valid after its key was rotated', () => {
     const [token, url] = parts(tracker.click(1, 'https://a.test'))
     expect(readClick(ctxOf(key('b', 2), key('a', 1)), token, url)).toBeDefined()
     expect(readClick(ctxOf(key('b', 2)), token, url)).toBeUndefined()
@@ -54,21 +54,21 @@ describe('no redirect is open:', () => {
   const [picture] = parts(tracker.pixel)
 
   test.each([
-    ['another destination', token, 'https://evil.test/'],
-    ['a longer destination', token, `${url}x`],
-    ['no destination', token, ''],
+    ['another target', token, 'https://evil.test/'],
+    ['a longer target', token, `${url}x`],
+    ['no target', token, ''],
     ['another user', token.replace(/-dw-/, '-dx-'), url],
-    ['a cut token', token.slice(0, -1), url],
+    ['a truncated token', token.slice(0, -1), url],
     ['a longer token', `${token}A`, url],
-    ['a token with a line in front', `\n${token}`, url],
-    ['the token of a picture', picture.replace('.gif', ''), url],
+    ['a token after a line break', `\n${token}`, url],
+    ['the token of a pixel', picture.replace('.gif', ''), url],
     ['nothing', '', url],
     ['hyphens', '-------', url],
-  ])('%s is not read', (_, token, url) => expect(readClick(ctx, token, url)).toBeUndefined())
+  ])('%s is refused', (_, token, url) => expect(readClick(ctx, token, url)).toBeUndefined())
 
-  test('the token of a link is none of a picture', () => expect(readOpen(ctx, token)).toBeUndefined())
+  test('the token of a link is not valid for a pixel', () => expect(readOpen(ctx, token)).toBeUndefined())
 
-  test('nothing that is made up is read', () => {
+  test('random signatures are refused', () => {
     fc.assert(
       fc.property(fc.string(), fc.webUrl(), (text, url) => {
         expect(readClick(ctx, text, url)).toBeUndefined()
@@ -78,7 +78,7 @@ describe('no redirect is open:', () => {
     )
   })
 
-  test('any destination comes out as it went in', () => {
+  test('every target is returned unchanged', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string({ unit: 'grapheme' }), (url, more) => {
         const destination = url + more
@@ -102,9 +102,9 @@ test.each([
   'https://',
   'https://a.test/\ud800',
   `https://a.test/${'x'.repeat(9000)}`,
-])('what cannot be led on to stays: %s', (url) => expect(tracker.click(1, url)).toBe(url))
+])('is not tracked: %s', (url) => expect(tracker.click(1, url)).toBe(url))
 
-test('an address of an app is led on to', () => {
+test('a URL of an app is tracked', () => {
   const [token, url] = parts(tracker.click(1, 'shop://product/7'))
   expect(readClick(ctx, token, url)).toMatchObject({ link: 1 })
 })

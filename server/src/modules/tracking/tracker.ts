@@ -1,30 +1,30 @@
-/** The addresses that links and pictures of messages get: signed, so that they can be trusted without asking the database. */
+/** The URLs of tracked links and pixels. They are signed, so they can be verified without the database. */
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 
-/** Whose message it is. */
+/** The user and the message. */
 export type Recipient = { projectId: ProjectId; campaignId: CampaignId; userId: UserId; messageId: MessageId }
 
 export type Tracker = {
-  /** The address that counts a click on a link and leads on to `url`; `url` itself when it cannot be led on to. */
+  /** The URL that counts a click on a link and redirects to `url`; `url` itself if it cannot be tracked. */
   click(link: number, url: string): string
-  /** The address of the picture that tells of an open. */
+  /** The URL of the tracking pixel. */
   readonly pixel: string
 }
 
-/** What a token says: whose message, made when, and which link. */
+/** The content of a token: the message, its time, and the link. */
 export type Token = Recipient & { at: Date; link: LinkId | null }
 
 type Signer = Pick<Ctx, 'secrets' | 'clock' | 'baseUrl'>
 
-/** Longer ones do not pass every proxy and mail program. */
+/** Some proxies and email clients do not support longer URLs. */
 const URL_LENGTH_MAX = 8000
 const VERSION = '1'
 const RADIX = 36
-/** Schemes that run or show something by themselves, or lead to people instead of places. */
-const NOT_LED_ON = /^(?:javascript|data|vbscript|file|blob|about|view-source|mailto|tel|sms):/i
+/** Schemes that run code, show content, or start an email or a call. */
+const UNTRACKED_SCHEMES = /^(?:javascript|data|vbscript|file|blob|about|view-source|mailto|tel|sms):/i
 
-/** Makes the addresses for one message. `base` is where they lead, without a slash at the end; this server unless given. */
+/** Creates the URLs of one message. `base` is their base URL, without a final slash; by default that of this server. */
 export function trackerOf(
   ctx: Signer,
   { projectId, campaignId, userId, messageId, base = ctx.baseUrl() }: Recipient & { base?: string },
@@ -33,7 +33,7 @@ export function trackerOf(
   const stem = `${VERSION}-${ids.map((id) => id.toString(RADIX)).join('-')}`
   return {
     click(link, url) {
-      if (!mayLeadTo(url)) return url
+      if (!isTrackable(url)) return url
       const fields = `${stem}-${link.toString(RADIX)}`
       const address = `${base}/c/${fields}-${ctx.secrets.sign(`${fields}\n${url}`, 'click')}?u=${encodeURIComponent(url)}`
       return address.length > URL_LENGTH_MAX ? url : address
@@ -45,28 +45,29 @@ export function trackerOf(
   }
 }
 
-/** An absolute address of the web or of an app. Half a surrogate pair could not be written into another address. */
-const mayLeadTo = (url: string) => /^[a-z][a-z0-9+.-]*:./i.test(url) && !NOT_LED_ON.test(url) && url.isWellFormed() && URL.canParse(url)
+/** Is this an absolute URL, of the web or of an app? A lone surrogate cannot be encoded in another URL. */
+const isTrackable = (url: string) =>
+  /^[a-z][a-z0-9+.-]*:./i.test(url) && !UNTRACKED_SCHEMES.test(url) && url.isWellFormed() && URL.canParse(url)
 
-/** What a click's token says, when it and the destination are those that were signed. */
+/** Reads the token of a click. Undefined if the signature does not match the token and the target. */
 export function readClick(ctx: Pick<Ctx, 'secrets'>, token: string, url: string): Token | undefined {
   const [fields, signature] = cut(token)
-  return ctx.secrets.isSigned(`${fields}\n${url}`, signature, 'click') && mayLeadTo(url) ? read(fields) : undefined
+  return ctx.secrets.isSigned(`${fields}\n${url}`, signature, 'click') && isTrackable(url) ? read(fields) : undefined
 }
 
-/** What a picture's token says, when it is one that was signed. */
+/** Reads the token of a pixel. Undefined if the signature does not match. */
 export function readOpen(ctx: Pick<Ctx, 'secrets'>, token: string): Token | undefined {
   const [fields, signature] = cut(token)
   return ctx.secrets.isSigned(fields, signature, 'open') ? read(fields) : undefined
 }
 
-// A signature may have a hyphen in it, a field may not: seven of them stand in front.
+// Seven fields are before the signature, which can contain hyphens.
 const cut = (token: string) => {
   const [, fields = '', signature = ''] = /^([0-9a-z]+(?:-[0-9a-z]+){6})-(.*)$/s.exec(token) ?? []
   return [fields, signature] as const
 }
 
-/** The fields of a token of ours. One of another version was made by a server that is newer than this. */
+/** Parses the fields of a token. Undefined for another version, which a newer server created. */
 function read(fields: string): Token | undefined {
   const [version, ...rest] = fields.split('-')
   if (version !== VERSION) return undefined

@@ -14,7 +14,7 @@ import { trackerOf } from './tracker.ts'
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0'
 const SHOP = ['https://shop.test/a', 'https://shop.test/b', 'https://shop.test/c']
 
-/** A campaign with links, and people who get messages of it. */
+/** Creates a campaign with links, and users who get its messages. */
 async function campaignWith(w: World, urls: string[] = SHOP) {
   const { body: subscription } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })
   const { body: campaign } = await w.post('/api/client/campaigns', {
@@ -28,12 +28,12 @@ async function campaignWith(w: World, urls: string[] = SHOP) {
   for (const name of ['ana', 'ben', 'cleo']) ids[name] = (await w.get(`/api/client/users/${name}`)).body.id
   const campaignId = campaign.id as CampaignId
   const links = await saveLinks(w.ctx, campaignId, urls)
-  /** What a browser asks for when this person follows a link, or opens the message without one. */
-  const look = async (name: string, link?: number, { agent = BROWSER, method = 'GET' } = {}) => {
+  /** Requests a link of a user’s message, or the pixel without a link. */
+  const request = async (name: string, link?: number, { agent = BROWSER, method = 'GET' } = {}) => {
     const userId = ids[name] as UserId
     const tracker = trackerOf(w.ctx, { projectId: w.projectId, campaignId, userId, messageId: (1000 + userId) as MessageId })
     const address = link === undefined ? tracker.pixel : tracker.click(links[link] as LinkId, urls[link] as string)
-    // Nobody is so quick as to click in the second in which the message is made.
+    // A click in the first second would be a bot.
     w.advance('5 seconds')
     return w.app.inject({ method, url: address.replace('http://carillon.test', ''), headers: { 'user-agent': agent } } as InjectOptions)
   }
@@ -43,28 +43,28 @@ async function campaignWith(w: World, urls: string[] = SHOP) {
     const { body } = await w.get(`/api/client/campaigns/${campaignId}/links`)
     return body as { results: { id: number; url: string; clicks: number; people: number; machine_clicks: number }[]; opens: object }
   }
-  return { campaignId, links, ids, look, counted }
+  return { campaignId, links, ids, request, counted }
 }
 
 describe('a link of a message', () => {
-  test('leads where it led, and nobody keeps the answer', async () => {
+  test('redirects to its target, and the reply is not cached', async () => {
     await using w = await world()
-    const { look } = await campaignWith(w)
-    const { statusCode, headers, body } = await look('ana', 0)
+    const { request } = await campaignWith(w)
+    const { statusCode, headers, body } = await request('ana', 0)
     expect({ statusCode, body }).toEqual({ statusCode: 302, body: '' })
     expect(headers).toMatchObject({ location: 'https://shop.test/a', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })
 
-  test('counts how often it is followed, and by how many', async () => {
+  test('counts clicks and users', async () => {
     await using w = await world()
-    const { look, counted, links } = await campaignWith(w)
+    const { request, counted, links } = await campaignWith(w)
     for (const [name, link] of [
       ['ana', 0],
       ['ana', 0],
       ['ben', 0],
       ['ben', 2],
     ] as const)
-      await look(name, link)
+      await request(name, link)
     expect((await counted()).results).toEqual([
       { id: links[0], url: SHOP[0], position: 0, clicks: 3, people: 2, machine_clicks: 0 },
       { id: links[1], url: SHOP[1], position: 1, clicks: 0, people: 0, machine_clicks: 0 },
@@ -72,18 +72,18 @@ describe('a link of a message', () => {
     ])
   })
 
-  test('does not count who asks for the head alone', async () => {
+  test('does not count HEAD requests', async () => {
     await using w = await world()
-    const { look, counted } = await campaignWith(w)
-    expect((await look('ana', 0, { method: 'HEAD' })).statusCode).toBe(302)
+    const { request, counted } = await campaignWith(w)
+    expect((await request('ana', 0, { method: 'HEAD' })).statusCode).toBe(302)
     expect((await counted()).results[0]?.clicks).toBe(0)
   })
 
-  test('counts machines apart, whether they give their name or follow everything at once', async () => {
+  test('counts bots separately, by user agent or by bursts', async () => {
     await using w = await world()
-    const { campaignId, ids, links, look, counted } = await campaignWith(w)
-    await look('ana', 0, { agent: 'Barracuda Sentinel (EE)' })
-    await look('ana', 0)
+    const { campaignId, ids, links, request, counted } = await campaignWith(w)
+    await request('ana', 0, { agent: 'Barracuda Sentinel (EE)' })
+    await request('ana', 0)
     const tracker = trackerOf(w.ctx, { projectId: w.projectId, campaignId, userId: ids.ben as UserId, messageId: 7 as MessageId })
     w.advance('5 seconds')
     for (const [at, url] of SHOP.entries()) {
@@ -97,7 +97,7 @@ describe('a link of a message', () => {
     ])
   })
 
-  test('that was changed leads nowhere and says so to a person', async () => {
+  test('that was changed shows an error page', async () => {
     await using w = await world()
     const { links, campaignId } = await campaignWith(w)
     const recipient = { projectId: w.projectId, campaignId, userId: 1 as UserId, messageId: 1 as MessageId }
@@ -113,7 +113,7 @@ describe('a link of a message', () => {
     expect(await w.get('/o/x.gif', { key: null })).toMatchObject({ status: 404, text: reply.text })
   })
 
-  test('cannot bring a line of its own into the answer', async () => {
+  test('cannot add a header to the reply', async () => {
     await using w = await world()
     const recipient = { projectId: w.projectId, campaignId: 1 as CampaignId, userId: 1 as UserId, messageId: 1 as MessageId }
     const address = trackerOf(w.ctx, recipient).click(1, 'https://shop.test/ü?a=\r\nset-cookie: a=b')
@@ -125,11 +125,11 @@ describe('a link of a message', () => {
   })
 })
 
-describe('the picture of a message', () => {
-  test('is one dot that nobody keeps', async () => {
+describe('the tracking pixel of a message', () => {
+  test('is one pixel that is not cached', async () => {
     await using w = await world()
-    const { look } = await campaignWith(w)
-    const { statusCode, headers, rawPayload } = await look('ana')
+    const { request } = await campaignWith(w)
+    const { statusCode, headers, rawPayload } = await request('ana')
     expect(statusCode).toBe(200)
     expect(headers).toMatchObject({ 'content-type': 'image/gif', 'cache-control': 'no-store' })
     expect(rawPayload).toHaveLength(43)
@@ -137,18 +137,18 @@ describe('the picture of a message', () => {
     expect(rawPayload.at(-1)).toBe(0x3b)
   })
 
-  test('tells people, proxies and machines apart', async () => {
+  test('counts users, proxies and bots separately', async () => {
     await using w = await world()
-    const { look, counted } = await campaignWith(w)
-    await look('ana')
-    await look('ben', undefined, { agent: 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)' })
-    await look('cleo', undefined, { agent: 'Mozilla/5.0' })
+    const { request, counted } = await campaignWith(w)
+    await request('ana')
+    await request('ben', undefined, { agent: 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)' })
+    await request('cleo', undefined, { agent: 'Mozilla/5.0' })
     expect((await counted()).opens).toEqual({ total: 2, proxied: 1, machine: 1 })
   })
 })
 
-describe('what was seen', () => {
-  const seenBy = (user_id: UserId, campaign_id: CampaignId, link: LinkId, at: Date): Engagement => ({
+describe('engagement', () => {
+  const engagementOf = (user_id: UserId, campaign_id: CampaignId, link: LinkId, at: Date): Engagement => ({
     kind: 'click',
     user_id,
     campaign_id,
@@ -156,116 +156,116 @@ describe('what was seen', () => {
     link,
     url: 'https://shop.test/a',
     at,
-    isMachine: false,
+    isBot: false,
     isProxied: false,
     reason: null,
   })
   const ignore = async () => undefined
 
-  test('is told in the transaction that counts it, and counted when that holds', async () => {
+  test('is written to messages in the transaction that counts it', async () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
-    const told: Engagement[][] = []
+    const written: Engagement[][] = []
     let isBroken = true
-    await using recorder = createEngagementBuffer(w.ctx, async (_, seen) => {
+    await using buffer = createEngagementBuffer(w.ctx, async (_, engagements) => {
       if (isBroken) throw new Error('not now')
-      told.push(seen)
+      written.push(engagements)
     })
-    const seen = seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
-    recorder.put(w.projectId, seen)
-    await recorder.flush()
+    const engagement = engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
+    buffer.put(w.projectId, engagement)
+    await buffer.flush()
     w.advance('3 seconds')
-    await recorder.flush()
+    await buffer.flush()
     expect((await counted()).results[0]?.clicks).toBe(0)
     isBroken = false
-    await recorder.flush()
-    expect(told).toEqual([[seen]])
+    await buffer.flush()
+    expect(written).toEqual([[engagement]])
     expect((await counted()).results[0]?.clicks).toBe(1)
   })
 
-  test('is written when the server stops', async () => {
+  test('is written at shutdown', async () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
     {
-      await using recorder = createEngagementBuffer(w.ctx, ignore)
-      recorder.put(w.projectId, seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
+      await using buffer = createEngagementBuffer(w.ctx, ignore)
+      buffer.put(w.projectId, engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
     }
     expect((await counted()).results[0]?.clicks).toBe(1)
   })
 
-  test('comes in batches of 500', async () => {
+  test('is written in batches of 500', async () => {
     await using w = await world()
     const { campaignId, ids, links, counted } = await campaignWith(w)
     const sizes: number[] = []
     {
-      await using recorder = createEngagementBuffer(w.ctx, async (_, seen) => {
-        sizes.push(seen.length)
+      await using buffer = createEngagementBuffer(w.ctx, async (_, engagements) => {
+        sizes.push(engagements.length)
       })
       for (let at = 0; at < 1200; at++) {
-        const seen = seenBy(ids[at % 2 ? 'ana' : 'ben'] as UserId, campaignId, links[0] as LinkId, w.clock.now())
-        recorder.put(w.projectId, { ...seen, message_id: at as MessageId })
+        const engagement = engagementOf(ids[at % 2 ? 'ana' : 'ben'] as UserId, campaignId, links[0] as LinkId, w.clock.now())
+        buffer.put(w.projectId, { ...engagement, message_id: at as MessageId })
       }
     }
     expect(sizes).toEqual([500, 500, 200])
     expect((await counted()).results[0]).toMatchObject({ clicks: 1200, people: 2 })
   })
 
-  test('of one project does not wait for what fails in another', async () => {
+  test('of one project is written while another project fails', async () => {
     await using w = await world()
     const other = await w.other()
     const { campaignId, ids, links, counted } = await campaignWith(w)
-    await using recorder = createEngagementBuffer(w.ctx, async (ctx) => {
+    await using buffer = createEngagementBuffer(w.ctx, async (ctx) => {
       if (ctx.projectId === other.projectId) throw new Error('broken')
     })
     const theirs = await userOf(w, other)
-    recorder.put(other.projectId, { ...seenBy(theirs, 1 as CampaignId, 1 as LinkId, w.clock.now()), kind: 'open' })
-    recorder.put(w.projectId, { ...seenBy(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()), kind: 'open', link: null })
-    await recorder.flush()
+    buffer.put(other.projectId, { ...engagementOf(theirs, 1 as CampaignId, 1 as LinkId, w.clock.now()), kind: 'open' })
+    buffer.put(w.projectId, { ...engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()), kind: 'open', link: null })
+    await buffer.flush()
     expect((await counted()).opens).toMatchObject({ total: 1 })
   })
 
-  test('is lost without a database, but nobody is led astray', async () => {
+  test('is lost without a database, but links still redirect', async () => {
     await using w = await world()
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
     const ctx = { ...w.ctx, db: { many: down, one: down, value: down, first: down, run: down, copy: down, transaction: down } }
-    const recorder = createEngagementBuffer(ctx, ignore)
-    const [page] = trackingPages(recorder)
+    const buffer = createEngagementBuffer(ctx, ignore)
+    const [page] = trackingPages(buffer)
     const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })
     const { pathname, searchParams } = new URL(tracker.click(1, 'https://shop.test/a'))
     const call = { params: { token: pathname.slice(3) }, query: searchParams, headers: { 'user-agent': BROWSER }, body: Buffer.alloc(0) }
     const reply = await page?.run(ctx, { ...call, url: '', method: 'GET', address: '127.0.0.1', requestId: 'r' })
     expect(reply).toMatchObject({ status: 302, headers: { location: 'https://shop.test/a' } })
-    await recorder[Symbol.asyncDispose]()
+    await buffer[Symbol.asyncDispose]()
   })
 
-  test('of a person who was merged is the survivor’s, before and after the merge', async () => {
+  test('of a merged user belongs to the remaining user, before and after the merge', async () => {
     await using w = await world()
-    const { campaignId, ids, links, look, counted } = await campaignWith(w)
-    await look('ana', 0)
-    await look('ben', 0)
-    await look('ben', 1)
+    const { campaignId, ids, links, request, counted } = await campaignWith(w)
+    await request('ana', 0)
+    await request('ben', 0)
+    await request('ben', 1)
     expect((await counted()).results[0]).toMatchObject({ clicks: 2, people: 2 })
     const merge = { from_id: ids.ben as UserId, into_id: ids.ana as UserId }
     await inTx(w.ctx, (ctx) => mergeClicks(ctx, [merge]))
     await w.db.run(sql`update users set merged_into = ${merge.into_id} where project_id = ${w.projectId} and id = ${merge.from_id}`)
-    await using recorder = createEngagementBuffer(w.ctx, ignore)
-    recorder.put(w.projectId, seenBy(ids.ben as UserId, campaignId, links[1] as LinkId, w.clock.now()))
+    await using buffer = createEngagementBuffer(w.ctx, ignore)
+    buffer.put(w.projectId, engagementOf(ids.ben as UserId, campaignId, links[1] as LinkId, w.clock.now()))
     w.advance('3 seconds')
-    await recorder.flush()
+    await buffer.flush()
     expect((await counted()).results).toMatchObject([{ clicks: 2, people: 1 }, { clicks: 2, people: 1 }, { clicks: 0 }])
   })
 
-  test('of a person who is erased is gone, and stays gone', async () => {
+  test('of an erased user is deleted, and not written later', async () => {
     await using w = await world()
-    const { ids, look, counted } = await campaignWith(w)
-    await look('ana', 0)
-    await look('ben', 0)
+    const { ids, request, counted } = await campaignWith(w)
+    await request('ana', 0)
+    await request('ben', 0)
     await counted()
     await inTx(w.ctx, (ctx) => eraseClicks(ctx, [ids.ana as UserId]))
     expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
     await w.delete('/api/client/users/ana')
-    await look('ana', 0)
+    await request('ana', 0)
     expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
   })
 })
@@ -276,7 +276,7 @@ async function userOf(w: World, tenant: Tenant): Promise<UserId> {
 }
 
 describe('the links of a template', () => {
-  test('keep their ids, however many ask at once', async () => {
+  test('keep their ids, also with simultaneous calls', async () => {
     await using w = await world()
     const ask = () => saveLinks(w.ctx, 1 as CampaignId, [...SHOP, SHOP[0] as string])
     const answers = await Promise.all(Array.from({ length: 8 }, ask))
@@ -285,7 +285,7 @@ describe('the links of a template', () => {
     expect(await ask()).toEqual(answers[0])
   })
 
-  test('are others in another campaign, at another place, with another address', async () => {
+  test('have other ids in another campaign, at another position, or with another URL', async () => {
     await using w = await world()
     const [a, b] = SHOP as [string, string]
     const first = await saveLinks(w.ctx, 1 as CampaignId, [a, b])
@@ -295,7 +295,7 @@ describe('the links of a template', () => {
     expect(await saveLinks(w.ctx, 1 as CampaignId, [])).toEqual([])
   })
 
-  test('are not remembered when the transaction that wrote them is undone', async () => {
+  test('are not cached if the transaction is rolled back', async () => {
     await using w = await world()
     const urls = [...SHOP]
     await expect(
@@ -308,13 +308,13 @@ describe('the links of a template', () => {
     expect(await saveLinks(w.ctx, 1 as CampaignId, [...urls])).toEqual(ids)
   })
 
-  test('may be as long as a template lets them be', async () => {
+  test('can be as long as a template allows', async () => {
     await using w = await world()
     const [id] = await saveLinks(w.ctx, 1 as CampaignId, [`https://shop.test/${'x'.repeat(20_000)}`])
     expect(id).toBeGreaterThan(0)
   })
 
-  test('are shown to their own project only', async () => {
+  test('of another project do not exist', async () => {
     await using w = await world()
     const { campaignId } = await campaignWith(w)
     const other = await w.other()

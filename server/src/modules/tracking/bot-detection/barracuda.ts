@@ -1,8 +1,8 @@
 import { detector } from './detector.ts'
 
-/** Barracuda's gateways follow every link of a mail. */
+/** Barracuda’s gateways follow every link of an email. */
 export const barracuda = detector({
-  is: 'machine',
-  sees: ({ userAgent }) => /barracuda/i.test(userAgent),
+  is: 'bot',
+  matches: ({ userAgent }) => /barracuda/i.test(userAgent),
   examples: [{ userAgent: 'Barracuda Sentinel (EE)' }],
 })

@@ -1,11 +1,11 @@
 import { isbot } from 'isbot'
 import { detector } from './detector.ts'
 
-/** Whatever calls itself by the name of a robot or of a library. */
+/** User agents of known bots and HTTP libraries. */
 export const bot = detector({
-  is: 'machine',
+  is: 'bot',
   isLastResort: true,
-  sees: ({ userAgent }) => isbot(userAgent),
+  matches: ({ userAgent }) => isbot(userAgent),
   examples: [
     { userAgent: 'python-requests/2.32.3' },
     { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },

@@ -1,24 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { detectBot } from './detect-bot.ts'
-import type { Detector, Visit } from './detector.ts'
-import * as machines from './index.ts'
+import type { Detector, TrackedRequest } from './detector.ts'
+import * as detectors from './index.ts'
 
 const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
-const visit = (given: Partial<Visit>): Visit => ({ kind: 'click', userAgent: BROWSER, headers: {}, sinceSentMs: 60_000, ...given })
+const request = (given: Partial<TrackedRequest>): TrackedRequest => ({
+  kind: 'click',
+  userAgent: BROWSER,
+  headers: {},
+  sinceSentMs: 60_000,
+  ...given,
+})
 
-const examples = Object.entries(machines as Record<string, Detector>).flatMap(([name, { is, examples }]) =>
+const examples = Object.entries(detectors as Record<string, Detector>).flatMap(([name, { is, examples }]) =>
   examples.map((example) => ({ name, is, example })),
 )
 
 test.each(examples)('$name is recognised: $example', ({ name, is, example }) => {
-  expect(detectBot(visit(example))).toEqual({
-    isMachine: is === 'machine',
+  expect(detectBot(request(example))).toEqual({
+    isBot: is === 'bot',
     isProxied: is === 'proxy',
-    reason: is === 'person' ? null : name,
+    reason: is === 'user' ? null : name,
   })
 })
 
-describe('a person is', () => {
+describe('these user agents are users', () => {
   test.each([
     BROWSER,
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
@@ -27,7 +33,7 @@ describe('a person is', () => {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0',
   ])('%s', (userAgent) => {
     for (const kind of ['open', 'click'] as const) {
-      expect(detectBot(visit({ kind, userAgent }))).toEqual({ isMachine: false, isProxied: false, reason: null })
+      expect(detectBot(request({ kind, userAgent }))).toEqual({ isBot: false, isProxied: false, reason: null })
     }
   })
 })
@@ -35,11 +41,11 @@ describe('a person is', () => {
 test.each([
   [{ kind: 'click', sinceSentMs: 1000 }, false],
   [{ kind: 'click', sinceSentMs: 0 }, true],
-  // Clocks of two machines differ: that says nothing.
+  // Clocks of servers differ, so a negative time has no meaning.
   [{ kind: 'click', sinceSentMs: -5 }, false],
   [{ kind: 'open', sinceSentMs: 0 }, false],
   [{ kind: 'click', userAgent: 'Mozilla/5.0' }, true],
   [{ kind: 'open', userAgent: 'Mozilla/5.0' }, true],
   [{ kind: 'open', userAgent: 'Mozilla/4.0 (compatible; ms-office; MSOffice 16)' }, false],
   [{ kind: 'open', userAgent: BROWSER, headers: { purpose: 'prefetch' } }, true],
-] as [Partial<Visit>, boolean][])('%o is a machine: %s', (given, isMachine) => expect(detectBot(visit(given)).isMachine).toBe(isMachine))
+] as [Partial<TrackedRequest>, boolean][])('%o is a bot: %s', (given, isBot) => expect(detectBot(request(given)).isBot).toBe(isBot))

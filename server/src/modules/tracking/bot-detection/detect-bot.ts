@@ -1,17 +1,17 @@
-import type { Detector, Visit } from './detector.ts'
-import * as machines from './index.ts'
+import type { Detector, TrackedRequest } from './detector.ts'
+import * as detectors from './index.ts'
 
-export type Detected = { isMachine: boolean; isProxied: boolean; reason: string | null }
+export type Detected = { isBot: boolean; isProxied: boolean; reason: string | null }
 
-const all = Object.entries(machines) as [string, Detector][]
+const all = Object.entries(detectors) as [string, Detector][]
 const kinds = [
-  ...all.filter(([, { is, isLastResort }]) => is === 'machine' && !isLastResort),
-  ...all.filter(([, { is }]) => is !== 'machine'),
+  ...all.filter(([, { is, isLastResort }]) => is === 'bot' && !isLastResort),
+  ...all.filter(([, { is }]) => is !== 'bot'),
   ...all.filter(([, { isLastResort }]) => isLastResort),
 ]
 
-/** Who it was, judged by the visit alone: what is known to be a machine, then what is known to be of a person, then what looks odd. */
-export function detectBot(visit: Visit): Detected {
-  const [reason, found] = kinds.find(([, { sees }]) => sees(visit)) ?? []
-  return { isMachine: found?.is === 'machine', isProxied: found?.is === 'proxy', reason: found?.is === 'person' ? null : (reason ?? null) }
+/** Detects who opened or clicked, from the request alone. Known bots are checked first, then known user agents of users, then general patterns. */
+export function detectBot(request: TrackedRequest): Detected {
+  const [reason, found] = kinds.find(([, { matches }]) => matches(request)) ?? []
+  return { isBot: found?.is === 'bot', isProxied: found?.is === 'proxy', reason: found?.is === 'user' ? null : (reason ?? null) }
 }

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A picture that is fetched or a link that is followed, as far as it can be judged by itself. */
-export type Visit = {
+/** A request for a tracking pixel or a tracked link. */
+export type TrackedRequest = {
   kind: 'open' | 'click'
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   userAgent: string
   headers: IncomingHttpHeaders
-  /** Since the message was made; less than nothing when clocks differ. */
+  /** Milliseconds since the message was rendered; negative if clocks differ. */
   sinceSentMs: number
 }
 
-/** A way in which visits are recognised. */
+/** Recognises a kind of client. */
 export type Detector = {
-  /** `proxy`: a person looks, and somebody else fetches for them. `person` protects programs of people from being taken for machines. */
-  is: 'machine' | 'proxy' | 'person'
-  /** Asked only when no other fits. */
+  /** `proxy`: the email service fetches the image when a user opens the email. `user`: a client that would otherwise be detected as a bot. */
+  is: 'bot' | 'proxy' | 'user'
+  /** Used only if no other detector matches. */
   isLastResort?: true
-  sees(visit: Visit): boolean
-  /** Visits that it recognises, for the tests; what is left out is that of a browser. */
-  examples: Partial<Visit>[]
+  matches(request: TrackedRequest): boolean
+  /** Requests that it matches, for the tests. Missing members are those of a browser. */
+  examples: Partial<TrackedRequest>[]
 }
 
-/** Declares a way to recognise visits. */
+/** Declares a detector. */
 export const detector = (definition: Detector): Detector => definition

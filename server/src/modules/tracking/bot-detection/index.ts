@@ -1,4 +1,4 @@
-/** The ways in which visits are recognised, under the names that are stored. */
+/** The detectors, by the names that are stored. */
 export { applePrivacy as apple_privacy } from './apple-privacy.ts'
 export { barracuda } from './barracuda.ts'
 export { bot } from './bot.ts'

@@ -2,10 +2,10 @@ import { detector } from './detector.ts'
 
 const PROGRAMS = /outlook|ms-office|msoffice|thunderbird|airmail|postbox|em client|yahoomobilemail|samsung email/i
 
-/** Programs for reading mail, some of whose names look like those of robots. */
+/** Email clients, some of which look like bots by their user agent. */
 export const mailProgram = detector({
-  is: 'person',
-  sees: ({ userAgent }) => PROGRAMS.test(userAgent),
+  is: 'user',
+  matches: ({ userAgent }) => PROGRAMS.test(userAgent),
   examples: [
     { kind: 'open', userAgent: 'Mozilla/4.0 (compatible; ms-office; MSOffice 16)' },
     { kind: 'open', userAgent: 'Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.12026; Pro)' },

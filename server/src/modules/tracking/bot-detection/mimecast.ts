@@ -1,8 +1,8 @@
 import { detector } from './detector.ts'
 
-/** Mimecast's URL Protect. */
+/** Mimecast URL Protect. */
 export const mimecast = detector({
-  is: 'machine',
-  sees: ({ userAgent }) => /mimecast/i.test(userAgent),
+  is: 'bot',
+  matches: ({ userAgent }) => /mimecast/i.test(userAgent),
   examples: [{ userAgent: 'Mimecast URL Protect/1.0' }],
 })

@@ -1,9 +1,9 @@
 import { detector } from './detector.ts'
 
-/** Every program that people use gives its name. */
+/** Clients of users always send a user agent. */
 export const noAgent = detector({
-  is: 'machine',
-  sees: ({ userAgent }) => userAgent.trim() === '',
+  is: 'bot',
+  matches: ({ userAgent }) => userAgent.trim() === '',
   examples: [
     { kind: 'open', userAgent: '' },
     { kind: 'click', userAgent: ' ' },

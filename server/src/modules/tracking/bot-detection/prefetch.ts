@@ -2,10 +2,10 @@ import { detector } from './detector.ts'
 
 const NAMES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
-/** Browsers that load ahead what may be clicked next say so. */
+/** Browsers that load a link in advance send one of these headers. */
 export const prefetch = detector({
-  is: 'machine',
-  sees: ({ headers }) => NAMES.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? ''))),
+  is: 'bot',
+  matches: ({ headers }) => NAMES.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? ''))),
   examples: [
     { headers: { 'sec-purpose': 'prefetch;prerender' } },
     { headers: { purpose: 'prefetch' } },

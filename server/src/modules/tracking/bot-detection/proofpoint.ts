@@ -1,8 +1,8 @@
 import { detector } from './detector.ts'
 
-/** Proofpoint's URL Defense. */
+/** Proofpoint URL Defense. */
 export const proofpoint = detector({
-  is: 'machine',
-  sees: ({ userAgent }) => /proofpoint|urldefense/i.test(userAgent),
+  is: 'bot',
+  matches: ({ userAgent }) => /proofpoint|urldefense/i.test(userAgent),
   examples: [{ userAgent: 'Mozilla/5.0 (compatible; Proofpoint URL Defense)' }],
 })

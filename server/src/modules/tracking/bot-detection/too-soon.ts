@@ -2,9 +2,9 @@ import { detector } from './detector.ts'
 
 const SOONEST_MS = 1000
 
-/** Nobody receives a message, reads it and clicks within a second of its making. */
+/** A user cannot receive a message, read it and click within a second. */
 export const tooSoon = detector({
-  is: 'machine',
-  sees: ({ kind, sinceSentMs }) => kind === 'click' && sinceSentMs >= 0 && sinceSentMs < SOONEST_MS,
+  is: 'bot',
+  matches: ({ kind, sinceSentMs }) => kind === 'click' && sinceSentMs >= 0 && sinceSentMs < SOONEST_MS,
   examples: [{ kind: 'click', sinceSentMs: 999 }],
 })

@@ -1,8 +1,8 @@
 import { detector } from './detector.ts'
 
-/** Yahoo and AOL fetch pictures when a mail is opened, and show their own copies. */
+/** Yahoo and AOL fetch images when an email is opened, and show their own copies. */
 export const yahooProxy = detector({
   is: 'proxy',
-  sees: ({ kind, userAgent }) => kind === 'open' && userAgent.includes('YahooMailProxy'),
+  matches: ({ kind, userAgent }) => kind === 'open' && userAgent.includes('YahooMailProxy'),
   examples: [{ kind: 'open', userAgent: 'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html' }],
 })

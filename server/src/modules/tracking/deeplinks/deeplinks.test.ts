@@ -10,7 +10,7 @@ const FILE = { applinks: { details: [{ appIDs: ['T.app'], components: [{ '/': '/
 const absent = () => Promise.reject(Object.assign(new Error('DNS'), { code: 'ENOTFOUND', syscall: 'query' }))
 const dns = { resolveCname: async () => ['carillon.test'], resolve4: absent, resolve6: absent, resolveTxt: absent }
 
-/** A project whose own domain stands for the app of `mirror`. Hosts are others in each test: what a host is, is kept for a while. */
+/** Sets up a project with a domain and a mirror. Each test uses another host, because hosts are cached. */
 async function projectWith(w: World, host: string, mirror: string) {
   const { body } = await w.post('/api/client/domains', { host })
   await verifyDomain(w.ctx, body.id as DomainId, dns)
@@ -32,8 +32,8 @@ async function ask(w: World, fakeProvider: Pick<World['ctx'], 'fetch'>, host: st
   return page?.run({ ...w.ctx, fetch: fakeProvider.fetch }, call)
 }
 
-describe('the files that say which app opens links', () => {
-  test('are those of the origin that the project names', async () => {
+describe('the association files', () => {
+  test('are those of the project’s mirror URL', async () => {
     await using w = await world()
     await using fakeProvider = await openFakeProvider()
     await projectWith(w, 'one.shop.test', 'https://www.shop.test/start?x=1')
@@ -51,7 +51,7 @@ describe('the files that say which app opens links', () => {
     ])
   })
 
-  test('are not there on hosts of nobody, of projects without an app, and of those who mirror themselves', async () => {
+  test('do not exist for an unknown host, a project without a mirror URL, or a host that mirrors itself', async () => {
     await using w = await world()
     await using fakeProvider = await openFakeProvider()
     await projectWith(w, 'two.shop.test', '')
@@ -69,7 +69,7 @@ describe('the files that say which app opens links', () => {
 describe('a mirror', () => {
   const url = 'https://www.shop.test/.well-known/assetlinks.json'
 
-  test('asks once in five minutes, however many ask it', async () => {
+  test('fetches a file once in five minutes, even for simultaneous requests', async () => {
     await using w = await world()
     await using fakeProvider = await openFakeProvider()
     const mirror = createMirror()
@@ -86,12 +86,12 @@ describe('a mirror', () => {
   test.each([
     ['an error', { status: 500, body: '{}' }],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test' } }],
-    ['a page', { status: 200, body: '<!doctype html>' }],
-    ['a word', { status: 200, body: '"x"' }],
-    ['more than anybody takes', { status: 200, body: JSON.stringify({ a: 'x'.repeat(140_000) }) }],
-    ['a dead line', 'refused' as const],
-    ['a line that is cut', 'cut' as const],
-  ])('keeps the last good copy when it gets %s', async (_, reply) => {
+    ['an HTML page', { status: 200, body: '<!doctype html>' }],
+    ['a JSON string', { status: 200, body: '"x"' }],
+    ['a file that is too large', { status: 200, body: JSON.stringify({ a: 'x'.repeat(140_000) }) }],
+    ['a refused connection', 'refused' as const],
+    ['a lost connection', 'cut' as const],
+  ])('keeps the last valid copy after %s', async (_, reply) => {
     await using w = await world()
     await using fakeProvider = await openFakeProvider()
     const mirror = createMirror()

@@ -1,48 +1,48 @@
-/** Copies of the files by which an app says which links are its own, as the origin of the app publishes them. */
+/** Cached copies of the files by which an app claims links, fetched from the origin of the app. */
 import { LRUCache } from 'lru-cache'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 
 const FRESH_MS = 300_000
 const TIMEOUT_MS = 5000
 const CONNECT_TIMEOUT_MS = 3000
-/** What Apple and Google accept. */
+/** The limit of Apple and Google. */
 const BYTES_MAX = 131_072
 const COPIES_MAX = 1000
 
-/** `body` is the last copy that was good; null when there never was one. */
-type Copy = { body: string | null; asked: number; asking: Promise<void> | null }
+/** `body` is the last valid copy; null if there was none. */
+type Copy = { body: string | null; fetchedAtMs: number; fetching: Promise<void> | null }
 
 export type Mirror = {
-  /** The file at a URL, at most five minutes old; an older one when there is no better, null when there is none. */
+  /** Returns the file at a URL, at most five minutes old. Returns an older copy if it cannot be fetched, or null without a copy. */
   read(ctx: Ctx, url: string): Promise<string | null>
 }
 
-/** Opens a mirror with an empty memory. */
+/** Creates a mirror without copies. */
 export function createMirror(): Mirror {
   const copies = new LRUCache<string, Copy>({ max: COPIES_MAX })
   return {
     async read(ctx, url) {
-      const copy = copies.get(url) ?? { body: null, asked: Number.NEGATIVE_INFINITY, asking: null }
+      const copy = copies.get(url) ?? { body: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetching: null }
       copies.set(url, copy)
-      if (Math.abs(ctx.clock.now().getTime() - copy.asked) >= FRESH_MS) {
-        copy.asking ??= renew(ctx, url, copy)
-        await copy.asking
+      if (Math.abs(ctx.clock.now().getTime() - copy.fetchedAtMs) >= FRESH_MS) {
+        copy.fetching ??= refresh(ctx, url, copy)
+        await copy.fetching
       }
       return copy.body
     },
   }
 }
 
-async function renew(ctx: Ctx, url: string, copy: Copy): Promise<void> {
+async function refresh(ctx: Ctx, url: string, copy: Copy): Promise<void> {
   try {
     copy.body = (await fetchJson(ctx, url)) ?? copy.body
-    copy.asked = ctx.clock.now().getTime()
+    copy.fetchedAtMs = ctx.clock.now().getTime()
   } finally {
-    copy.asking = null
+    copy.fetching = null
   }
 }
 
-/** The text of the file, when it is JSON. One that was cut off at the limit is none. */
+/** Fetches the file. Null if it is not JSON, also because it was truncated at the limit. */
 async function fetchJson(ctx: Ctx, url: string): Promise<string | null> {
   const answer = await ctx.fetch.request({
     method: 'GET',

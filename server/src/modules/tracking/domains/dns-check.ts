@@ -1,7 +1,7 @@
-/** Asks the DNS whether a host leads to this server, and whether it is in the hands of whoever claims it. */
+/** Checks in the DNS if a host points to this server, and if the project controls it. */
 import { isIP } from 'node:net'
 
-/** The questions asked, answered as `dns.promises.Resolver` answers them. */
+/** The part of `dns.promises.Resolver` that is used. */
 export type DomainResolver = {
   resolveCname(name: string): Promise<string[]>
   resolve4(name: string): Promise<string[]>
@@ -9,16 +9,16 @@ export type DomainResolver = {
   resolveTxt(name: string): Promise<string[][]>
 }
 
-/** `unknown` is a DNS that did not answer, which says nothing about the host. */
+/** `unknown`: the DNS did not respond. */
 type Finding = 'yes' | 'no' | 'unknown'
 
-export type DnsFindings = { leadsHere: Finding; isOwned: Finding }
+export type DnsFindings = { pointsHere: Finding; isOwned: Finding }
 
-/** A TXT record cannot stand beside a CNAME; under this name it can. */
+/** The name for the TXT record, because a host with a CNAME cannot have one. */
 export const txtNameOf = (host: string) => `_carillon.${host}`
 export const txtValueOf = (token: string) => `carillon-verification=${token}`
 
-/** Looks `host` up; `ours` is the name or address of this server. */
+/** Checks `host`. `ours` is the host name or address of this server. */
 export async function checkDns(host: string, ours: string, token: string, resolver: DomainResolver): Promise<DnsFindings> {
   const name = ours.replace(/^\[|\]$/g, '')
   const addressesOf = (of: string): Promise<Answer>[] =>
@@ -32,9 +32,9 @@ export async function checkDns(host: string, ours: string, token: string, resolv
   ])
   const same = new Set(own.flatMap((answer) => answer ?? []))
   const isAlias = aliases?.some((alias) => alias.toLowerCase().replace(/\.$/, '') === name)
-  const leads = isAlias || theirs.some((answer) => answer?.some((address) => same.has(address)))
+  const isOurs = isAlias || theirs.some((answer) => answer?.some((address) => same.has(address)))
   return {
-    leadsHere: leads ? 'yes' : finding([aliases, ...theirs, ...own], false),
+    pointsHere: isOurs ? 'yes' : finding([aliases, ...theirs, ...own], false),
     isOwned: finding(
       proofs,
       proofs.some((texts) => texts?.includes(txtValueOf(token))),
@@ -42,14 +42,14 @@ export async function checkDns(host: string, ours: string, token: string, resolv
   }
 }
 
-/** What the DNS has; null when it could not be asked. */
+/** Records; null if the DNS did not respond. */
 type Answer = string[] | null
 
 const finding = (answers: Answer[], isYes: boolean): Finding => (isYes ? 'yes' : answers.includes(null) ? 'unknown' : 'no')
 
-async function answered(question: () => Promise<string[]>): Promise<Answer> {
+async function answered(query: () => Promise<string[]>): Promise<Answer> {
   try {
-    return await question()
+    return await query()
   } catch (error) {
     const { code, syscall } = error as { code?: unknown; syscall?: unknown }
     if (typeof code !== 'string' || typeof syscall !== 'string') throw error

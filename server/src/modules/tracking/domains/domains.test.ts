@@ -5,7 +5,7 @@ import type { DomainId } from '../../../lib/ids.ts'
 import type { DomainResolver } from './dns-check.ts'
 import { trackingBaseUrl, verifyDomain } from './service.ts'
 
-/** What the DNS has, by name; what is not there is not found, and `null` is silence. */
+/** DNS records by name. Missing names do not exist; for `null`, the DNS does not respond. */
 type Zone = Record<string, { cname?: string[]; a?: string[]; aaaa?: string[]; txt?: string[] } | null>
 
 function dnsOf(zone: Zone): DomainResolver {
@@ -19,13 +19,13 @@ function dnsOf(zone: Zone): DomainResolver {
     resolveCname: (name) => find(name, ({ cname }) => cname),
     resolve4: (name) => find(name, ({ a }) => a),
     resolve6: (name) => find(name, ({ aaaa }) => aaaa),
-    // A long text comes in pieces.
+    // Long texts consist of several strings.
     resolveTxt: (name) => find(name, ({ txt }) => txt?.map((text) => [text.slice(0, 8), text.slice(8)])),
   }
 }
 
 let hosts = 0
-// The worlds of a file share a database, and hosts are of one project each.
+// The worlds of a file share a database, and each host belongs to one project.
 let host = ''
 beforeEach(() => {
   host = `links-${++hosts}.shop.test`
@@ -42,7 +42,7 @@ const txtOf = ({ dns }: Awaited<ReturnType<typeof add>>) => dns.find(({ type }) 
 const verify = (ctx: ProjectCtx, { id }: { id: DomainId }, zone: Zone) => verifyDomain(ctx, id, dnsOf(zone))
 
 describe('a domain', () => {
-  test('is added with what to publish, and not used before it is verified', async () => {
+  test('is added with the records to publish, and not used before it is verified', async () => {
     await using w = await world()
     const reply = await w.post('/api/client/domains', { host: ` ${host.toUpperCase()}. ` })
     expect(reply.status).toBe(201)
@@ -80,7 +80,7 @@ describe('a domain', () => {
     expect([reply.status, reply.body.error.code]).toEqual([status, code])
   })
 
-  test('is added to a project once, and to another project as well', async () => {
+  test('can be added to a project once, and to another project too', async () => {
     await using w = await world()
     const other = await w.other()
     await add(w)
@@ -88,12 +88,12 @@ describe('a domain', () => {
     expect((await w.post('/api/client/domains', { host }, { key: other.keys.secret })).status).toBe(201)
   })
 
-  test('may be in any script', async () => {
+  test('can be in any script', async () => {
     await using w = await world()
     expect((await w.post('/api/client/domains', { host: 'klick.bücher.example' })).body.host).toBe('klick.xn--bcher-kva.example')
   })
 
-  test('is not seen from another project', async () => {
+  test('of another project does not exist', async () => {
     await using w = await world()
     const { id } = await add(w)
     const other = await w.other()
@@ -108,7 +108,7 @@ describe('a domain', () => {
     }
   })
 
-  test('is gone when it is deleted', async () => {
+  test('does not exist after it was deleted', async () => {
     await using w = await world()
     const domain = await add(w)
     await verify(w.ctx, domain, cname())
@@ -121,17 +121,17 @@ describe('a domain', () => {
 
 describe('a check of the DNS', () => {
   test.each<[string, (txt: string) => Zone, boolean]>([
-    ['a CNAME to us', () => cname(), true],
-    ['a CNAME to somebody else', () => ({ [host]: { cname: ['elsewhere.test'] } }), false],
-    ['our address', () => ({ [host]: { a: ['192.0.2.7'] }, [OURS]: { a: ['192.0.2.1', '192.0.2.7'] } }), true],
-    ['our address of the sixth version', () => ({ [host]: { aaaa: ['2001:db8::1'] }, [OURS]: { aaaa: ['2001:db8::1'] } }), true],
+    ['a CNAME to this server', () => cname(), true],
+    ['a CNAME to another server', () => ({ [host]: { cname: ['elsewhere.test'] } }), false],
+    ['our IPv4 address', () => ({ [host]: { a: ['192.0.2.7'] }, [OURS]: { a: ['192.0.2.1', '192.0.2.7'] } }), true],
+    ['our IPv6 address', () => ({ [host]: { aaaa: ['2001:db8::1'] }, [OURS]: { aaaa: ['2001:db8::1'] } }), true],
     ['another address', () => ({ [host]: { a: ['192.0.2.8'] }, [OURS]: { a: ['192.0.2.7'] } }), false],
     ['nothing', () => ({}), false],
-    ['the text beside other texts', (txt) => ({ [host]: { txt: ['v=spf1 -all', txt] } }), true],
-    ['the text under its own name', (txt) => ({ [`_carillon.${host}`]: { txt: [txt] } }), true],
-    ['another text', (txt) => ({ [host]: { txt: [`${txt}x`] } }), false],
+    ['the TXT record among others', (txt) => ({ [host]: { txt: ['v=spf1 -all', txt] } }), true],
+    ['the TXT record under its own name', (txt) => ({ [`_carillon.${host}`]: { txt: [txt] } }), true],
+    ['another TXT record', (txt) => ({ [host]: { txt: [`${txt}x`] } }), false],
     ['silence', () => ({ [host]: null }), false],
-    ['silence but for the text', (txt) => ({ [host]: null, [`_carillon.${host}`]: { txt: [txt] } }), true],
+    ['only the TXT record, without other responses', (txt) => ({ [host]: null, [`_carillon.${host}`]: { txt: [txt] } }), true],
   ])('that finds %s', async (_, zone, isVerified) => {
     await using w = await world()
     const domain = await add(w)
@@ -141,26 +141,26 @@ describe('a check of the DNS', () => {
     expect(await trackingBaseUrl(w.ctx, domain.id)).toBe(isVerified ? `https://${host}` : 'http://carillon.test')
   })
 
-  test('takes a domain out of use that no longer leads here, but not when nobody answers', async () => {
+  test('stops the use of a domain that no longer points here, but not if the DNS does not respond', async () => {
     await using w = await world()
     const domain = await add(w)
     await verify(w.ctx, domain, cname())
     expect(await verify(w.ctx, domain, { [host]: null })).toMatchObject({
       is_verified: true,
-      problem: expect.stringContaining('could not be asked'),
+      problem: expect.stringContaining('did not respond'),
     })
     expect(await verify(w.ctx, domain, {})).toMatchObject({ is_verified: false, verified_at: null })
     expect(await trackingBaseUrl(w.ctx, domain.id)).toBe('http://carillon.test')
   })
 
-  test('gives a host to the project that can publish the text, where several name it', async () => {
+  test('verifies a host that several projects have added for the one with the TXT record', async () => {
     await using w = await world()
     const other = await w.other()
     const early = await add(w, host, other.keys.secret)
     await verify(other.ctx, early, cname())
     const owner = await add(w)
     expect(await verify(w.ctx, owner, cname())).toMatchObject({ is_verified: false, problem: expect.stringContaining('Another project') })
-    // Who has it keeps it while nobody shows more.
+    // A verified domain stays verified until another project has the TXT record.
     expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: true })
     expect(await verify(w.ctx, owner, { [host]: { txt: [txtOf(owner)] } })).toMatchObject({ is_verified: true, problem: null })
     expect(await verify(other.ctx, early, cname())).toMatchObject({ is_verified: false })
@@ -169,7 +169,7 @@ describe('a check of the DNS', () => {
 })
 
 describe('the default domain', () => {
-  test('is used where no domain is named, or one that is not verified', async () => {
+  test('is used without a domain, or instead of one that is not verified', async () => {
     await using w = await world()
     const usual = await add(w, host, w.keys.secret, { is_default: true })
     const special = await add(w, 'special.shop.test')
@@ -181,7 +181,7 @@ describe('the default domain', () => {
     expect(await trackingBaseUrl(w.ctx, null)).toBe(`https://${host}`)
   })
 
-  test('is one', async () => {
+  test('is only one', async () => {
     await using w = await world()
     const first = await add(w, host, w.keys.secret, { is_default: true })
     const second = await add(w, 'special.shop.test', w.keys.secret, { is_default: true })

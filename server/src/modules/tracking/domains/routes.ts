@@ -8,7 +8,7 @@ import { createDomain, deleteDomain, getDomain, listDomains, updateDomain, verif
 
 const params = { domainId: pathId<DomainId>() }
 
-/** `resolver` is asked anew for every check. */
+/** `resolver` creates a resolver for each check. */
 export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
   route({
     method: 'GET',
@@ -23,7 +23,7 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
     method: 'POST',
     path: '/api/client/domains',
     summary: 'Add a custom domain.',
-    description: 'It is used from the moment it is verified: publish one of the records in `dns`, then verify it.',
+    description: 'The domain is used once it is verified. Publish one of the records in `dns`, and then verify it.',
     access: { secret: 'admin' },
     body: DomainInput,
     reply: Domain,
@@ -43,8 +43,8 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
   route({
     method: 'PATCH',
     path: '/api/client/domains/{domainId}',
-    summary: 'Make a custom domain the default of the project, or no longer.',
-    description: 'The default domain is used by campaigns that name none. Another that was the default no longer is.',
+    summary: 'Change whether a custom domain is the default of the project.',
+    description: 'Campaigns without a domain use the default. Setting it replaces the previous default.',
     access: { secret: 'admin' },
     params,
     body: DomainChanges,
@@ -55,7 +55,7 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
     method: 'DELETE',
     path: '/api/client/domains/{domainId}',
     summary: 'Delete a custom domain.',
-    description: 'Links that were sent keep working as long as the host leads to this server.',
+    description: 'Links that were sent keep working as long as the host points to this server.',
     access: { secret: 'admin' },
     params,
     status: 204,
@@ -66,7 +66,7 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
     path: '/api/client/domains/{domainId}/verify',
     summary: 'Check a custom domain in the DNS.',
     description:
-      'The answer says whether it is verified, and what is amiss. A verified domain that no longer leads here is not used any more.',
+      'The reply contains the result and, if it failed, the problem. A verified domain that no longer points to this server is not used any more.',
     access: { secret: 'admin' },
     params,
     reply: Domain,

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Line, Nullable, OneOf, Page, Timestamp } from '../../../lib/shapes.ts'
 
-const IsDefault = Type.Boolean({ description: 'Is it the one that is used where a campaign names none? One domain of a project is.' })
+const IsDefault = Type.Boolean({ description: 'Whether campaigns without a domain use it. A project has one default.' })
 
 export const DomainInput = Exact({
-  host: Line(253, { minLength: 1, format: 'spf-domain', description: 'The host name that links lead to, such as `links.example.com`.' }),
+  host: Line(253, { minLength: 1, format: 'spf-domain', description: 'The host name for tracked links, such as `links.example.com`.' }),
   is_default: Type.Optional(IsDefault),
 })
 export type DomainInput = Static<typeof DomainInput>
@@ -17,18 +17,19 @@ const columns = {
   id: IdOf<DomainId>(),
   project_id: IdOf<ProjectId>(),
   host: Type.String(),
-  is_verified: Type.Boolean({ description: 'Only a verified domain is used; until then links lead to this server under its own name.' }),
+  is_verified: Type.Boolean({ description: 'Only a verified domain is used. Until then, links use the host name of this server.' }),
   is_default: IsDefault,
-  problem: Nullable(Type.String({ description: 'What the last check found amiss.' })),
+  problem: Nullable(Type.String({ description: 'The problem that the last check found.' })),
 }
 
 const DnsRecord = Exact({ type: OneOf(['CNAME', 'TXT']), name: Type.String(), value: Type.String() })
 
-/** A domain as it is read. */
+/** A domain in replies. */
 export const Domain = Exact({
   ...columns,
   dns: Type.Array(DnsRecord, {
-    description: 'What to publish: the CNAME makes links work and, as a rule, verifies the domain. The TXT record verifies it in any case.',
+    description:
+      'Records to publish. The CNAME is needed for links to work, and usually verifies the domain. The TXT record always verifies it.',
   }),
   checked_at: Nullable(Timestamp),
   verified_at: Nullable(Timestamp),

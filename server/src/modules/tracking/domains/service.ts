@@ -10,8 +10,8 @@ import type { Domain, DomainChanges, DomainInput, DomainRow } from './schema.ts'
 
 const DOMAINS_MAX = 100
 const TOKEN_BYTES = 18
-const REMEMBERED_MS = 5000
-const REMEMBERED_MAX = 1000
+const CACHE_MS = 5000
+const CACHE_MAX = 1000
 
 const ourHost = (ctx: ProjectCtx | InTx) => new URL(ctx.baseUrl()).hostname
 
@@ -21,21 +21,25 @@ export async function getDomain(ctx: ProjectCtx, id: DomainId): Promise<Domain> 
   return present(ctx)(found(await queries.findDomain(ctx, id)))
 }
 
-/** Makes a domain, which is not used before it is verified. Throws 409 when the project has it, 422 when it cannot be one. */
+/** Adds a domain, which is not used until it is verified. Throws 409 if the project has it already, 422 if it is not allowed. */
 export async function createDomain(ctx: ProjectCtx, { host, is_default = false }: DomainInput): Promise<Domain> {
   const name = dnsName(host) ?? ''
   if (!isDomainName(name)) {
-    throw fault('validation_failed', 'host', 'The value of `host` must be a name on the public internet, such as `links.example.com`.')
+    throw fault('validation_failed', 'host', 'The value of `host` must be a public host name, such as `links.example.com`.')
   }
   if (name === ourHost(ctx)) {
-    throw fault('validation_failed', 'host', 'The value of `host` is the name of this server, which links lead to anyway. Use another.')
+    throw fault(
+      'validation_failed',
+      'host',
+      'The value of `host` is the host name of this server, which links use by default. Use another one.',
+    )
   }
   if ((await queries.countDomains(ctx)) >= DOMAINS_MAX) {
     throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
   }
   const row = await inTx(ctx, async (ctx) => {
     const row = await queries.insertDomain(ctx, name, ctx.secrets.random(TOKEN_BYTES).toString('base64url'))
-    if (!row) throw new ApiError('resource_already_exists', 'The project has a domain with this `host` already.', { param: 'host' })
+    if (!row) throw new ApiError('resource_already_exists', 'The project already has a domain with this `host`.', { param: 'host' })
     return is_default ? makeDefault(ctx, row.id, true) : row
   })
   usable.forget()
@@ -54,13 +58,13 @@ async function makeDefault(ctx: InTx, id: DomainId, isDefault: boolean): Promise
   return found(await queries.setDefault(ctx, id, isDefault))
 }
 
-/** Links that were sent with it keep working as long as the host leads here. */
+/** Deletes a domain. Links that were sent with it keep working as long as the host points here. */
 export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void> {
   if ((await queries.deleteDomain(ctx, id)) === 0) throw missing('domain')
   usable.forget()
 }
 
-/** Asks the DNS whether the domain may be used, and writes down what it says. */
+/** Checks the domain in the DNS and stores the result. */
 export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: DomainResolver): Promise<Domain> {
   const { host, verification_token: token } = found(await queries.findDomain(ctx, id))
   const findings = await checkDns(host, ourHost(ctx), token, resolver)
@@ -68,38 +72,38 @@ export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: Doma
     const claims = await queries.lockClaims(ctx, host)
     const domain = found(await queries.findDomain(ctx, id))
     const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
-    const verdict = judge(domain, findings, others.length > 0, ourHost(ctx))
-    if (verdict.isVerified && !domain.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
-    return found(await queries.saveCheck(ctx, id, verdict.isVerified, verdict.problem))
+    const result = decide(domain, findings, others.length > 0, ourHost(ctx))
+    if (result.isVerified && !domain.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
+    return found(await queries.saveCheck(ctx, id, result.isVerified, result.problem))
   })
   usable.forget()
   return present(ctx)(row)
 }
 
-const TAKEN = 'Another project has shown that the host is its own.'
+const TAKEN = 'Another project has verified that it controls the host.'
 const CONTESTED =
-  'Another project of this server names this host as well. Publish the TXT record to show that it is yours, then verify it again.'
-const SILENT = 'The DNS could not be asked. Try again in a few minutes.'
+  'Another project of this server has added this host too. Publish the TXT record to prove that you control it, and then verify it again.'
+const NO_RESPONSE = 'The DNS did not respond. Try again in a few minutes.'
 
 /**
- * Whoever can publish a TXT record has the host. A host that merely leads here is anybody's who asks first, and so it takes the
- * record where several ask. A DNS that does not answer changes nothing.
+ * Decides if a domain is verified. A TXT record proves that the project controls the host. A CNAME is enough if no other project has
+ * added the host. If the DNS does not respond, nothing changes.
  */
-function judge({ host, is_verified }: DomainRow, { leadsHere, isOwned }: DnsFindings, isContested: boolean, ours: string) {
+function decide({ host, is_verified }: DomainRow, { pointsHere, isOwned }: DnsFindings, isContested: boolean, ours: string) {
   if (isOwned === 'yes') return { isVerified: true, problem: null }
-  if (leadsHere === 'yes') {
+  if (pointsHere === 'yes') {
     return is_verified || !isContested ? { isVerified: true, problem: null } : { isVerified: false, problem: CONTESTED }
   }
-  if (leadsHere === 'unknown' || isOwned === 'unknown') return { isVerified: is_verified, problem: SILENT }
-  const problem = `\`${host}\` does not lead to this server. Publish a CNAME record from it to \`${ours}\`, or the TXT record.`
+  if (pointsHere === 'unknown' || isOwned === 'unknown') return { isVerified: is_verified, problem: NO_RESPONSE }
+  const problem = `\`${host}\` does not point to this server. Publish a CNAME record from it to \`${ours}\`, or the TXT record.`
   return { isVerified: false, problem }
 }
 
-const usable = cached(REMEMBERED_MAX, REMEMBERED_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
+const usable = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
 
 /**
- * Where links lead, without a slash at the end: the domain of this id when it is verified, else the default domain of the project,
- * else this server under its own name.
+ * The base URL of links, without a final slash: the domain with this id if it is verified, or else the default domain of the project,
+ * or else this server.
  */
 export async function trackingBaseUrl(ctx: ProjectCtx, id: DomainId | null): Promise<string> {
   const domains = await usable.get(ctx, ctx.projectId)

@@ -1,6 +1,6 @@
 /**
- * What was seen is put aside in memory and written in batches, so that a redirect waits for nothing: not for the database, not even
- * for one that is down. What a dead process or a long outage takes with it are counts.
+ * Buffers engagement in memory and writes it in batches, so that a redirect does not wait for the database, even if it is down. If
+ * the process dies, or during a long outage, engagement is lost.
  */
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
@@ -13,25 +13,25 @@ import { BURST_MS, createBursts } from './bursts.ts'
 const FLUSH_EVERY_MS = 1000
 const BATCH_MAX = 500
 const WAITING_MAX = 50_000
-/** A batch that fails this often, a second apart, is given up. */
+/** A batch that fails this often, once a second, is dropped. */
 const ATTEMPTS_MAX = 60
 
 export type EngagementBuffer = AsyncDisposable & {
-  /** Puts a visit aside. Neither waits nor throws; past the most that are kept, it is lost. */
-  put(projectId: ProjectId, seen: Engagement): void
-  /** Writes what is due: opens at once, clicks when no later one can make a burst of them. */
+  /** Adds engagement to the buffer. Does not throw; if the buffer is full, it is dropped. */
+  put(projectId: ProjectId, engagement: Engagement): void
+  /** Writes due engagement: opens at once, and clicks when they can no longer be part of a burst. */
   flush(): Promise<void>
 }
 
 /**
- * Writes a batch to the messages it concerns, in the transaction that counts it. Handed in, because messages stand above tracking and
- * the buffer writes while it runs.
+ * Writes a batch to its messages, in the transaction that counts it. It is passed in, because tracking must not import messages, and
+ * the buffer writes while the server is running.
  */
 export type WriteEngagement = (ctx: InTx, engagements: Engagement[]) => Promise<void>
 
-type Waiting = { projectId: ProjectId; seen: Engagement; attempts: number }
+type Waiting = { projectId: ProjectId; engagement: Engagement; attempts: number }
 
-/** Opens a recorder, which writes once a second. Disposing of it writes everything that waits. */
+/** Creates a buffer, which is written once a second. Disposing of it writes everything. */
 export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): EngagementBuffer {
   const stop = new AbortController()
   const bursts = createBursts()
@@ -39,19 +39,20 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
   let lost = 0
   let flushing = Promise.resolve()
 
-  const give = (failed: Waiting[]) => {
+  const requeue = (failed: Waiting[]) => {
     const kept = failed.filter(({ attempts }) => attempts < ATTEMPTS_MAX)
     lost += failed.length - kept.length
     waiting.push(...kept)
   }
   const flushOnce = async (isLast: boolean) => {
     const now = ctx.clock.now()
-    const isDue = ({ seen }: Waiting) => isLast || seen.kind === 'open' || Math.abs(now.getTime() - seen.at.getTime()) > BURST_MS
+    const isDue = ({ engagement: { kind, at } }: Waiting) => isLast || kind === 'open' || Math.abs(now.getTime() - at.getTime()) > BURST_MS
     const due = waiting.filter(isDue)
     waiting = waiting.filter((one) => !isDue(one))
     bursts.forget(now)
-    for (const [projectId, ofProject] of Map.groupBy(due, ({ projectId }) => projectId)) give(await rest(ctx, write, projectId, ofProject))
-    if (lost > 0) ctx.log.error({ visits: lost }, 'visits were not counted')
+    for (const [projectId, ofProject] of Map.groupBy(due, ({ projectId }) => projectId))
+      requeue(await writeAll(ctx, write, projectId, ofProject))
+    if (lost > 0) ctx.log.error({ lost }, 'engagement was lost')
     lost = 0
   }
   const flush = (isLast = false) => {
@@ -66,13 +67,13 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
   }
   const running = loop()
   return {
-    put(projectId, seen) {
+    put(projectId, engagement) {
       if (waiting.length >= WAITING_MAX) {
         lost++
         return
       }
-      if (seen.kind === 'click') bursts.add(seen)
-      waiting.push({ projectId, seen, attempts: 0 })
+      if (engagement.kind === 'click') bursts.add(engagement)
+      waiting.push({ projectId, engagement, attempts: 0 })
     },
     flush: () => flush(),
     async [Symbol.asyncDispose]() {
@@ -83,46 +84,46 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
   }
 }
 
-/** Writes the visits of a project batch by batch, and answers with those that are left when one fails. */
-async function rest(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
+/** Writes the engagement of a project in batches. Returns the rest if a batch fails. */
+async function writeAll(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
   for (let at = 0; at < due.length; at += BATCH_MAX) {
     const batch = due.slice(at, at + BATCH_MAX)
-    if (!(await written(ctx, write, projectId, batch))) return due.slice(at)
+    if (!(await writeBatch(ctx, write, projectId, batch))) return due.slice(at)
   }
   return []
 }
 
-/** Counts a batch, all of it or nothing. A failure is told and not thrown: the next second is another try. */
-async function written(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<boolean> {
+/** Writes a batch in one transaction. A failure is logged, and the batch is tried again a second later. */
+async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<boolean> {
   try {
     await inProject(ctx, projectId, (ctx) =>
       inTx(ctx, async (ctx) => {
-        const seen = await ofLiveUsers(ctx, batch)
-        if (seen.length === 0) return
-        await write(ctx, seen)
+        const engagements = await ofLiveUsers(ctx, batch)
+        if (engagements.length === 0) return
+        await write(ctx, engagements)
         await count(ctx, {
-          campaignIds: seen.map(({ campaign_id }) => campaign_id),
-          userIds: seen.map(({ user_id }) => user_id),
-          linkIds: seen.map(({ link }) => link),
-          areMachines: seen.map(({ isMachine }) => isMachine),
-          areProxied: seen.map(({ isProxied }) => isProxied),
+          campaignIds: engagements.map(({ campaign_id }) => campaign_id),
+          userIds: engagements.map(({ user_id }) => user_id),
+          linkIds: engagements.map(({ link }) => link),
+          areMachines: engagements.map(({ isBot }) => isBot),
+          areProxied: engagements.map(({ isProxied }) => isProxied),
         })
       }),
     )
     return true
   } catch (error) {
-    ctx.log.error({ err: error, visits: batch.length }, 'visits could not be counted; they will be tried again')
+    ctx.log.error({ err: error, count: batch.length }, 'engagement could not be written and will be tried again')
     for (const one of batch) one.attempts++
     return false
   }
 }
 
-/** The visits of people who are still there, under the ids that they have now. */
+/** The engagement of live users. Merged users are replaced by the users they were merged into. */
 async function ofLiveUsers(ctx: InTx, batch: Waiting[]): Promise<Engagement[]> {
-  const ids = [...new Set(batch.map(({ seen }) => seen.user_id))]
+  const ids = [...new Set(batch.map(({ engagement }) => engagement.user_id))]
   const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
-  return batch.flatMap(({ seen }) => {
-    const user_id = mergedInto.get(seen.user_id)
-    return user_id === undefined ? [] : [{ ...seen, user_id }]
+  return batch.flatMap(({ engagement }) => {
+    const user_id = mergedInto.get(engagement.user_id)
+    return user_id === undefined ? [] : [{ ...engagement, user_id }]
   })
 }

@@ -3,7 +3,7 @@ import type { CampaignId, LinkId, MessageId, UserId } from '../../../lib/ids.ts'
 import type { Engagement } from '../schema.ts'
 import { createBursts } from './bursts.ts'
 
-/** Clicks on `link` of `message`, `at` milliseconds after nine. */
+/** A click on `link` of `message`, `at` milliseconds after nine o’clock. */
 const clickAt = ([at, link, message = 1]: number[]): Engagement => ({
   kind: 'click',
   user_id: 1 as UserId,
@@ -12,7 +12,7 @@ const clickAt = ([at, link, message = 1]: number[]): Engagement => ({
   link: link as LinkId,
   url: 'https://a.test',
   at: new Date(1_795_424_400_000 + (at as number)),
-  isMachine: false,
+  isBot: false,
   isProxied: false,
   reason: null,
 })
@@ -28,7 +28,7 @@ test.each<[string, number[][], boolean[]]>([
     [true, true, true],
   ],
   [
-    'two links are none',
+    'two links are not a burst',
     [
       [0, 1],
       [10, 2],
@@ -36,7 +36,7 @@ test.each<[string, number[][], boolean[]]>([
     [false, false],
   ],
   [
-    'one link three times is none',
+    'one link three times is not a burst',
     [
       [0, 1],
       [10, 1],
@@ -45,7 +45,7 @@ test.each<[string, number[][], boolean[]]>([
     [false, false, false],
   ],
   [
-    'three links within two seconds are one',
+    'three links within two seconds are a burst',
     [
       [0, 1],
       [1000, 2],
@@ -54,7 +54,7 @@ test.each<[string, number[][], boolean[]]>([
     [true, true, true],
   ],
   [
-    'three links within more are none',
+    'three links within a longer time are not a burst',
     [
       [0, 1],
       [1000, 2],
@@ -63,7 +63,7 @@ test.each<[string, number[][], boolean[]]>([
     [false, false, false],
   ],
   [
-    'links of different messages are none',
+    'links of different messages are not a burst',
     [
       [0, 1, 1],
       [10, 2, 2],
@@ -72,7 +72,7 @@ test.each<[string, number[][], boolean[]]>([
     [false, false, false],
   ],
   [
-    'a person who clicks before the burst stays one',
+    'a user’s click before a burst is not part of it',
     [
       [0, 9],
       [5000, 1],
@@ -82,7 +82,7 @@ test.each<[string, number[][], boolean[]]>([
     [false, true, true, true],
   ],
   [
-    'it goes on while clicks are near',
+    'a burst continues while clicks are close',
     [
       [0, 1],
       [10, 2],
@@ -92,28 +92,28 @@ test.each<[string, number[][], boolean[]]>([
     ],
     [true, true, true, true, true],
   ],
-  ['one link eleven times at once is one', Array.from({ length: 11 }, (_, at) => [at, 1]), Array.from({ length: 11 }, () => true)],
+  ['one link eleven times at once is a burst', Array.from({ length: 11 }, (_, at) => [at, 1]), Array.from({ length: 11 }, () => true)],
 ])('%s', (_, given, expected) => {
   const bursts = createBursts()
   const clicks = given.map(clickAt)
   for (const click of clicks) bursts.add(click)
-  expect(clicks.map(({ isMachine }) => isMachine)).toEqual(expected)
-  for (const { isMachine, reason } of clicks) expect(reason).toBe(isMachine ? 'burst' : null)
+  expect(clicks.map(({ isBot }) => isBot)).toEqual(expected)
+  for (const { isBot, reason } of clicks) expect(reason).toBe(isBot ? 'burst' : null)
 })
 
-test('what was recognised before keeps its reason', () => {
+test('a click that was detected before keeps its reason', () => {
   const bursts = createBursts()
   const clicks = [
     [0, 1],
     [1, 2],
     [2, 3],
   ].map(clickAt)
-  Object.assign(clicks[0] as Engagement, { isMachine: true, reason: 'barracuda' })
+  Object.assign(clicks[0] as Engagement, { isBot: true, reason: 'barracuda' })
   for (const click of clicks) bursts.add(click)
   expect(clicks.map(({ reason }) => reason)).toEqual(['barracuda', 'burst', 'burst'])
 })
 
-test('forgotten clicks are no part of a burst', () => {
+test('removed clicks are not part of a burst', () => {
   const bursts = createBursts()
   const [first, second, third] = [
     [0, 1],
@@ -124,5 +124,5 @@ test('forgotten clicks are no part of a burst', () => {
   bursts.add(second)
   bursts.forget(third.at)
   bursts.add(third)
-  expect([first, second, third].some(({ isMachine }) => isMachine)).toBe(false)
+  expect([first, second, third].some(({ isBot }) => isBot)).toBe(false)
 })

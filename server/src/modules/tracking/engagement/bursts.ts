@@ -1,19 +1,19 @@
 import type { MessageId } from '../../../lib/ids.ts'
 import type { Engagement } from '../schema.ts'
 
-/** Clicks this close together are judged together. */
+/** Clicks within this time can form a burst. */
 export const BURST_MS = 2000
 const BURST_LINKS = 3
 const BURST_CLICKS = 10
 
 export type Bursts = {
-  /** Takes a click in. When with it too many links of one message were followed at once, or one too often, a machine made those clicks. */
+  /** Adds a click. If it completes a burst, of many links of a message or of one link many times, all clicks of the burst are by a bot. */
   add(click: Engagement): void
-  /** Forgets the clicks that nothing later can make part of a burst. */
+  /** Removes clicks that are too old for a burst. */
   forget(now: Date): void
 }
 
-/** Finds those who follow every link of a message at once, as people do not. Clicks that are recognised are changed in place. */
+/** Detects bots that follow all links of a message at once. Their clicks are changed in place. */
 export function createBursts(): Bursts {
   const clicks = new Map<MessageId, Engagement[]>()
   return {
@@ -22,7 +22,7 @@ export function createBursts(): Bursts {
       near.push(click)
       clicks.set(click.message_id, near)
       if (near.length <= BURST_CLICKS && new Set(near.map(({ link }) => link)).size < BURST_LINKS) return
-      for (const one of near) if (!one.isMachine) Object.assign(one, { isMachine: true, reason: 'burst' })
+      for (const one of near) if (!one.isBot) Object.assign(one, { isBot: true, reason: 'burst' })
       if (near.length > BURST_CLICKS) near.shift()
     },
     forget(now) {

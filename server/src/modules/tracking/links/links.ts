@@ -5,20 +5,20 @@ import * as queries from './queries.ts'
 
 const RESULTS_MAX = 1000
 
-/** By the very array that `markLinks` made, which lives as long as the template it belongs to is kept. */
-const remembered = new WeakMap<string[], Map<string, LinkId[]>>()
+/** Ids by the array of links, which exists as long as its template is cached. */
+const cachedIds = new WeakMap<string[], Map<string, LinkId[]>>()
 
 /**
- * The ids of a template's links, in their order: asked again, they are the same. Ids are remembered by the array, so ask with the
- * one that `markLinks` returned.
+ * Returns the ids of a template’s links, in their order. Ids do not change. They are cached by the array, so pass the one that the
+ * template was parsed to.
  */
 export async function saveLinks(ctx: ProjectCtx, campaignId: CampaignId, links: string[]): Promise<LinkId[]> {
   if (links.length === 0) return []
-  const known = remembered.get(links) ?? new Map<string, LinkId[]>()
+  const known = cachedIds.get(links) ?? new Map<string, LinkId[]>()
   const key = keyOf(ctx.projectId, campaignId)
   const ids = known.get(key) ?? (await findOrSave(ctx, campaignId, links))
-  // What a transaction has written may yet be undone.
-  if (!('inTransaction' in ctx.db)) remembered.set(links, known.set(key, ids))
+  // A transaction may be rolled back.
+  if (!('inTransaction' in ctx.db)) cachedIds.set(links, known.set(key, ids))
   return ids
 }
 
@@ -31,7 +31,7 @@ async function findOrSave(ctx: ProjectCtx, campaignId: CampaignId, links: string
   return links.map((_, position) => ids.get(position) as LinkId)
 }
 
-/** What came of a campaign's links and pictures; links of former templates and of all locales are among them. */
+/** The clicks and opens of a campaign, including links of earlier templates and of all locales. */
 export async function linksOfCampaign(ctx: ProjectCtx, campaignId: CampaignId): Promise<CampaignLinks> {
   const results = await queries.countLinks(ctx, campaignId, RESULTS_MAX)
   return { results, opens: (await queries.findOpens(ctx, campaignId)) ?? { total: 0, proxied: 0, machine: 0 } }
