@@ -1,18 +1,18 @@
 /**
- * `npm run mutate` measures the tests of the core files. It puts one small fault at a time into a copy of the checkout (a
- * boundary moved, a condition of a `where` dropped, a statement removed) and runs the tests that should notice. A fault that no
- * test notices is a survivor: either a test is missing, or the code does not need what was changed. Not part of `npm test`.
+ * `npm run mutate` measures the tests of the core files by mutation testing. It makes one small change at a time in a copy of the
+ * checkout, such as a moved boundary, a missing condition of a `where` or a removed statement, and runs the tests that should fail.
+ * If no test fails, the mutant survived: a test is missing, or the changed code is not needed. Not part of `npm test`.
  *
  *   npm run mutate -- --only 'server/src/lib/*' --sample 20
  *
- *   --only GLOB   the files of `mutate/targets.ts` that match; may be repeated
- *   --sample N    at most so many mutants of each file, the same ones for the same seed; 0 only runs the tests without a fault
- *   --seed TEXT   another sample
- *   --minutes N   stops after so long; each file gets its share of the time
- *   --out FILE    writes the result as Markdown, such as `bench/results/2026-11-22-mutation.md`
+ *   --only GLOB   only files of `mutate/targets.ts` that match; can be repeated
+ *   --sample N    at most N mutants per file, the same ones for the same seed; 0 only runs the tests without a change
+ *   --seed TEXT   selects another sample
+ *   --minutes N   stops after N minutes, which are divided among the files
+ *   --out FILE    writes the report as Markdown, such as `bench/results/2026-11-22-mutation.md`
  *
- * Ctrl-C ends the run, with the result so far. A full run takes hours: use `--sample`, `--only` or `--minutes`. On a busy machine
- * tests fail by their own time limits; those mutants are counted as timed out.
+ * Ctrl-C ends the run and reports the results so far. A full run takes hours, so use `--sample`, `--only` or `--minutes`. On a busy
+ * machine, tests exceed their time limits; those mutants are counted as timed out.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -28,13 +28,13 @@ import { TARGETS, type Target } from './mutate/targets.ts'
 import { startTypeCheck, type TypeCheck } from './mutate/types.ts'
 
 const MINUTE_MS = 60_000
-/** A mutant may take so much longer than the code it was made of, on a machine that others use too. */
+/** How much longer than the original code a mutant may take. */
 const TIMEOUT_FACTOR = 3
 const TIMEOUT_MS_MIN = 10_000
 const BASELINE_MS_MAX = 600_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
 type Tools = { scratch: Scratch; runner: Runner; types: TypeCheck }
 type Job = { file: string; text: string; tests: TestSpecification[]; timeoutMs: number; mutants: Mutant[]; until: number }
@@ -54,15 +54,15 @@ const out = asked.out === undefined ? undefined : resolve(asked.out)
 
 function numberOf(name: string, text: string | undefined): number {
   const number = text === undefined ? Number.POSITIVE_INFINITY : Number(text)
-  if (Number.isNaN(number) || number < 0) throw new Error(`\`--${name}\` takes a number.`)
+  if (Number.isNaN(number) || number < 0) throw new Error(`\`--${name}\` must be a number.`)
   return number
 }
 
-/** The files of the table, with its folders taken apart, that `--only` lets through. */
+/** The files of the table that match `--only`, including those in its folders. */
 function chosen(): Target[] {
   const named = new Set(TARGETS.flatMap(({ source, tests }) => [source, ...tests]))
   const missing = [...named].filter((path) => !existsSync(join(root, path)))
-  if (missing.length > 0) throw new Error(`Correct \`scripts/mutate/targets.ts\`. These do not exist: ${missing.join(', ')}`)
+  if (missing.length > 0) throw new Error(`These paths in \`scripts/mutate/targets.ts\` do not exist: ${missing.join(', ')}`)
   const files = TARGETS.flatMap(({ source, tests }) => filesAt(source).map((file) => ({ source: file, tests })))
   const { only } = asked
   const found = only ? files.filter(({ source }) => only.some((glob) => matchesGlob(source, glob))) : files
@@ -78,7 +78,7 @@ function filesAt(source: string): string[] {
 
 let isStopped = false
 
-/** Vitest would end the process at once, and leave the copy and PostgreSQL behind. */
+/** Stops cleanly. Vitest would end the process at once, without removing the copy and PostgreSQL. */
 function stopOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.removeAllListeners(signal).on(signal, () => {
@@ -87,12 +87,12 @@ function stopOnSignals(): void {
   }
 }
 
-/** Ctrl-C in a terminal ends PostgreSQL and the tests at the same time: their results no longer count. */
+/** Ignores errors after Ctrl-C, which ends PostgreSQL and the tests too. */
 function unlessStopped(error: unknown): undefined {
   if (!isStopped) throw error
 }
 
-/** What becomes of one mutant. The file is as it was when this is done. */
+/** Tests one mutant, and restores the file. */
 async function verdictOn({ scratch, runner, types }: Tools, { file, text, tests, timeoutMs }: Job, mutant: Mutant): Promise<Verdict> {
   await scratch.write(file, mutated(text, mutant))
   runner.changed(file)
@@ -114,12 +114,12 @@ async function tryAll(tools: Tools, job: Job): Promise<FileResult['verdicts']> {
     const verdict = await verdictOn(tools, job, mutant).catch(unlessStopped)
     if (isStopped || verdict === undefined) break
     verdicts.push({ mutant, verdict, seconds: (performance.now() - started) / 1000 })
-    if (verdict === 'survived') say(`  ${survivorLine(job.file, mutant)}`)
+    if (verdict === 'survived') print(`  ${survivorLine(job.file, mutant)}`)
   }
   return verdicts.sort((a, b) => a.mutant.start - b.mutant.start)
 }
 
-/** What the tests do without a fault, by their paths: several files have the same ones. */
+/** The results of the tests without a change, by their paths, because several files have the same tests. */
 const baselines = new Map<string, Result>()
 
 async function baselineOf({ runner }: Tools, paths: string[], tests: TestSpecification[]): Promise<Result> {
@@ -134,7 +134,7 @@ async function tryFile(tools: Tools, { source: file, tests: paths }: Target, unt
   const tests = tools.runner.testsIn(paths)
   const baseline = await baselineOf(tools, paths, tests)
   const result = { file, possible: all.length, testSeconds: baseline.seconds, verdicts: [], failure: null }
-  if (baseline.is !== 'passed') return { ...result, failure: `Without a fault its tests ${baseline.is}. ${baseline.failures.join('; ')}` }
+  if (baseline.is !== 'passed') return { ...result, failure: `Its tests ${baseline.is} without a change. ${baseline.failures.join('; ')}` }
   const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * baseline.seconds)
   const mutants = shuffled(all, `${asked.seed} ${file}`).slice(0, sample)
   const verdicts = await tryAll(tools, { file, text, tests, timeoutMs, mutants, until })
@@ -156,7 +156,7 @@ async function main(): Promise<FileResult[]> {
     const result = await tryFile(tools, target, Date.now() + share).catch(unlessStopped)
     if (!result || (isStopped && result.failure !== null)) break
     results.push(result)
-    say(lineOf(result))
+    print(lineOf(result))
   }
   return results
 }
@@ -170,5 +170,5 @@ const files = await main()
 const globs = (asked.only ?? []).map((glob) => `--only '${glob}'`)
 const options = [...globs, ...given('sample'), ...given('seed'), ...given('minutes')].join(' ')
 if (out !== undefined) writeFileSync(out, markdownOf({ date, commit, options, minutes: (Date.now() - started) / MINUTE_MS, files }))
-// Vitest leaves its own status, by the tests that were meant to fail.
+// Vitest sets the exit code for tests that failed as intended.
 process.exitCode = files.some(({ failure }) => failure !== null) ? 1 : 0

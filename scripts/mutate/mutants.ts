@@ -1,4 +1,4 @@
-/** Makes mutants: copies of a source text with one small fault each. Pure: text in, mutants out. */
+/** Creates mutants: copies of a source text with one small change each. */
 import { createHash } from 'node:crypto'
 import ts from 'typescript'
 import type { Edit } from './of-sql.ts'
@@ -6,7 +6,7 @@ import { editsOfNode, isLeftAlone } from './of-typescript.ts'
 
 export type Mutant = Edit & { line: number; change: string }
 
-/** Every mutant of a TypeScript file, in the order of the text. Those that would not parse are left out. */
+/** Every mutant of a TypeScript file, in the order of the text, without those that would not parse. */
 export function mutantsOf(text: string): Mutant[] {
   const source = ts.createSourceFile('mutated.ts', text, ts.ScriptTarget.Latest, true)
   const edits = new Map<string, Edit>()
@@ -22,7 +22,7 @@ export function mutantsOf(text: string): Mutant[] {
     .map((edit) => ({ ...edit, line: source.getLineAndCharacterOfPosition(edit.start).line + 1, change: changeOf(text, edit) }))
 }
 
-/** The text with the fault in it. */
+/** The text with the change. */
 export const mutated = (text: string, { start, end, replacement }: Pick<Edit, 'start' | 'end' | 'replacement'>): string =>
   text.slice(0, start) + replacement + text.slice(end)
 
@@ -31,7 +31,7 @@ const parses = (text: string) => ts.transpileModule(text, { reportDiagnostics: t
 const SHOWN_MAX = 100
 const AROUND = 20
 
-/** What was done, in a line. A short change is shown with what stands beside it. */
+/** Describes the change in a line. A short change is shown with its context. */
 function changeOf(text: string, { kind, start, end, replacement }: Edit): string {
   const isShort = end - start < AROUND
   const from = isShort ? Math.max(text.lastIndexOf(' ', start - AROUND), text.lastIndexOf('\n', start - 1)) + 1 : start
@@ -51,7 +51,7 @@ function shown(text: string): string {
   return line.length > SHOWN_MAX ? `${line.slice(0, SHOWN_MAX)} …` : line
 }
 
-/** In an order that depends on the seed alone; the first of them are a fair sample. */
+/** Shuffles by the seed, so that the first items are a random sample. */
 export function shuffled<T>(items: readonly T[], seed: string): T[] {
   const order = items.map((item, index) => ({ item, at: createHash('sha256').update(`${seed} ${index}`).digest('hex') }))
   return order.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ item }) => item)

@@ -1,14 +1,14 @@
-/** The faults that are put into SQL. Works on words and brackets, as far as telling clauses and conditions apart takes. */
+/** Changes in SQL. The SQL is split into words and brackets, which is enough to find clauses and conditions. */
 
-/** A fault: the text from `start` to `end` becomes `replacement`. */
+/** A change: the text from `start` to `end` is replaced. */
 export type Edit = { kind: string; start: number; end: number; replacement: string }
 
 type Word = { text: string; start: number; end: number; depth: number }
 
-/** The text between two places. */
+/** The text between two positions. */
 type Range = { start: number; end: number }
 
-/** Faults of one `sql` template; `holes` are the places of its `${}`, which count as one word each. */
+/** The changes of a `sql` template. `holes` are the positions of its `${}`, each of which counts as a word. */
 export function editsOfSql(text: string, holes: Range[]): Edit[] {
   const words = wordsOf(masked(text, holes))
   const regions = [...clausesOf(words), ...bracketsOf(words), ...fragmentOf(words)]
@@ -18,14 +18,14 @@ export function editsOfSql(text: string, holes: Range[]): Edit[] {
   ]
 }
 
-/** The same length, but with one word in the place of each hole and of each quoted text. */
+/** Replaces each hole and each quoted text with one word of the same length. */
 function masked(text: string, holes: Range[]): string {
   let result = text
   for (const { start, end } of holes) result = result.slice(0, start) + 'p'.repeat(end - start) + result.slice(end)
   return result.replace(/'[^']*'/g, (quoted) => `'${'q'.repeat(quoted.length - 2)}'`)
 }
 
-/** Words with their depth in brackets and in `case … end`. */
+/** The words, with their depth in brackets and in `case … end`. */
 function wordsOf(text: string): Word[] {
   let depth = 0
   return [...text.matchAll(/'q*'|[a-z_][\w.]*|\d[\d.]*|::|[-<>=!@#|&?+*/%~^]+|\S/gi)].map(({ 0: word, index }) => {
@@ -63,7 +63,7 @@ function isEnd(words: Word[], at: number): boolean {
 
 const isJunction = ({ text }: Word) => text === 'and' || text === 'or'
 
-/** Brackets that hold conditions and nothing else. */
+/** Brackets that contain only conditions. */
 function bracketsOf(words: Word[]): Region[] {
   return words.flatMap(({ text, depth }, at) => {
     if (text !== '(') return []
@@ -76,13 +76,13 @@ function bracketsOf(words: Word[]): Region[] {
 
 const STATEMENTS = new Set(['select', 'insert', 'update', 'delete', 'with', 'from', 'where', 'when', 'join', 'set'])
 
-/** A template that is a condition and nothing else. */
+/** A template that is only a condition. */
 function fragmentOf(words: Word[]): Region[] {
   const own = words.filter(({ depth }) => depth === 0)
   return own.some(isJunction) && !own.some(({ text }) => STATEMENTS.has(text)) ? [{ first: 0, last: words.length, keyword: '' }] : []
 }
 
-/** Leaves each part of a condition out; the only one becomes true, or false after `when`. */
+/** Removes each part of a condition. A single part is replaced by true, or by false after `when`. */
 function dropsOf(text: string, words: Word[], keyword: string): Edit[] {
   const [first] = words
   if (!first) return []
@@ -103,7 +103,7 @@ function onlyCondition(text: string, { start, end }: Range, keyword: string): Ed
   return [{ kind: 'condition dropped', start, end, replacement: keyword === 'when' ? 'false' : 'true' }]
 }
 
-/** What stands between `and` and `or`, but for the `and` of a `between`. */
+/** The parts between `and` and `or`, but not the `and` of a `between`. */
 function partsOf(words: Word[]): Range[] {
   const depth = Math.min(...words.map((word) => word.depth))
   const parts: Range[] = []
@@ -137,7 +137,7 @@ const replaced = (kind: string, from: Word, replacement: string, to: Word = from
   replacement,
 })
 
-/** From this word up to the one at `to`, with the space before it. */
+/** Removes the words from `at` to `to`, with the space before them. */
 const removed = (kind: string, words: Word[], at: number, to: number): Edit => ({
   kind,
   start: words[at - 1]?.end ?? words[at]?.start ?? 0,
@@ -184,7 +184,7 @@ const functions: Make = (words, at, text) => {
   return close ? items.map((item) => replaced('default', own, text.slice(item.start, item.end), close)) : []
 }
 
-/** What stands between commas from a word on, as long as nothing ends the list. */
+/** The comma-separated items from a word to the end of the list. */
 function itemsOf(words: Word[], first: number, depth: number, ends: readonly string[] = []): Range[] {
   const items: Range[] = []
   let from = first
@@ -200,7 +200,7 @@ function itemsOf(words: Word[], first: number, depth: number, ends: readonly str
   return items
 }
 
-/** Each item of several, with one comma beside it. */
+/** Removes each item with one comma, if there are several. */
 const eachLeftOut = (kind: string, items: Range[]): Edit[] =>
   items.flatMap((item, index) => {
     const [before, next] = [items[index - 1], items[index + 1]]
@@ -251,7 +251,7 @@ const clauses: Make = (words, at) => {
   return []
 }
 
-/** A limit is one word, or a name and what follows it in brackets. */
+/** A limit is one word, or a function with its arguments. */
 const lastOfLimit = (words: Word[], at: number): Word => {
   const own = words[at] as Word
   const end = words.findIndex(({ depth }, index) => index > at + 1 && depth <= own.depth)

@@ -1,10 +1,10 @@
-/** The faults that are put into TypeScript. One function for each kind of node; what each changes is in the name of its edit. */
+/** Changes in TypeScript, with a function for each kind of node. The name of an edit describes the change. */
 import ts from 'typescript'
 import { type Edit, editsOfSql } from './of-sql.ts'
 
 type Make = (node: ts.Node, source: ts.SourceFile) => Edit[]
 
-/** What no test is to notice: types, imports, log lines, examples (which are tests themselves) and checks of invariants. */
+/** Code that is not changed: types, imports, log lines, examples (which are tests themselves) and checks of invariants. */
 export function isLeftAlone(node: ts.Node): boolean {
   if (ts.isTypeNode(node) || ts.isTypeAliasDeclaration(node) || ts.isInterfaceDeclaration(node)) return true
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isSatisfiesExpression(node)) return true
@@ -13,7 +13,7 @@ export function isLeftAlone(node: ts.Node): boolean {
   return isInvariant(node)
 }
 
-/** `if (!row) throw new Error(…)`: by the rules of this house a bug, not an outcome. */
+/** `if (!row) throw new Error(…)`, which is only thrown for bugs. */
 const isInvariant = (node: ts.Node) => ts.isIfStatement(node) && /^if \(!\w+\) throw new Error\(/.test(node.getText())
 
 export const editsOfNode: Make = (node, source) => MAKERS.flatMap((make) => make(node, source))
@@ -56,8 +56,8 @@ const JUNCTIONS: Partial<Record<ts.SyntaxKind, string>> = {
 }
 
 /**
- * Each operand of a chain left out. A test that notices one of these also notices `&&` in the place of `||`, so that there is
- * no mutant for that.
+ * Removes each operand of a chain. A test that fails for one of these also fails for `&&` instead of `||`, so there is no mutant
+ * for that.
  */
 const junctions: Make = (node) => {
   if (!ts.isBinaryExpression(node)) return []
@@ -78,7 +78,7 @@ const isChained = (node: ts.Node, kind: ts.SyntaxKind): node is ts.BinaryExpress
 const operandsOf = (node: ts.Node, kind: ts.SyntaxKind): ts.Node[] =>
   isChained(node, kind) ? [...operandsOf(node.left, kind), ...operandsOf(node.right, kind)] : [node]
 
-/** Not where another kind does the same: `!a` loses its `!`, and `a === b` becomes `a !== b`. */
+/** Negates a condition, unless another kind does the same: `!a` becomes `a`, and `a === b` becomes `a !== b`. */
 function negated(condition: ts.Expression): Edit[] {
   const isEquality = ts.isBinaryExpression(condition) && COMPARISONS[condition.operatorToken.kind]?.[0] === 'equality'
   const isNegation = ts.isPrefixUnaryExpression(condition) && condition.operator === ts.SyntaxKind.ExclamationToken
@@ -125,7 +125,7 @@ const statements: Make = (node) => {
   return [replaced('statement removed', node, ';')]
 }
 
-/** An element with one comma beside it. */
+/** Removes an element with one comma. */
 function without(kind: string, elements: readonly ts.Node[], index: number): Edit {
   const [element, next, before] = [elements[index] as ts.Node, elements[index + 1], elements[index - 1]]
   const start = next || !before ? element.getStart() : before.getEnd()
@@ -137,7 +137,7 @@ const elements: Make = (node) => {
   return node.elements.map((_, index) => without('element removed', node.elements, index))
 }
 
-/** Members of objects with a spread in them: the others are missed by the compiler. */
+/** Removes members of objects with a spread. The compiler finds the others. */
 const members: Make = (node) => {
   if (!ts.isObjectLiteralExpression(node) || !node.properties.some(ts.isSpreadAssignment)) return []
   return node.properties.map((_, index) => without('member removed', node.properties, index))
@@ -169,7 +169,7 @@ const calls: Make = (node) => {
   return DROPPED.has(name.text) ? [{ kind: 'call removed', start: expression.getEnd(), end: node.getEnd(), replacement: '' }] : []
 }
 
-/** SQL is changed as text. What stands in `${}` is visited like all other code. */
+/** SQL is changed as text. Code in `${}` is changed like other code. */
 const templates: Make = (node, source) => {
   if (!ts.isTaggedTemplateExpression(node) || node.tag.getText() !== 'sql') return []
   const { template } = node

@@ -1,12 +1,12 @@
-/** What a run found, as Markdown. */
+/** The report of a run, as Markdown. */
 import { cpus, totalmem } from 'node:os'
 import type { Mutant } from './mutants.ts'
 
 export type Verdict = 'killed' | 'timed out' | 'survived' | 'invalid'
 
 /**
- * What became of the mutants of one file. `possible` are all that could be made of it, `testSeconds` is what its tests take without
- * a fault, `failure` is why none was tried.
+ * The results of one file. `possible` is the number of all its mutants, `testSeconds` the duration of its tests without a change, and
+ * `failure` the reason if none was tested.
  */
 export type FileResult = {
   file: string
@@ -22,7 +22,7 @@ const count = ({ verdicts }: FileResult, verdict: Verdict): number => verdicts.f
 
 const noticed = (file: FileResult): number => count(file, 'killed') + count(file, 'timed out')
 
-/** The part of those that compile which some test noticed. */
+/** The share of the mutants that compile for which a test failed. */
 function score(files: FileResult[]): string {
   const [found, missed] = [sum(files.map(noticed)), sum(files.map((file) => count(file, 'survived')))]
   return found + missed === 0 ? '–' : `${Math.floor((100 * found) / (found + missed))} %`
@@ -33,11 +33,11 @@ const sum = (numbers: number[]): number => numbers.reduce((total, number) => tot
 const secondsEach = ({ verdicts }: FileResult): string =>
   verdicts.length === 0 ? '–' : (sum(verdicts.map(({ seconds }) => seconds)) / verdicts.length).toFixed(1)
 
-/** One line about a file, for the terminal. */
+/** A line about a file, for the terminal. */
 export function lineOf(result: FileResult): string {
-  if (result.failure !== null) return `${result.file}: not tried. ${result.failure}`
+  if (result.failure !== null) return `${result.file}: not tested. ${result.failure}`
   const parts = (['killed', 'timed out', 'survived', 'invalid'] as const).map((verdict) => `${count(result, verdict)} ${verdict}`)
-  const times = `${secondsEach(result)} s each, ${result.testSeconds.toFixed(1)} s without a fault`
+  const times = `${secondsEach(result)} s each, ${result.testSeconds.toFixed(1)} s without a change`
   return `${result.file}: ${result.verdicts.length} of ${result.possible} mutants, ${parts.join(', ')}; ${score([result])}; ${times}`
 }
 
@@ -54,14 +54,14 @@ export function markdownOf({ date, commit, options, minutes, files }: Run): stri
     '',
     `${machine}. \`npm run mutate${options === '' ? '' : ` -- ${options}`}\` took ${minutes.toFixed(0)} min.`,
     '',
-    'Killed: a test failed. Timed out: the tests did not end, which counts as noticed. Survived: every test passed. Invalid: it',
-    'does not compile. The score is the part that was noticed of those that compile.',
+    'Killed: a test failed. Timed out: the tests did not end, which counts as killed. Survived: every test passed. Invalid: it',
+    'does not compile. The score is the share of killed mutants among those that compile.',
     '',
-    '| File | Possible | Tried | Killed | Timed out | Survived | Invalid | Score | Seconds each |',
+    '| File | Possible | Tested | Killed | Timed out | Survived | Invalid | Score | Seconds each |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
     ...files.filter(({ failure }) => failure === null).map(rowOf),
     `| All | ${[sum(files.map(({ possible }) => possible)), ...totals(files)].join(' | ')} | ${score(files)} | |`,
-    ...(failures.length > 0 ? ['', '## Not tried', '', ...failures] : []),
+    ...(failures.length > 0 ? ['', '## Not tested', '', ...failures] : []),
     '',
     '## Survivors',
     '',

@@ -1,6 +1,6 @@
 /**
- * Runs tests in a scratch copy. One Vitest serves every mutant, so that it and PostgreSQL start once: what each mutant costs is
- * its test files, each in a process of its own.
+ * Runs tests in a copy of the checkout. One Vitest runs all mutants, so it and PostgreSQL start once. Each test file of a mutant
+ * runs in its own process.
  */
 import { join, relative } from 'node:path'
 import pg from 'pg'
@@ -18,22 +18,22 @@ import '../../server/test/database.ts'
 export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[] }
 
 export type Runner = AsyncDisposable & {
-  /** The test files of these files and folders, in their order, each once. Throws when one of them has none. */
+  /** The test files of these files and folders, in order, each once. Throws if one has none. */
   testsIn(paths: string[]): TestSpecification[]
-  /** Forgets what is cached of a file that was written. */
+  /** Removes a file that was written from the cache. */
   changed(file: string): void
   /** Runs until the first failure. */
   run(tests: TestSpecification[], timeoutMs: number): Promise<Result>
 }
 
-/** The order of the table stays: the tests that notice most come first. */
+/** Keeps the order of the table, in which the tests that find most are first. */
 class AsGiven extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files
   }
 }
 
-/** Ends the process of a test file as soon as it is to stop. It holds nothing that is worth the wait. */
+/** Ends the process of a test file at once when it is stopped. */
 class AbruptWorker extends ForksPoolWorker {
   override readonly name = 'abrupt'
   private answer: (message: unknown) => void = () => {}
@@ -94,7 +94,7 @@ export async function startRunner(root: string): Promise<Runner> {
       stop = () => {
         if (isStopped) return
         isStopped = true
-        // The second time ends the processes of the tests at once, also one that is in an endless loop.
+        // The second call ends the processes at once, even one in an endless loop.
         for (let time = 1; time <= 2; time++) vitest.cancelCurrentRun('test-failure').catch(() => {})
       }
       const timer = setTimeout(() => {
@@ -119,7 +119,7 @@ function testsAt(specifications: TestSpecification[], root: string, path: string
   return found.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1))
 }
 
-/** Each test file leaves a database of some megabytes; a thousand mutants would fill the disk. */
+/** Drops the databases of the test files. After a thousand mutants they would fill the disk. */
 async function dropDatabases(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,4 @@
-/** A copy of the checkout in the temporary folder of the system, so that no mutant is ever written into the checkout. */
+/** A copy of the checkout in a temporary folder, so that mutants are never written to the checkout. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ export type Scratch = AsyncDisposable & {
   write(file: string, text: string): Promise<void>
 }
 
-/** Copies what git tracks or would track, as it is now. The dependencies are linked. */
+/** Copies the files that git tracks or would track, and links the dependencies. */
 export async function copyCheckout(checkout: string): Promise<Scratch> {
   const root = await mkdtemp(join(tmpdir(), 'carillon-mutate-'))
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: checkout, encoding: 'utf8' })

@@ -1,9 +1,9 @@
-/** Says whether a mutant compiles. One that does not is no gap in the tests: `npm run check` finds it. */
+/** Checks if a mutant compiles. If not, `npm run check` finds it, so it is not a gap in the tests. */
 import { join } from 'node:path'
 import ts from 'typescript'
 
 export type TypeCheck = {
-  /** Does the file compile as it is on disk now? Files that import it are not looked at. */
+  /** Does the file on disk compile? Files that import it are not checked. */
   compiles(file: string): boolean
 }
 
