@@ -55,8 +55,8 @@ export { CHANNELS, type Channel } from './channels.ts'
 /** The page envelope of every list endpoint. */
 export const Page = <S extends TSchema>(item: S) =>
   Exact({
-    results: Type.Array(item, { description: 'Items of the page, in the order of the request.' }),
-    nextCursor: Nullable(Type.String({ description: 'Cursor of the next page; null when there is none.' })),
+    results: Type.Array(item, { description: 'Items of the page, in the requested order.' }),
+    nextCursor: Nullable(Type.String({ description: 'Cursor of the next page; null if there is none.' })),
     prevCursor: Nullable(Type.String({ description: 'Cursor of the previous page; null on the first page.' })),
     limit: Type.Integer({ description: 'Page size used.' }),
   })
