@@ -28,8 +28,14 @@ export const TARGETS: Target[] = [
 
   { source: `${INFRA}/http/idempotency.ts`, tests: [`${INFRA}/http/idempotency.test.ts`, 'server/test/flows/http.test.ts'] },
   { source: `${INFRA}/queue/jobs.ts`, tests: [`${INFRA}/queue/jobs.test.ts`] },
-  { source: `${INFRA}/queue/partitions.ts`, tests: [`${INFRA}/queue/partitions.test.ts`, `${INFRA}/queue/queue.test.ts`, `${MODULES}/events/events.test.ts`] },
-  { source: `${INFRA}/queue/queue.ts`, tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${MODULES}/events/events.test.ts`] },
+  {
+    source: `${INFRA}/queue/partitions.ts`,
+    tests: [`${INFRA}/queue/partitions.test.ts`, `${INFRA}/queue/queue.test.ts`, `${MODULES}/events/events.test.ts`],
+  },
+  {
+    source: `${INFRA}/queue/queue.ts`,
+    tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${MODULES}/events/events.test.ts`],
+  },
 
   { source: `${MODULES}/users/identity.ts`, tests: [`${MODULES}/users`] },
   { source: `${MODULES}/users/batch.ts`, tests: [`${MODULES}/users/users.test.ts`, `${MODULES}/events/events.test.ts`] },
@@ -59,7 +65,10 @@ export const TARGETS: Target[] = [
   { source: `${MODULES}/messages/sending/queries.ts`, tests: [STATEMENTS, ...SENDING] },
   { source: `${MODULES}/messages/messages.queries.ts`, tests: [STATEMENTS, ...SENDING, `${MODULES}/campaigns/progress`] },
 
-  { source: `${MODULES}/channels/access-tokens.ts`, tests: [`${MODULES}/channels/access-tokens.test.ts`, `${MODULES}/channels/push-services.test.ts`] },
+  {
+    source: `${MODULES}/channels/access-tokens.ts`,
+    tests: [`${MODULES}/channels/access-tokens.test.ts`, `${MODULES}/channels/push-services.test.ts`],
+  },
   { source: `${MODULES}/keys/user-tokens.ts`, tests: [`${MODULES}/keys`, `${MODULES}/inbox/inbox.test.ts`] },
   { source: `${MODULES}/webhooks/retry.ts`, tests: [`${MODULES}/webhooks`] },
   { source: `${MODULES}/webhooks/signature.ts`, tests: [`${MODULES}/webhooks`] },

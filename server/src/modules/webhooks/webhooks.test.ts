@@ -575,7 +575,7 @@ describe('suspension', () => {
     w.advance('60 minutes')
     expect(await attempt(500)).toBe('disabled')
     expect((await w.get(`${WEBHOOKS}/${id}`)).body.disabled_reason).toBe(
-      '5 attempts in a row failed, the first of them at 2026-11-23T10:30:00.000Z.',
+      '5 consecutive attempts failed, the first at 2026-11-23T10:30:00.000Z.',
     )
     // Resumed, it counts anew; written to while it is active, it does not.
     await w.patch(`${WEBHOOKS}/${id}`, { status: 'active' })

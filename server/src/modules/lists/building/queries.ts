@@ -155,7 +155,7 @@ export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
 export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, nextChangeAt }: RuleSql, after: UserId, last: UserId) =>
   await ctx.db.value(
     Count,
-    unprepared(sql`with standing as (
+    unprepared(sql`with evaluated as (
             select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at
             from (select u.id, ${columns} from users u
                   where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}) p
