@@ -124,12 +124,15 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
   const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, metrics }))
+  const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
+  let fetch = newFetch()
+  closing.defer(() => fetch[Symbol.asyncDispose]())
   let clock: Clock
   const ctx: Ctx = {
     config,
     clock: { now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal) },
     metrics,
-    fetch: closing.use(createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })),
+    fetch: { policy: policy(), request: (request) => fetch.request(request), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() },
     db,
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
@@ -160,6 +163,9 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     databaseUrl,
     begin(given) {
       clock = given
+      // Connections to the receivers of the world before are of no use to this one.
+      void fetch[Symbol.asyncDispose]()
+      fetch = newFetch()
       visits = openEngagementBuffer(ctx)
     },
     engagementBuffer,
