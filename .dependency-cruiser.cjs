@@ -14,7 +14,7 @@ const ARROWS = {
   inbox: ['users'],
   subscriptions: ['users', 'projects'],
   lists: ['rules', 'users', 'events', 'subscriptions', 'projects'],
-  imports: ['lists', 'users', 'subscriptions', 'projects'],
+  imports: ['lists', 'users', 'subscriptions'],
   tracking: ['users', 'projects'],
   channels: ['projects'],
   templates: ['subscriptions', 'users', 'projects'],

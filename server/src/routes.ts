@@ -28,7 +28,7 @@ export type Shared = { appender: Appender; listening: InboxStreams; engagementBu
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider }),
   ...keyRoutes,
-  ...userRoutes(saveUsers),
+  ...userRoutes({ saveUsers }),
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),

@@ -32,8 +32,10 @@ const AttributeInput = Exact({
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
 
-/** `saveUsers` saves a batch of users, with everything that other modules store about them. */
-export const userRoutes = (saveUsers: (ctx: ProjectCtx, items: unknown[]) => Promise<BatchResult>) => [
+/** Verbs that need other modules: what they store about merged users moves too. */
+type Verbs = { saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult> }
+
+export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
