@@ -2,7 +2,7 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { appendUserChanges, findMergedInto } from '../../users/index.ts'
-import { messageEvent } from '../sending/record-results.ts'
+import { messageEvent } from '../system-events.ts'
 import { type FirstEngagement, lockMessages, saveEngagement } from './queries.ts'
 
 /** An open or a click by a user. Those by bots are counted in `tracking`. */
@@ -32,7 +32,7 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
     if (!message || user_id === undefined) return []
     if (what === 'opened' && (message.opened_at !== null || opened.has(messageId))) return []
     if (what === 'opened') opened.add(messageId)
-    const event = messageEvent(`${message.channel}_${what}`, message.campaign_id, messageId, at, url === undefined ? {} : { url })
+    const event = messageEvent(message, what, at, url === undefined ? {} : { url })
     return [{ user_id, what: [], event }]
   })
   await appendUserChanges(ctx, events)

@@ -8,7 +8,7 @@ import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/inde
 import { emit } from '../../webhook-events/index.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
-import { messageEvent } from '../sending/record-results.ts'
+import { messageEvent } from '../system-events.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
 import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
@@ -96,15 +96,7 @@ async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns
 }
 
 const eventOf = ({ report, message, became, user }: MatchedReport) =>
-  became && user
-    ? [
-        {
-          user_id: user.id,
-          what: [],
-          event: messageEvent(`${message.channel}_${became.state}`, message.campaign_id, message.id, report.at),
-        },
-      ]
-    : []
+  became && user ? [{ user_id: user.id, what: [], event: messageEvent(message, became.state, report.at) }] : []
 
 /** Sends the reply to a keyword by the provider that received it. The reply belongs to no campaign, so it is not stored as a message. */
 async function answer(ctx: ProjectCtx, providerId: ProviderId, address: string, reply: string): Promise<void> {

@@ -1,7 +1,6 @@
 /** Saves the send results of a batch and everything that follows from them, in one transaction. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
-import type { MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
@@ -10,6 +9,7 @@ import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, RECEIVED_STATES } from '../schema.ts'
+import { messageEvent } from '../system-events.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
 import { deleteSendAttempts, saveResults } from './queries.ts'
 
@@ -76,7 +76,8 @@ async function applyBounces(ctx: InTx, sent: Attempted[]): Promise<void> {
   if (dead.length > 0) await clearDeviceTokens(ctx, dead)
 }
 
-const EVENT_SUFFIXES: Partial<Record<SendResult['state'], string[]>> = {
+/** The events of a state: what is delivered was sent before. */
+const EVENTS: Partial<Record<SendResult['state'], SendResult['state'][]>> = {
   sent: ['sent'],
   delivered: ['sent', 'delivered'],
   failed: ['failed'],
@@ -84,22 +85,8 @@ const EVENT_SUFFIXES: Partial<Record<SendResult['state'], string[]>> = {
 }
 
 /** The events of a send result, for its user. */
-const eventsOf = ({ message: { id, campaign_id, channel }, user, result }: Attempted, now: Date): QueuedUserChange[] =>
-  user
-    ? (EVENT_SUFFIXES[result.state] ?? []).map((suffix) => ({
-        user_id: user.id,
-        what: [],
-        event: messageEvent(`${channel}_${suffix}`, campaign_id, id, now),
-      }))
-    : []
-
-/** An event about a message. It is silent, so that a message cannot trigger itself. */
-export const messageEvent = (name: string, campaign_id: number, message_id: MessageId, at: Date, more: Record<string, unknown> = {}) => ({
-  name,
-  data: { campaign_id, message_id, ...more },
-  created_at: at.toISOString(),
-  silent: true as const,
-})
+const eventsOf = ({ message, user, result }: Attempted, now: Date): QueuedUserChange[] =>
+  user ? (EVENTS[result.state] ?? []).map((state) => ({ user_id: user.id, what: [], event: messageEvent(message, state, now) })) : []
 
 function toRow({ message: { id, lease_token, variant }, result, consent, attempt }: Attempted): MessageResult {
   const { state, reason, detail, dueAt, untried = false } = result
