@@ -104,11 +104,8 @@ async function mergeUserData(ctx: InTx, merges: UserMerge[]): Promise<void> {
 export async function importUsers(ctx: Ctx): Promise<number> {
   let done = 0
   for (const due of await importsDue(ctx)) {
-    try {
-      done += await inProjectTx(ctx, due.project_id, (ctx) => importBatch(ctx, due.id))
-    } catch (error) {
-      await countFailedBatch(ctx, due, error)
-    }
+    const batch = inProjectTx(ctx, due.project_id, (ctx) => importBatch(ctx, due.id))
+    done += await batch.catch((error: unknown) => countFailedBatch(ctx, due, error))
   }
   return done
 }

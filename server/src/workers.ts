@@ -1,4 +1,4 @@
-/** Every background job, one line a module. */
+/** All background jobs, a line for each module. */
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
@@ -16,8 +16,8 @@ import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from '
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
-/** A window that closes is seen this late at most. */
-const LAPSE_IDLE_MS = 250
+/** Memberships that change because time passes change this late at most. */
+const TIMERS_IDLE_MS = 250
 const IMPORT_IDLE_MS = 500
 
 /** Applies the ingest queue; woken by each append. */
@@ -26,7 +26,7 @@ export const APPLY: JobName = { name: 'ingest.apply' }
 /** `inboxStreams` are the open streams of this process, which show new in-app messages at once. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...APPLY, idleMs: 100, run: applyAcceptedRequests }),
-  job({ name: 'lists.lapse', idleMs: LAPSE_IDLE_MS, run: applyDueTimers }),
+  job({ name: 'timers.apply', idleMs: TIMERS_IDLE_MS, run: applyDueTimers }),
   job({ name: 'users.erase', idleMs: SECOND_MS, run: eraseUsers }),
   ...userJobs,
   job({ name: 'imports', idleMs: IMPORT_IDLE_MS, run: importUsers }),
@@ -40,14 +40,14 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]
 
-/** How much waits and how old it is, for `/metrics`. */
+/** The size and the age of each queue, for `/metrics`. */
 export async function queueDepths(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now().getTime()
   const report = (queue: string, depth: { waiting: number; oldest: Date | null } | undefined) =>
     ctx.metrics.queue(queue, depth?.waiting ?? 0, depth?.oldest ? Math.max(0, now - depth.oldest.getTime()) / SECOND_MS : 0)
   const accepted = await backlog(ctx)
-  report('people', accepted)
-  ctx.metrics.parked('people', accepted?.parked ?? 0)
+  report('ingest', accepted)
+  ctx.metrics.parked('ingest', accepted?.parked ?? 0)
   report('messages', await messageDepth(ctx))
   report('webhooks', await webhookDepth(ctx))
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))

@@ -28,12 +28,12 @@ test('the metrics count requests, events and waiting jobs', async () => {
   await queueDepths(w.ctx)
   const { text } = await w.get('/metrics', { key: null })
   expect(text).toContain('app_events_ingested_total{result="accepted"} 1')
-  expect(text).toContain('app_queue_jobs{queue="people",state="waiting"} 1')
-  expect(text).toContain('app_queue_oldest_job_age_seconds{queue="people"} 7')
+  expect(text).toContain('app_queue_jobs{queue="ingest",state="waiting"} 1')
+  expect(text).toContain('app_queue_oldest_job_age_seconds{queue="ingest"} 7')
   expect(text).toMatch(/http_request_duration_seconds_count\{method="POST",route="\/api\/client\/events",status_class="2xx"\} 1/)
   await w.drain()
   await queueDepths(w.ctx)
-  expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="people",state="waiting"} 0')
+  expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="ingest",state="waiting"} 0')
 })
 
 test('the metrics need the token if one is set', async () => {

@@ -32,9 +32,9 @@ export function createMetrics(version: string) {
   const connections = gauge('app_db_pool_connections', 'Connections to PostgreSQL.', ['state'])
   const ingested = counter('app_events_ingested_total', 'Events by result.', ['result'])
   const lags = histogram('app_event_lag_seconds', 'Time from accepting an event to applying it.', [], LAG_SECONDS)
-  const backlogItems = gauge('app_backlog_items', 'Approximate number of accepted events and users that wait.')
-  const backlogBytes = gauge('app_backlog_bytes', 'Approximate size in bytes of the accepted requests that wait.')
-  const upserted = counter('app_contacts_upserted_total', 'Users saved or refused.', ['result'])
+  const backlogItems = gauge('app_ingest_backlog_items', 'Approximate number of accepted events and users that wait.')
+  const backlogBytes = gauge('app_ingest_backlog_bytes', 'Approximate size in bytes of the accepted requests that wait.')
+  const upserted = counter('app_users_upserted_total', 'Users saved or refused.', ['result'])
   const messages = counter('app_messages_total', 'Attempts to send a message, by outcome.', ['channel', 'provider', 'outcome'])
   const sends = histogram('app_message_send_duration_seconds', 'Duration of a call to a provider.', ['channel', 'provider'])
   const renders = histogram('app_template_render_duration_seconds', 'Duration of rendering a message.', ['channel'])
@@ -66,7 +66,7 @@ export function createMetrics(version: string) {
       backlogItems.set(items)
       backlogBytes.set(bytes)
     },
-    contactsUpserted: (result: 'saved' | 'refused', count: number) => upserted.inc({ result }, count),
+    usersUpserted: (result: 'saved' | 'refused', count: number) => upserted.inc({ result }, count),
     messageSent: (channel: string, provider: string, outcome: string, elapsedMs: number) => {
       messages.inc({ channel, provider, outcome })
       sends.observe({ channel, provider }, elapsedMs / 1000)

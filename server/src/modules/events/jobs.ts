@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 export const eventJobs = [
-  job({ name: 'events.partitions', idleMs: HOUR_MS, run: createEventMonths }),
-  job({ name: 'events.forget-ids', idleMs: HOUR_MS, run: purgeEventIds }),
+  job({ name: 'events.create-months', idleMs: HOUR_MS, run: createEventMonths }),
+  job({ name: 'events.purge-ids', idleMs: HOUR_MS, run: purgeEventIds }),
   job({ name: 'events.retention', idleMs: 10 * MINUTE_MS, run: removeExpired }),
 ]

@@ -111,9 +111,10 @@ function countsOf(outcomes: Outcome[], added: number): queries.Counts {
   return counts
 }
 
-/** Counts a batch that failed; the last attempt ends the import. Throws when the database was unavailable: the batch is still there. */
-export async function countFailedBatch(ctx: Ctx, due: queries.DueImport, error: unknown): Promise<void> {
+/** Counts a batch that failed; the last attempt ends the import. Throws when the database was unavailable: then no attempt is counted. */
+export async function countFailedBatch(ctx: Ctx, due: queries.DueImport, error: unknown): Promise<0> {
   if (isDatabaseAway(error)) throw error
   ctx.log.error({ err: error, project_id: due.project_id, import_id: due.id }, 'import batch failed')
   await queries.countAttempt(ctx, due, ATTEMPTS_MAX, GIVEN_UP)
+  return 0
 }

@@ -41,8 +41,8 @@ export async function presentBatch(ctx: ProjectCtx, { items, checked }: CheckedB
     return outcome && 'user' in outcome ? { user: present(ctx, toRow(ctx, outcome.user), rules) } : { faults: outcome?.faults ?? [] }
   })
   const result = batchResult(items, outcomes)
-  ctx.metrics.contactsUpserted('saved', result.succeeded)
-  ctx.metrics.contactsUpserted('refused', result.failed)
+  ctx.metrics.usersUpserted('saved', result.succeeded)
+  ctx.metrics.usersUpserted('refused', result.failed)
   return result
 }
 

@@ -52,7 +52,7 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
     bursts.forget(now)
     for (const [projectId, ofProject] of Map.groupBy(due, ({ projectId }) => projectId))
       requeue(await writeAll(ctx, write, projectId, ofProject))
-    if (lost > 0) ctx.log.error({ lost }, 'engagement was lost')
+    if (lost > 0) ctx.log.error({ engagements: lost }, 'engagement was lost')
     lost = 0
   }
   const flush = (isLast = false) => {
@@ -112,7 +112,7 @@ async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId
     )
     return true
   } catch (error) {
-    ctx.log.error({ err: error, count: batch.length }, 'engagement could not be written and will be tried again')
+    ctx.log.error({ err: error, engagements: batch.length }, 'engagement could not be written and will be tried again')
     for (const one of batch) one.attempts++
     return false
   }
