@@ -5,8 +5,9 @@
 import { type Static, Type } from 'typebox'
 import type { PageOf, PageRequest } from '../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { pathOfKey } from '../../lib/attribute-paths.ts'
 import { Exact, Timestamp } from '../../lib/shapes.ts'
-import { Coverage, nameInRules, Samples } from '../users/index.ts'
+import { Coverage, Samples } from '../users/index.ts'
 import { RECENT_KEPT } from './counts.ts'
 import * as queries from './reading.queries.ts'
 
@@ -39,7 +40,7 @@ export async function listEventTypes(ctx: ProjectCtx, page: PageRequest): Promis
   const results = found.results.map(({ id: _, ...event }) => ({
     ...event,
     attributes: (attributes.get(event.name) ?? []).map(({ name: _, key, ...attribute }) => ({
-      key: nameInRules(key),
+      key: pathOfKey(key),
       ...attribute,
     })),
   }))

@@ -2,6 +2,7 @@
 
 import { cached } from '../../infra/runtime/cache.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { pathOf } from '../../lib/attribute-paths.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { Scope } from '../../lib/liquid.ts'
 import { findProject } from '../projects/index.ts'
@@ -22,13 +23,11 @@ const attributes = cached<string, Attributes>(CACHED_PROJECTS_MAX, CACHED_MS, as
   return new Map(
     results.flatMap(({ key, types, samples }) => {
       const isSimple = !types.includes('object') && !types.includes('array')
-      return key.startsWith('data.') ? [[unescaped(key.slice('data.'.length)), isSimple ? (samples[0] ?? null) : null] as const] : []
+      const [name] = pathOf(key) ?? []
+      return name === undefined ? [] : [[name, isSimple ? (samples[0] ?? null) : null] as const]
     }),
   )
 })
-
-// Attribute profiles escape keys as rules do.
-const unescaped = (key: string) => key.replace(/\\([\\.])/g, '$1')
 
 const attributesOf = (ctx: ProjectCtx): Promise<Attributes> =>
   attributes.get(ctx, `${ctx.projectId}:${ctx.caller.kind === 'secret' ? ctx.caller.role : ''}`)
@@ -46,7 +45,7 @@ export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): P
 }
 
 /** Placeholders for the links of a message. */
-const SAMPLE_LINKS = {
+export const SAMPLE_LINKS = {
   unsubscribe_url: 'https://example.com/unsubscribe',
   preferences_url: 'https://example.com/preferences',
   view_url: 'https://example.com/view',

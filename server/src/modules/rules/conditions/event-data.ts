@@ -1,9 +1,10 @@
 /** Filters events by their data. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { EventTest } from '../rule.ts'
 import { compileComparison } from './comparison.ts'
 import type { Tracker } from './condition.ts'
-import { describeName, pathOf, pathSql, valueAt } from './path.ts'
+import { describeName, pathSql, valueAt } from './path.ts'
 
 type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): boolean; sql: Sql; description: string }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
 import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS } from '../rule.ts'
@@ -7,7 +8,7 @@ import { condition, type Dependency, type Reference, type Tracker } from './cond
 import { type Count, compileCount, timesNeeded } from './counted.ts'
 import { compileFirstOrLast } from './edge.ts'
 import { describeWhere } from './event-data.ts'
-import { describeName, PATH_LENGTH_MAX, pathOf } from './path.ts'
+import { describeName, PATH_LENGTH_MAX } from './path.ts'
 import { compilePeriod, describePeriod, periodFaults, periodMembers } from './period.ts'
 
 const COUNT_MAX = 1000

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { pathOf, pathSql, valueAt } from './path.ts'
+import { pathOf } from '../../../lib/attribute-paths.ts'
+import { pathSql, valueAt } from './path.ts'
 
 let w: World
 beforeAll(async () => {
@@ -11,25 +12,6 @@ beforeAll(async () => {
 afterAll(() => w[Symbol.asyncDispose]())
 
 describe('a path', () => {
-  test.each<[string, string[] | null]>([
-    ['data.plan', ['plan']],
-    ['data.address.city', ['address', 'city']],
-    ['data.a\\.b', ['a.b']],
-    ['data.a\\.b.c', ['a.b', 'c']],
-    ['data.a\\\\.b', ['a\\', 'b']],
-    ['data.a\\b', ['a\\b']],
-    ['data.😀.\n', ['😀', '\n']],
-    ['data. ', [' ']],
-    ['data', null],
-    ['data.', null],
-    ['data..a', null],
-    ['data.a.', null],
-    ['plan', null],
-    ['user.data.plan', null],
-    [`data${'.a'.repeat(16)}`, Array(16).fill('a')],
-    [`data${'.a'.repeat(17)}`, null],
-  ])('%j has the keys %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
-
   test.each<[string, string, unknown]>([
     ['data.plan', '{"plan":"pro"}', 'pro'],
     ['data.a.b', '{"a":{"b":[1]}}', [1]],

@@ -1,25 +1,7 @@
-/** Paths into free-form data: `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. */
+/** Reads the value at an attribute path, from data and with SQL. */
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 
-const ROOT = 'data.'
-const KEYS_MAX = 16
-
 export const PATH_LENGTH_MAX = 1000
-
-/** The keys of a path, or null if the text is not a path. A backslash escapes a dot or a backslash. */
-export function pathOf(attribute: string): string[] | null {
-  if (!attribute.startsWith(ROOT)) return null
-  const keys: string[] = []
-  let key = ''
-  for (const [token] of attribute.slice(ROOT.length).matchAll(/\\[.\\]|./gsu)) {
-    if (token === '.') {
-      keys.push(key)
-      key = ''
-    } else key += /^\\[.\\]$/.test(token) ? token[1] : token
-  }
-  keys.push(key)
-  return keys.includes('') || keys.length > KEYS_MAX ? null : keys
-}
 
 /** Reads the value at a path; undefined if there is none. Elements of arrays have no path. */
 export function valueAt([first = '', ...rest]: readonly string[]): (data: Record<string, unknown>) => unknown {

@@ -5,10 +5,11 @@
  * for all. Samples are always read from the people themselves: what was changed, hidden or erased is in none.
  */
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import { visibleData } from '../attributes.ts'
 import { listAttributes } from '../queries.ts'
 import * as queries from './queries.ts'
-import { type AttributesInUse, nameInRules } from './schema.ts'
+import type { AttributesInUse } from './schema.ts'
 
 const LOOKED_AT_ONCE = 5000
 const SHOWN_MAX = 1000
@@ -29,7 +30,7 @@ export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse>
   )
   const samples = new Map(values.map(({ key, samples }) => [key, samples]))
   const results = profiles.map((profile) => ({
-    key: profile.key.startsWith(DATA) ? nameInRules(profile.key.slice(DATA.length)) : profile.key,
+    key: profile.key.startsWith(DATA) ? pathOfKey(profile.key.slice(DATA.length)) : profile.key,
     types: profile.types,
     people: profile.users,
     coverage: profile.users / users,

@@ -6,9 +6,6 @@ export const Samples = Type.Array(Type.Unsafe<string | number | boolean>({ type:
   description: 'Up to five different values; text longer than 64 characters is cut.',
 })
 
-/** A key of `data` as a rule names it. */
-export const nameInRules = (key: string): string => `data.${key.replace(/[\\.]/g, '\\$&')}`
-
 /** The part of those looked at that have an attribute. */
 export const Coverage = Type.Number({ minimum: 0, maximum: 1, description: 'The part of those looked at that have it, from 0 to 1.' })
 
