@@ -1,5 +1,6 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
+import { channels } from '../../lib/channels.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import type { SendResult } from './eligibility.ts'
@@ -8,7 +9,7 @@ import type { ClaimedMessage } from './schema.ts'
 /** One try to give a message to a provider. */
 type Attempt = { outgoing: { recipient: string; content: Record<string, unknown> }; startedAt: Date; elapsedMs: number }
 
-const REASON_LENGTH_MAX = 1000
+const TEXT_LENGTH_MAX = 1000
 
 /** The webhook events of a message, in order. Without an attempt, an aborted or deferred message has none. */
 export function webhookEventsOf(
@@ -56,7 +57,7 @@ export function webhookEventsOf(
   }
 }
 
-const textOf = ({ detail, reason }: SendResult): string => (detail ?? reason ?? '').slice(0, REASON_LENGTH_MAX)
+const textOf = ({ detail, reason }: SendResult): string => shortened(detail ?? reason)
 
 const RESULTS = {
   sent: undefined,
@@ -78,15 +79,28 @@ function attemptEvents(about: ReturnType<typeof aboutMessage>, { state }: SendRe
   ]
 }
 
-function aboutMessage({ id, campaign_id, channel, attempts }: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
+function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
   const { from } = attempt?.outgoing.content ?? {}
   return {
-    message_id: id,
-    campaign_id,
-    channel,
-    ...(user && { user: { id: user.id, external_id: user.external_id } }),
+    ...messageMembers(message, user, attempt?.outgoing.recipient ?? null),
     ...(typeof from === 'string' && { from }),
-    ...(attempt && { to: attempt.outgoing.recipient, attempt: attempts }),
-    ...(attempt && channel === 'email' && { recipient_domain: attempt.outgoing.recipient.split('@').at(-1) ?? '' }),
+    ...(attempt && { attempt: message.attempts }),
   }
 }
+
+/** The members of a webhook event that say which message, user and recipient it is about. */
+export const messageMembers = (
+  { id, campaign_id, channel }: Pick<ClaimedMessage, 'id' | 'campaign_id' | 'channel'>,
+  user: UserRow | undefined,
+  recipient: string | null,
+) => ({
+  message_id: id,
+  campaign_id,
+  channel,
+  ...(user && { user: { id: user.id, external_id: user.external_id } }),
+  ...(recipient !== null && { to: recipient }),
+  ...(recipient !== null && channels[channel].recipient === 'email' && { recipient_domain: recipient.split('@').at(-1) ?? '' }),
+})
+
+/** The text of a reason or diagnosis, as long as webhook events may have it. */
+export const shortened = (text: string | null | undefined): string => (text ?? '').slice(0, TEXT_LENGTH_MAX)

@@ -2,24 +2,16 @@
 import type { Report } from '../../channels/index.ts'
 import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
+import { messageMembers, shortened } from '../webhook-events.ts'
 import type { ReportedMessage, ReportedState } from './queries.ts'
 
 /** A report with its message, and the new state if it changed. */
 export type MatchedReport = { report: Report; message: ReportedMessage; became: ReportedState | null; user: UserRow | undefined }
 
-const DIAGNOSTIC_LENGTH_MAX = 1000
-
 /** The webhook events of one report, in order; none if the report changed nothing. */
 export function webhookEventsOfReport({ report, message, became, user }: MatchedReport, now: Date): WebhookEvent[] {
-  const about = {
-    message_id: message.id,
-    campaign_id: message.campaign_id,
-    channel: message.channel,
-    ...(user && { user: { id: user.id, external_id: user.external_id } }),
-    ...(message.recipient !== null && { to: message.recipient }),
-    ...(message.recipient !== null && message.channel === 'email' && { recipient_domain: message.recipient.split('@').at(-1) ?? '' }),
-  }
-  const diagnostic = (report.diagnostic ?? '').slice(0, DIAGNOSTIC_LENGTH_MAX)
+  const about = messageMembers(message, user, message.recipient)
+  const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
   const completed = (delivered: number, failed: number) => webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })
   if (report.what === 'delayed') return [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic, asynchronous: true }, report.at)]
