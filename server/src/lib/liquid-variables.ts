@@ -1,5 +1,5 @@
 /** The variables that templates read. Each tag is analysed alone: the engine’s analysis of a whole text takes quadratic time. */
-import { analysed, LiquidError, type LiquidTag, liquidTags } from './liquid.ts'
+import { analysed, LiquidError, type LiquidTag, liquidTags, type Scope } from './liquid.ts'
 
 /** A variable that a template reads. */
 export type Variable = {
@@ -8,6 +8,15 @@ export type Variable = {
   /** The parts of the path, up to the first that is known only when the template is rendered. */
   names: string[]
   line: number
+}
+
+/** Whether a variable is empty in a scope: absent, null, blank, or an empty list. */
+export function isEmptyVariable(scope: Scope, names: readonly string[]): boolean {
+  let value: unknown = scope
+  for (const name of names)
+    value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as never] : undefined
+  if (typeof value === 'string') return value.trim() === ''
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
 /** Every place where a template reads a variable, without those it assigns itself. Throws `LiquidError`. */

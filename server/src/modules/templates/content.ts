@@ -1,7 +1,7 @@
 /** The content of templates: checked and compiled when it is saved, rendered for each message. Pure. */
 import type { Fault } from '../../lib/errors.ts'
 import { LiquidError, liquidTags, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
-import { namesOfPath } from '../../lib/liquid-variables.ts'
+import { isEmptyVariable, namesOfPath } from '../../lib/liquid-variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { compileHtml } from './compile-email.ts'
@@ -120,18 +120,5 @@ function rendererOf(value: unknown, isHtml: boolean): Renderer {
 function requireAll(required: readonly string[], scope: Scope): void {
   const variables = requirements.get(required) ?? required.map((path) => ({ path, names: namesOfPath(path) ?? [] }))
   requirements.set(required, variables)
-  for (const { path, names } of variables) if (isEmpty(valueAt(scope, names))) throw new MissingVariable(path)
+  for (const { path, names } of variables) if (isEmptyVariable(scope, names)) throw new MissingVariable(path)
 }
-
-function valueAt(scope: Scope, names: string[]): unknown {
-  let value: unknown = scope
-  for (const name of names)
-    value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as never] : undefined
-  return value
-}
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && value.trim() === '') ||
-  (Array.isArray(value) && value.length === 0)

@@ -16,7 +16,7 @@ export {
   variantsWithTemplate,
 } from './queries.ts'
 export { checkAndCompile, findingsOf, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
-export { asCallerSees, lintContextOf, sampleUser, scopeFor } from './sample.ts'
+export { asCallerSees, lintContextOf, SAMPLE_LINKS, sampleUser, scopeFor } from './sample.ts'
 export {
   Content,
   LintReport,

@@ -1,7 +1,7 @@
 /** Renders one user's message without sending it. Pure. */
 
 import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid.ts'
-import { variablesOf } from '../../../lib/liquid-variables.ts'
+import { isEmptyVariable, variablesOf } from '../../../lib/liquid-variables.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import { type Contact, compose } from '../../channels/index.ts'
 import { type Content, renderContent, type SendableTemplate } from '../../templates/index.ts'
@@ -28,7 +28,7 @@ export function preflightMessage(channel: Channel, template: SendableTemplate | 
   return {
     outcome: { state: 'queued', reason: null },
     problems: printed(template.content)
-      .filter(({ names }) => isEmpty(valueAt(scope, names)))
+      .filter(({ names }) => isEmptyVariable(scope, names))
       .map(({ path }) => ({ kind: 'empty_variable', message: `The variable \`${path}\` is empty.` })),
   }
 }
@@ -70,16 +70,3 @@ function printedIn(text: string): Printed[] {
   const ofScope = new Set(variablesOf(text).map(({ path }) => path))
   return outside.flatMap((tag) => variablesOf(tag)).filter(({ path }) => ofScope.has(path))
 }
-
-function valueAt(scope: Scope, names: readonly string[]): unknown {
-  let value: unknown = scope
-  for (const name of names)
-    value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as never] : undefined
-  return value
-}
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && value.trim() === '') ||
-  (Array.isArray(value) && value.length === 0)

@@ -5,7 +5,7 @@ import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
 import { findProject, inProject } from '../../projects/index.ts'
-import { chooseTemplate, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
+import { chooseTemplate, SAMPLE_LINKS, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason, variantFor } from '../audience/plan.ts'
@@ -92,13 +92,6 @@ async function preflightChunk(ctx: InTx, id: PreflightId, chunkUsers: number): P
   return ids.length + (isFinished ? 1 : 0)
 }
 
-// The real links are created when a message is sent. A preflight only needs values.
-const LINKS = {
-  unsubscribe_url: 'https://example.com/unsubscribe',
-  preferences_url: 'https://example.com/preferences',
-  view_url: 'https://example.com/view',
-}
-
 async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
   const project = await findProject(ctx, ctx.projectId)
   const templates = await sendableTemplatesOf(ctx, [campaign.id])
@@ -113,7 +106,7 @@ async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members:
       return { userId: user.id, locale: null, variant, outcome: { state: 'skipped', reason: reason ?? 'user_gone' }, problems: [] }
     }
     const template = chooseTemplate(templates, row.locale, ctx.project.locale, variant)
-    const scope = { ...scopeOf(project, { event: null }, campaign, row), ...LINKS }
+    const scope = { ...scopeOf(project, { event: null }, campaign, row), ...SAMPLE_LINKS }
     return { userId: user.id, locale: template?.locale ?? null, variant, ...preflightMessage(campaign.channel, template, scope, row) }
   })
 }
