@@ -1,9 +1,10 @@
+import { CHANNELS } from '../../../lib/shapes.ts'
 import { lint } from './lint.ts'
 import { beginningOf, elementsOf, LINKS } from './reading.ts'
 
 export const brokenHref = lint({
   severity: 'error',
-  channels: ['email', 'in_app'],
+  channels: CHANNELS,
   find: ({ written }) =>
     elementsOf(written).flatMap(({ param, name, line, attribute }) => {
       const href = LINKS.has(name) ? attribute('href') : undefined

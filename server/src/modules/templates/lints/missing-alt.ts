@@ -1,3 +1,4 @@
+import { CHANNELS } from '../../../lib/shapes.ts'
 import { lint } from './lint.ts'
 import { elementsOf } from './reading.ts'
 
@@ -5,7 +6,7 @@ const IMAGES = ['img', 'mj-image', 'mj-carousel-image']
 
 export const missingAlt = lint({
   severity: 'warning',
-  channels: ['email', 'in_app'],
+  channels: CHANNELS,
   find: ({ written }) =>
     elementsOf(written)
       .filter(({ name, attribute }) => IMAGES.includes(name) && attribute('alt') === undefined && attribute('width') !== '1')
