@@ -97,9 +97,9 @@ const ofProgress = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/links',
-    summary: 'List the links of a campaign with what came of each.',
+    summary: 'List the tracked links of a campaign with their clicks.',
     description:
-      'Counts are exact and a few seconds old. What scanners and privacy proxies did is counted apart. Links of former templates stay. At most the first 1000 links are shown.',
+      'Counts are exact and may be some seconds old. Clicks by scanners and privacy proxies are counted separately. Links of earlier templates are included. At most the first 1000 links are listed.',
     access: { secret: 'support' },
     params,
     reply: CampaignLinks,
