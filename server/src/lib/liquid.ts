@@ -14,6 +14,7 @@ import {
 } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 import { dateFilter, inZone, money } from './liquid-filters.ts'
+import { lineCounter } from './text.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
 const RENDER_MS_MAX = 200
@@ -122,22 +123,14 @@ export function liquidTags(text: string): LiquidTag[] {
   if (!hasLiquid(text)) return []
   const tokens = orLiquidError(() => new Tokenizer(text).readTopLevelTokens())
   const tags: LiquidTag[] = []
-  let line = 1
-  let counted = 0
+  const lineOf = lineCounter(text)
   for (const token of tokens) {
     if (token.kind !== TokenKind.Output && token.kind !== TokenKind.Tag) continue
     const { begin, end } = token
-    line += newLinesIn(text, counted, begin)
-    counted = begin
-    tags.push({ text: text.slice(begin, end), name: token.kind === TokenKind.Tag ? (token as TagToken).name : null, begin, end, line })
+    const name = token.kind === TokenKind.Tag ? (token as TagToken).name : null
+    tags.push({ text: text.slice(begin, end), name, begin, end, line: lineOf(begin) })
   }
   return tags
-}
-
-function newLinesIn(text: string, from: number, to: number): number {
-  let count = 0
-  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 /** The variables that a valid template reads and those it assigns. Throws `LiquidError`. */

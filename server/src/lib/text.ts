@@ -9,3 +9,13 @@ export function lengthOf(text: string): number {
   for (const _ of text) length++
   return length
 }
+
+/** Tells on which line a position is, counted from 1. Ask in ascending order: each part of the text is read once. */
+export function lineCounter(text: string): (at: number) => number {
+  let line = 1
+  let next = text.indexOf('\n')
+  return (at) => {
+    for (; next !== -1 && next < at; next = text.indexOf('\n', next + 1)) line++
+    return line
+  }
+}

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { Tokenizer, TokenizerMode } from 'parse5'
+import { describe, expect, test } from 'vitest'
+import { htmlSoup, liquidSoup } from '../../../test/arbitrary-html.ts'
+import { decodeAttribute, encodeAttribute } from './attribute-text.ts'
+import { type HtmlTag, type HtmlToken, readHtml } from './html-reader.ts'
+import { maskValidLiquid } from './liquid-mask.ts'
+
+const isTag = (token: HtmlToken): token is HtmlTag => token.kind === 'tag'
+
+/** The tokens as they stand in the source. */
+function sourcesOf(source: string, options = {}): string[] {
+  const masked = maskValidLiquid(source)
+  return readHtml(masked, options).map(({ begin, end }) => source.slice(masked.sourceOffset(begin), masked.sourceOffset(end)))
+}
+
+describe('tokens', () => {
+  test.each([
+    ['<!doctype html><p>a</p>', ['<!doctype html>', '<p>', 'a', '</p>']],
+    ['a < b <c', ['a < b ']],
+    ['a<!-- <p> -->b<!-- c', ['a', '<!-- <p> -->', 'b', '<!-- c']],
+    ['a<p class="', ['a']],
+    ['<p title="a > b">c', ['<p title="a > b">', 'c']],
+    ['<style>a > b {} <p></style><p>', ['<style>', 'a > b {} <p>', '</style>', '<p>']],
+    ['<TITLE><p></title\n>', ['<TITLE>', '<p>', '</title\n>']],
+    ['<script>"</p><!-- "</script>a', ['<script>', '"</p><!-- "', '</script>', 'a']],
+    ['{% if a > b %}<p>{{ "<p>" }}', ['{% if a > b %}', '<p>', '{{ "<p>" }}']],
+    ['a <{{ x }} b>', ['a <{{ x }} b>']],
+    ['<style{{ x }}><p></style>', ['<style{{ x }}>', '<p>', '</style>']],
+    ['a\r\n<p\r\n>b', ['a\r\n', '<p\r\n>', 'b']],
+  ])('of %j', (source, tokens) => expect(sourcesOf(source)).toEqual(tokens))
+
+  test('conditional comments are comments, or markup when they are read as Outlook does', () => {
+    const source = '<!--[if mso]><p><![endif]--><!--[if !mso]><!--><b><!--<![endif]-->'
+    expect(sourcesOf(source)).toEqual(['<!--[if mso]><p><![endif]-->', '<!--[if !mso]><!-->', '<b>', '<!--<![endif]-->'])
+    expect(sourcesOf(source, { readsConditions: true }).filter((token) => /^<\w/.test(token))).toEqual(['<p>', '<b>'])
+  })
+})
+
+describe('attributes', () => {
+  test.each([
+    ['<a href="x">', [['href', 'x', '"']]],
+    ["<a HREF = 'x'>", [['href', 'x', "'"]]],
+    ['<a href=x/>', [['href', 'x/', '']]],
+    ['<a href>', [['href', '', '']]],
+    ['<a href= >', [['href', '', '']]],
+    ['<a href="">', [['href', '', '"']]],
+    [
+      "<a b='c'd=e>",
+      [
+        ['b', 'c', "'"],
+        ['d', 'e', ''],
+      ],
+    ],
+    [
+      '<a b c=d>',
+      [
+        ['b', '', ''],
+        ['c', 'd', ''],
+      ],
+    ],
+    ['<a b\n=\n"c">', [['b', 'c', '"']]],
+    [
+      '<a b=c b=d>',
+      [
+        ['b', 'c', ''],
+        ['b', 'd', ''],
+      ],
+    ],
+    [
+      '<a {% if x %}b="c"{% else %}b="d"{% endif %}>',
+      [
+        ['b', 'c', '"'],
+        ['b', 'd', '"'],
+      ],
+    ],
+    ['<a {{ x }}b={{ y }}>', [['b', '{{ y }}', '']]],
+    ['<a {{ x }}>', []],
+  ])('of %j', (source, expected) => {
+    const masked = maskValidLiquid(source)
+    const [tag] = readHtml(masked).filter(isTag)
+    expect(tag?.name).toBe('a')
+    expect(tag?.attributes.map(({ name, value, quote }) => [name, masked.unmask(value), quote])).toEqual(expected)
+    for (const { name, value, begin, end, valueBegin, valueEnd } of tag?.attributes ?? []) {
+      expect(masked.text.slice(begin, end).toLowerCase().startsWith(name)).toBe(true)
+      expect(masked.text.slice(valueBegin, valueEnd)).toBe(value)
+    }
+  })
+
+  test.each([
+    ['a&amp;b', 'a&b'],
+    ['?a=1&copy=2&copy;', '?a=1&copy=2©'],
+    ['&colon;&#x2F;&#47;&check;', '://✓'],
+    ['&bogus;', '&bogus;'],
+    ['&#0;&#xD800;&#x80;', '\uFFFD\uFFFD€'],
+  ])('%j means %j', (source, text) => expect(decodeAttribute(source)).toBe(text))
+
+  test('any text can be written in any quotes, and means itself', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', "'", ''), (text, quote) => {
+        const written = encodeAttribute(text)
+        expect(decodeAttribute(written)).toBe(text)
+        const html = `<a b=${quote}${written}${quote} c>`
+        const [tag] = readHtml(maskValidLiquid(html)).filter(isTag)
+        if (text !== '' || quote !== '') expect(tag?.attributes.map(({ name }) => name)).toEqual(['b', 'c'])
+      }),
+    )
+  })
+})
+
+/** What the tokeniser says that parse5 builds its documents from. */
+function tagsByParser(html: string) {
+  const tags: { name: string; attributes: [string, string][] }[] = []
+  const ignore = () => undefined
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      onStartTag({ tagName, attrs }) {
+        if (tagName === 'textarea' || tagName === 'title') tokenizer.state = TokenizerMode.RCDATA
+        if (tagName === 'style') tokenizer.state = TokenizerMode.RAWTEXT
+        tags.push({ name: tagName, attributes: attrs.map(({ name, value }) => [name, value]) })
+      },
+      onEndTag: ignore,
+      onComment: ignore,
+      onDoctype: ignore,
+      onEof: ignore,
+      onCharacter: ignore,
+      onNullCharacter: ignore,
+      onWhitespaceCharacter: ignore,
+      onParseError: null,
+    },
+  )
+  tokenizer.write(html, true)
+  return tags
+}
+
+describe('any soup', () => {
+  test('is its tokens in order, byte for byte, up to a tag that never ends', () => {
+    fc.assert(
+      fc.property(liquidSoup, (source) => {
+        const tokens = sourcesOf(source)
+        expect(source.startsWith(tokens.join(''))).toBe(true)
+        expect(source.slice(tokens.join('').length)).toMatch(/^(?:<[\s\S]*)?$/)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('has the tags and attributes that parse5 finds, and their values are where it says', () => {
+    fc.assert(
+      fc.property(htmlSoup, (html) => {
+        const masked = maskValidLiquid(html)
+        const tags = readHtml(masked).filter((token) => isTag(token) && !token.isEnd) as HtmlTag[]
+        const firsts = tags.map(({ name, attributes }) => ({
+          name,
+          attributes: [...new Map(attributes.map(({ name, value }): [string, string] => [name, value]).reverse())].reverse(),
+        }))
+        expect(firsts.map(({ attributes }) => new Map(attributes))).toEqual(tagsByParser(html).map(({ attributes }) => new Map(attributes)))
+        for (const { valueBegin, valueEnd, value } of tags.flatMap(({ attributes }) => attributes)) {
+          const source = html.slice(valueBegin, valueEnd).replace(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD')
+          expect(decodeAttribute(source)).toBe(value)
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})

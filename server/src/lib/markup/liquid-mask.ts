@@ -1,0 +1,111 @@
+/**
+ * Liquid inside markup. Readers of markup do not know Liquid, and Liquid contains characters that mean something to them: quotes
+ * and `<`. So each piece of Liquid is replaced by a placeholder, a word without meaning, and put back afterwards.
+ */
+import { LiquidError, type LiquidTag, liquidTags } from '../liquid.ts'
+
+export type MaskedText = {
+  /** The text with a placeholder for each piece of Liquid. */
+  text: string
+  /** What was replaced; the index is the number in the placeholder. A comment is one piece with all that it contains. */
+  pieces: LiquidTag[]
+  /** Matches any placeholder; its group is the number. */
+  placeholder: RegExp
+  /** Puts the Liquid back into the text, or into what was made of it. */
+  unmask(text: string): string
+  /** Where a position of `text` is in the source. */
+  sourceOffset(at: number): number
+  /** On which line of the source a line of `text` begins: Liquid of several lines became one word. */
+  sourceLine(line: number): number
+}
+
+/** Masks the Liquid of a text. Throws `LiquidError` when it is not Liquid. */
+export const maskLiquid = (text: string): MaskedText => masked(text, piecesOf(text))
+
+/** The same for text that was not checked: if it is not Liquid, nothing is masked. */
+export function maskValidLiquid(text: string): MaskedText {
+  try {
+    return maskLiquid(text)
+  } catch (error) {
+    if (error instanceof LiquidError) return masked(text, [])
+    throw error
+  }
+}
+
+/** The numbers of the placeholders in a piece of masked text, in order. */
+export const piecesIn = ({ placeholder }: Pick<MaskedText, 'placeholder'>, text: string): number[] =>
+  [...text.matchAll(placeholder)].map(([, number]) => Number(number))
+
+/** The tags as the engine reads them; it ignores everything up to the end of a comment. */
+function piecesOf(text: string): LiquidTag[] {
+  const pieces: LiquidTag[] = []
+  let comment: LiquidTag | null = null
+  for (const tag of liquidTags(text)) {
+    if (comment === null) {
+      if (tag.name === 'comment') comment = tag
+      else pieces.push(tag)
+    } else if (tag.name === 'endcomment') {
+      pieces.push({ ...comment, text: text.slice(comment.begin, tag.end), end: tag.end })
+      comment = null
+    }
+  }
+  if (comment !== null) throw new LiquidError(new Error('tag comment not closed'))
+  return pieces
+}
+
+function masked(source: string, pieces: LiquidTag[]): MaskedText {
+  const prefix = unusedPrefix(source)
+  const ends: number[] = []
+  let text = ''
+  let at = 0
+  for (const [number, { begin, end }] of pieces.entries()) {
+    text += `${source.slice(at, begin)}${prefix}${number}z`
+    ends.push(text.length)
+    at = end
+  }
+  const placeholder = new RegExp(`${prefix}(\\d+)z`, 'g')
+  return {
+    text: text + source.slice(at),
+    pieces,
+    placeholder,
+    unmask: (text) => text.replace(placeholder, (word, number: string) => pieces[Number(number)]?.text ?? word),
+    sourceOffset: offsetMap(pieces, ends),
+    sourceLine: lineMap(pieces),
+  }
+}
+
+/**
+ * What placeholders begin with. Not with a letter, because `<{{ x }}` is no tag, nor a digit, because nothing may compute with one;
+ * and in lower case, because readers of markup change the case of names.
+ */
+function unusedPrefix(text: string): string {
+  const used = new Set([...text.matchAll(/_lq(\d+)tag/gi)].map(([, number]) => Number(number)))
+  let number = 0
+  while (used.has(number)) number++
+  return `_lq${number}tag`
+}
+
+/** `ends` are the ends of the placeholders. */
+function offsetMap(pieces: LiquidTag[], ends: number[]): (at: number) => number {
+  return (at) => {
+    let [before, after] = [-1, ends.length]
+    while (after - before > 1) {
+      const middle = (before + after) >> 1
+      if ((ends[middle] as number) <= at) before = middle
+      else after = middle
+    }
+    return before === -1 ? at : at - (ends[before] as number) + (pieces[before] as LiquidTag).end
+  }
+}
+
+function lineMap(pieces: LiquidTag[]): (line: number) => number {
+  const tall = pieces.flatMap(({ text, line }) => {
+    const height = text.split('\n').length - 1
+    return height > 0 ? [{ line, height }] : []
+  })
+  return (line) => {
+    let original = line
+    for (const piece of tall) if (piece.line < original) original += piece.height
+    return original
+  }
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { plainTextOf } from './plain-text.ts'
+
+describe('HTML becomes text', () => {
+  test.each([
+    ['<p>Hello Ana</p><p>See you</p>', 'Hello Ana\n\nSee you'],
+    ['one<br>two<br/>three', 'one\ntwo\nthree'],
+    ['one<br><br><br><br>two', 'one\n\ntwo'],
+    ['  lots \n of\t space ', 'lots of space'],
+    ['<div>a</div><div>b</div>', 'a\nb'],
+    ['<h1>Title</h1>body', 'Title\n\nbody'],
+    ['<ul><li>tea</li><li>buns</li></ul>', '- tea\n- buns'],
+    ['<table><tr><td>Tea</td><td>2</td></tr><tr><td>Bun</td><td>1</td></tr></table>', 'Tea 2\nBun 1'],
+    ['<b>bo</b>ld', 'bold'],
+    ['above<hr>below', 'above\n---\nbelow'],
+    ['<a href="https://example.com/x?a=1&amp;b=2">Shop now</a>.', 'Shop now (https://example.com/x?a=1&b=2).'],
+    ['<a href="https://example.com">https://example.com</a>', 'https://example.com'],
+    ['<a href="mailto:ana@example.com">ana@example.com</a>', 'ana@example.com'],
+    ["<a href='tel:+61400000000'>Call</a>", 'Call (+61400000000)'],
+    ['<a href="#top">Up</a> <a href="javascript:alert(1)">no</a>', 'Up no'],
+    ['<a href="https://example.com"><img src="b.png" alt="Shop"></a>', 'Shop (https://example.com)'],
+    ['<a href=https://example.com><img src="b.png"></a>', 'https://example.com'],
+    ['Fish &amp; chips &#8364;5 &#x1F41F; &lt;b&gt; &bogus;', 'Fish & chips €5 🐟 <b> &bogus;'],
+    ['a &lt; b && c < d', 'a < b && c < d'],
+    ['<head><title>T</title><style>p { color: red }</style></head><body>Seen<script>x("</p>")</script></body>', 'Seen'],
+    ['a<!-- <p>hidden</p> -->b', 'ab'],
+    ['<!doctype html><!--[if mso]><p>Outlook</p><![endif]-->Hi', 'Hi'],
+    ['<p title="a > b">quoted</p>', 'quoted'],
+    ['', ''],
+    ['seen<!-- never closed', 'seen'],
+    ['seen<p class="never closed', 'seen'],
+    ['<img alt="Carillon" src="x"> <img src="pixel.gif" alt="">bells', 'Carillon bells'],
+    ['&#0;&#xD800;', '\uFFFD\uFFFD'],
+    ['&check; &Auml;&ouml&thinsp;x', '✓ Äö\u2009x'],
+    ['a&shy;b&zwnj;c', 'abc'],
+    ['<head><title>T</title><body>seen', 'seen'],
+    ['<title><p>T</p></title><textarea><b>x</b></textarea>', '<b>x</b>'],
+    ['<p>a<p>b<ul><li>c<li>d</ul>', 'a\n\nb\n\n- c\n- d'],
+    ['<ol><li>one</li><li>two</li></ol>', '- one\n- two'],
+    ['<ul><li><p>a</p><p>b</p></li><li>c</li></ul>', '- a\n\nb\n\n- c'],
+    ['a<div></div>b<p> </p><div>c</div>', 'a\nb\nc'],
+    ['Dear Ana<table><tr><td></td></tr><tr><td><p>a</p></td></tr></table>', 'Dear Ana\n\na'],
+    ['<pre>a\n  b\n\n\n\nc</pre>', 'a\n  b\n\nc'],
+    ['<a href="https://a">one <a href="https://b">two</a> three', 'one (https://a)two (https://b) three'],
+    ['<a href="https://a"><b>a</b>', 'a (https://a)'],
+    ['<a href="MAILTO:ana@example.com">Write</a> <a name="x">to</a>', 'Write (ana@example.com) to'],
+    ['</div></p>a</x>b', 'ab'],
+  ])('%j', (html, text) => expect(plainTextOf(html)).toBe(text))
+
+  test.each([
+    ['<p>Hi {{ user.data.name | default: "<you>" }},</p><p>bye</p>', 'Hi {{ user.data.name | default: "<you>" }},\n\nbye'],
+    ['<a href="{{ unsubscribe_url }}">Stop</a>', 'Stop ({{ unsubscribe_url }})'],
+    ['<a href="https://example.com/{{ user.id }}?a=1&amp;b={{ x }}">Go</a>', 'Go (https://example.com/{{ user.id }}?a=1&b={{ x }})'],
+    ['<a href="{{ u }}">{{ u }}</a>', '{{ u }}'],
+    [
+      '<a href="{% if a > b %}https://a{% else %}https://b{% endif %}">Go</a>',
+      'Go ({% if a > b %}https://a{% else %}https://b{% endif %})',
+    ],
+    ['<a href="https://a" {% if x %}class="y"{% endif %}>Go</a>', '{% if x %}{% endif %}Go (https://a)'],
+    ['<p>a</p>{% if x %}<p>b</p>{% endif %}<p>c</p>', 'a{% if x %}\n\nb{% endif %}\n\nc'],
+    ['<p>Hi {% if n %}{{ n }}{% endif %}, you</p>', 'Hi{% if n %} {{ n }}{% endif %}, you'],
+    ['<p>a</p><ul>{% for i in is %}<li>{{ i }}</li>{% endfor %}</ul>b', 'a\n{% for i in is %}\n- {{ i }}{% endfor %}\n\nb'],
+    ['<!-- {% if x %} --><p>a</p><!-- {{ no }}{% endif %} -->', '{% if x %}a{% endif %}'],
+    ['<head>{% assign a = 1 %}<style>{{ css }}{% echo css %}</style></head>{{ a }}', '{% assign a = 1 %}{{ a }}'],
+    ['<td {% if x %}class="b"{% endif %}>a</td>', '{% if x %}{% endif %}a'],
+    ['<img {% if x %}width="1"{% endif %} alt="{{ what }}">', '{{ what }}{% if x %}{% endif %}'],
+    ['{% raw %}{{ x }}{% endraw %}', '{% raw %}{{ x }}{% endraw %}'],
+    ['a{{ x }}b &amp; c', 'a{{ x }}b & c'],
+    ['<a href="#{% if x %}a">x</a>{% endif %}{{ y }}', 'x{{ y }}'],
+    ['<a href="#{% if x %}a">x</a>{% endif %}{% raw %}{{{% endraw %}', 'x{% raw %}{{{% endraw %}'],
+    ['<a href="#{% raw %}">{{</a>{% endraw %}', ''],
+    ['<p>a</p>{% for i in is %}<p>{{ i }}</p>{% endfor %}<p>b</p>', 'a{% for i in is %}\n\n{{ i }}{% endfor %}\n\nb'],
+    ['<p>a</p>{% for i in is %}{{ i }}<br>{% endfor %}b', 'a\n{% for i in is %}\n{{ i }}{% endfor %}\nb'],
+    ['<p>a</p><p>{% echo x %}</p>{% cycle 1, 2 %}', 'a\n\n{% echo x %}\n\n{% cycle 1, 2 %}'],
+    ['a{% comment %}<p>{{ b }}{% endcomment %}c', 'a{% comment %}<p>{{ b }}{% endcomment %}c'],
+    ['<hr>{% if x %}<p>a</p>{% endif %}', '---{% if x %}\n\na{% endif %}'],
+    ['<a {% if x %} href="https://a" {% else %} href="https://b" {% endif %}>Go</a>', '{% if x %}{% else %}{% endif %}Go (https://a)'],
+    ['<li {% if x %}class="b"{% endif %}>{% if y %}a{% endif %}</li>', '- {% if x %}{% endif %}{% if y %}a{% endif %}'],
+  ])('Liquid in %j stays what it was', (html, text) => expect(plainTextOf(html)).toBe(text))
+
+  test('text without markup stays as it is, but for its white space', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[A-Za-z0-9.,é]{1,8}$/), { minLength: 1 }),
+        (words) => plainTextOf(words.join(' \n')) === words.join(' '),
+      ),
+    )
+  })
+
+  test('no input throws, ends in white space or has two empty lines in a row', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('<', '>', '"', "'", '=', '/', '!--', '-->', 'a', 'p', ' href', '&#', ';', 'style', ' ', '\n', 'x')),
+        (parts) => {
+          const text = plainTextOf(parts.join(''))
+          return !/\n\n\n|[ \t\r\n\f]$/.test(text)
+        },
+      ),
+    )
+  })
+
+  test('nothing is lost at any depth', () => {
+    for (const tag of ['div', 'p', 'li', 'table', 'a href="https://a"']) {
+      const words = plainTextOf(`<${tag}>x `.repeat(20_000)).match(/x/g)
+      expect(words).toHaveLength(20_000)
+    }
+    expect(plainTextOf(`${'<div>'.repeat(1000)}a<p>b</p>c`)).toBe('a\n\nb\n\nc')
+  })
+})
