@@ -1,4 +1,4 @@
-import { encodeAttribute } from './entities.ts'
+import { encodeAttribute } from '../../../lib/markup/attribute-text.ts'
 
 /** HTML with an invisible picture at the end of its body, which is loaded when somebody looks at it. */
 export function addPixel(html: string, url: string): string {

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { Liquid } from 'liquidjs'
 import { Tokenizer, TokenizerMode } from 'parse5'
 import { describe, expect, test } from 'vitest'
+import { brokenLiquidSoup, htmlSoup, liquidSoup } from '../../../../test/arbitrary-html.ts'
 import { addPixel } from './pixel.ts'
-import { createMarks } from './rewrite.ts'
+import { createLinkRewriter } from './rewrite.ts'
 
 const NONCE = '314159265358979323846264'
-const { numberLinks, wrapLinks } = createMarks(NONCE)
+const { numberLinks, wrapLinks } = createLinkRewriter(NONCE)
 
 const wrapUrl = (link: number, url: string) => `https://t.test/c/${link}?u=${encodeURIComponent(url)}`
 const wrapAll = (html: string) => wrapLinks(numberLinks(html).html, wrapUrl)
@@ -26,6 +27,7 @@ describe('a link is found', () => {
     ['<a href="https://a.test/?a=1&amp;b=2">', ['https://a.test/?a=1&b=2']],
     ['<a href="https://a.test/?a=1&b=2&copy=3">', ['https://a.test/?a=1&b=2&copy=3']],
     ['<a href="https&#58;//a.test/&#x41;&eacute;">', ['https://a.test/Aé']],
+    ['<a href="https&colon;&sol;&sol;a.test/&check;">', ['https://a.test/✓']],
     ['<a href="//a.test/x">', ['https://a.test/x']],
     ['<a title="a > b" href="https://a.test">', ['https://a.test']],
     ['<a/href="https://a.test"/class=b>', ['https://a.test']],
@@ -58,7 +60,20 @@ describe('a link is found', () => {
     ['{{ "<a href=" }}<a href="https://a.test">', 'https://a.test'],
     ['{{ <a href="https://a.test">', 'https://a.test'],
     ['<a{% if x %} id=b{% endif %} href="https://a.test">', 'https://a.test'],
+    ['Under <{{ x }} <a href="https://a.test">', 'https://a.test'],
+    ['<style{% if x %} media=print{% endif %}><a href="https://no.test"></style><a href="https://a.test">', 'https://a.test'],
+    [
+      '{% comment %}<a href="{% raw %}{% endraw %}{% endcomment %}<a {% if x %}href="https://a.test/{{ x }}"{% endif %}>',
+      'https://a.test/{{ x }}',
+    ],
   ])('with Liquid: %s', (html, link) => expect(numberLinks(html).links).toEqual([link]))
+})
+
+test('a link with an address in each branch of a condition is two links', () => {
+  expect(numberLinks('<a {% if x %} href="https://a.test" {% else %} href="https://b.test" {% endif %}>').links).toEqual([
+    'https://a.test',
+    'https://b.test',
+  ])
 })
 
 describe('left alone is', () => {
@@ -76,7 +91,6 @@ describe('left alone is', () => {
     '<a href="?q">',
     '<a href="page.html">',
     '<a href="https://">',
-    '<a href="https://a.test/&NotEqualTilde;">',
     '<a name="https://a.test">',
     '<abbr href="https://a.test">',
     '<img src="https://a.test">',
@@ -140,83 +154,17 @@ describe('after Liquid', () => {
       '<a href=" https://ours.test/u/1?a&amp;b">',
     ))
 
-  test('data that looks like a mark is text', () => {
+  test('data that looks like a boundary is text', () => {
     const forged = `${'0'.repeat(24)}000002https://evil.test${'0'.repeat(24)}000009`
     expect(filled('<a href="https://a.test">{{ x }}</a>', { x: forged })).toBe(`<a href="${wrapTo(0, 'https://a.test')}">${forged}</a>`)
   })
 
-  test('marks are gone even when a filter has cut a link in pieces', () => {
+  test('boundaries are gone even when a filter has cut a link in pieces', () => {
     const template =
       '{% capture x %}<a href="https://a.test/path">go</a>{% endcapture %}{{ x | slice: 0, 50 | raw }}|{{ x | strip_html | upcase }}'
     expect(filled(template, {})).not.toContain(NONCE)
   })
 })
-
-/** The pieces that soups are made of. */
-const piece = fc.oneof(
-  fc.constantFrom(
-    ...[
-      '<a ',
-      '<A\n',
-      '<area ',
-      '<v:rect ',
-      '<b ',
-      '</a>',
-      '</',
-      '<',
-      '>',
-      '/>',
-      ' href=',
-      'HREF = ',
-      ' href',
-      ' title=',
-      '"',
-      "'",
-      '=',
-      ' ',
-      '\n',
-    ],
-    ...['<!--', '-->', '--!>', '<!-->', '<!', '<?', '<style>', '</style>', '</styl', '<title>', '</title >', '<textarea>', '</textarea>'],
-    ...[
-      'https://a.test/x',
-      'http://b.test?a=1&amp;b=2',
-      '//c.test',
-      'mailto:x@y.test',
-      '#',
-      '&',
-      '&amp',
-      '&copy',
-      '&copy;',
-      '&#38;',
-      '&#x26',
-      '&apos;',
-    ],
-  ),
-  fc.constantFrom(
-    '<a href="https://a.test/x">',
-    "<a class=b href='//b.test'>",
-    '<a href=https://c.test/?a&amp;b>',
-    '<a href="mailto:x@y.test">',
-  ),
-  fc.string({ maxLength: 4 }),
-)
-const liquidPiece = fc.constantFrom(
-  '{{ x }}',
-  '{{ "}}" }}',
-  '{% if a > b %}',
-  '{% endif %}',
-  '{{',
-  '}}',
-  '{%',
-  '%}',
-  '{% raw %}',
-  '{% endraw %}',
-  '{% comment %}',
-  '{% endcomment %}',
-  '<!--[if mso]>',
-  '<![endif]-->',
-)
-const soup = (of: fc.Arbitrary<string>) => fc.array(of, { maxLength: 40 }).map((pieces) => pieces.join(''))
 
 /** The addresses of links as a browser's tokeniser finds them. */
 function linksByParser(html: string): string[] {
@@ -254,7 +202,7 @@ const isWeb = (href: string) => {
 describe('any soup', () => {
   test('is what it was, byte for byte, when nothing is wrapped', () => {
     fc.assert(
-      fc.property(soup(fc.oneof(piece, liquidPiece)), (html) => {
+      fc.property(fc.oneof(liquidSoup, brokenLiquidSoup), (html) => {
         expect(wrapLinks(numberLinks(html).html, (_, url) => url)).toBe(html)
       }),
       { numRuns: 3000 },
@@ -266,7 +214,7 @@ describe('any soup', () => {
     fc.assert(
       fc.property(
         // A carriage return and a null are changed before a browser's tokeniser sees them.
-        soup(piece).filter((html) => !/[\r\0]/.test(html)),
+        htmlSoup.filter((html) => !/[\r\0]/.test(html)),
         (html) => {
           const before = linksByParser(html)
           const after = linksByParser(wrapAll(html))

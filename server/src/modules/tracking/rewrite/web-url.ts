@@ -1,19 +1,15 @@
-import { decodeAttribute } from './entities.ts'
-
 // A scheme is letters, and what is none of its letters ends the search for one.
 const OTHER_THAN_WEB = /^(?:[#?]|\/(?!\/)|(?!https?:)[a-z][a-z0-9+.-]*:)/i
 
-/** The web address that an attribute's source is to a browser, whole; null when it is something else, or cannot be known. */
-export function webUrlIn(source: string): string | null {
-  const decoded = decodeAttribute(source)
-  if (decoded === null) return null
-  const text = trimmed(decoded).replace(/[\t\n\r]/g, '')
+/** The web address that the value of an attribute is to a browser, whole; null when it is something else. */
+export function webUrlOf(value: string): string | null {
+  const text = trimmed(value).replace(/[\t\n\r]/g, '')
   const url = text.startsWith('//') ? `https:${text}` : text
   return /^https?:/i.test(url) && URL.canParse(url) ? url : null
 }
 
-/** Is what begins so surely no web address, whatever follows? */
-export const isSurelyOther = (source: string): boolean => OTHER_THAN_WEB.test(trimmed(decodeAttribute(source) ?? ''))
+/** Is a value that begins so surely no web address, whatever follows? */
+export const isSurelyOther = (value: string): boolean => OTHER_THAN_WEB.test(trimmed(value))
 
 /** Without the spaces and controls around it, which browsers pass over. */
 function trimmed(text: string): string {
