@@ -1,8 +1,8 @@
 /** Compiles an email when it is saved: MJML to HTML, the preheader, the plain text. */
 import type { Fault } from '../../lib/errors.ts'
-import { htmlTokens } from './markup/html-tokens.ts'
-import { maskLiquid } from './markup/liquid-mask.ts'
-import { plainTextOf } from './markup/plain-text.ts'
+import { readHtml } from '../../lib/markup/html-reader.ts'
+import { maskLiquid } from '../../lib/markup/liquid-mask.ts'
+import { plainTextOf } from '../../lib/markup/plain-text.ts'
 import { compileMjml } from './mjml/compile-mjml.ts'
 
 type Mail = { html?: string; mjml?: string; text?: string; preheader?: string }
@@ -25,10 +25,12 @@ export const compileHtml = ({ html, text, preheader }: Mail & { html: string }):
 function withPreheader(html: string, preheader: string): string {
   if (preheader.trim() === '') return html
   const words = maskLiquid(preheader)
-  const escaped = words.restore(words.text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`))
+  const escaped = words.unmask(words.text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`))
   const hidden = `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">${escaped}</div>`
-  const shielded = maskLiquid(html)
-  const tags = htmlTokens(shielded.text).filter((token) => token.kind === 'tag')
-  const at = tags.find(({ name, isEnd }) => (name === 'body' && !isEnd) || (name === 'head' && isEnd))?.end ?? 0
-  return shielded.restore(`${shielded.text.slice(0, at)}${hidden}${shielded.text.slice(at)}`)
+  const masked = maskLiquid(html)
+  const before = readHtml(masked).find(
+    (token) => token.kind === 'tag' && ((token.name === 'body' && !token.isEnd) || (token.name === 'head' && token.isEnd)),
+  )
+  const at = before ? masked.sourceOffset(before.end) : 0
+  return html.slice(0, at) + hidden + html.slice(at)
 }

@@ -32,6 +32,11 @@ export const brokenHref = lint({
       },
       finds: [],
     },
+    {
+      content: { subject: 's', html: '{% comment %}<a href="#">{% endcomment %}<!-- <a href="#"> --><script>"<a href=#>"</script>' },
+      finds: [],
+    },
+    { content: { subject: 's', html: '<a {% if a\n%}href="#"{% endif %}>\n<a href="&num;">' }, finds: ['html:1', 'html:3'] },
     { content: { subject: 's', mjml: '<mj-button href="#">x</mj-button>' }, finds: ['mjml:1'] },
   ],
 })

@@ -1,7 +1,8 @@
 /** How lints read templates. */
 import { hasLiquid } from '../../../lib/liquid.ts'
-import { attributeOf, decode, htmlTokens, type Tag } from '../markup/html-tokens.ts'
-import { maskLiquid, type Shielded } from '../markup/liquid-mask.ts'
+import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
+import { type MaskedText, maskLiquid } from '../../../lib/markup/liquid-mask.ts'
+import { lineCounter } from '../../../lib/text.ts'
 
 /** Every string of a template, with where it stands. */
 export function textsOf(value: unknown, param = ''): { param: string; text: string }[] {
@@ -23,26 +24,20 @@ export function elementsOf(content: Record<string, unknown>): Element[] {
 }
 
 function elementsIn(param: string, text: string): Element[] {
-  const shielded = maskLiquid(text)
-  const elements: Element[] = []
-  let line = 1
-  let counted = 0
-  for (const token of htmlTokens(shielded.text)) {
-    if (token.kind !== 'tag' || token.isEnd) continue
-    line += shielded.text.slice(counted, token.begin).split('\n').length - 1
-    counted = token.begin
-    elements.push(elementOf(param, shielded, token, line))
-  }
-  return elements
+  const masked = maskLiquid(text)
+  const lineOf = lineCounter(text)
+  return readHtml(masked).flatMap((token) =>
+    token.kind === 'tag' && !token.isEnd ? [elementOf(param, masked, token, lineOf(masked.sourceOffset(token.begin)))] : [],
+  )
 }
 
-const elementOf = (param: string, { lineOf, restore }: Shielded, tag: Tag, line: number): Element => ({
+const elementOf = (param: string, { unmask }: MaskedText, { name, attributes }: HtmlTag, line: number): Element => ({
   param,
-  name: tag.name,
-  line: lineOf(line),
+  name,
+  line,
   attribute(name) {
-    const value = attributeOf(tag, name)
-    return value === undefined ? undefined : restore(decode(value)).trim()
+    const found = attributes.find((attribute) => attribute.name === name)
+    return found && unmask(found.value).trim()
   },
 })
 

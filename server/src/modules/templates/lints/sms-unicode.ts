@@ -1,4 +1,4 @@
-import { maskLiquid } from '../markup/liquid-mask.ts'
+import { maskLiquid } from '../../../lib/markup/liquid-mask.ts'
 import { segmentsOf } from '../sms.ts'
 import { lint } from './lint.ts'
 
@@ -8,8 +8,8 @@ export const smsUnicode = lint({
   severity: 'info',
   channels: ['text'],
   find({ written: { body } }) {
-    const { text, mark } = maskLiquid(String(body))
-    const { non_gsm } = segmentsOf(text.replace(mark, ''))
+    const { text, placeholder } = maskLiquid(String(body))
+    const { non_gsm } = segmentsOf(text.replace(placeholder, ''))
     if (non_gsm.length === 0) return []
     const characters = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)
     const message = `The text contains ${characters.join(' ')}, so a segment has room for 70 characters instead of 160. Replace them if you can.`

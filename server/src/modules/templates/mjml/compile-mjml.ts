@@ -1,7 +1,7 @@
 /** Compiles MJML that contains Liquid to HTML. A document that would lose Liquid is refused. */
 import type { Fault } from '../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
-import { marksIn, maskLiquid, type Shielded } from '../markup/liquid-mask.ts'
+import { type MaskedText, maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { type MjmlProblem, wrapTags } from './wrap.ts'
 
 const MISTAKES_MAX = 20
@@ -10,18 +10,18 @@ const HTML_LENGTH_MAX = 500_000
 
 /** Compiles MJML, or returns its mistakes with their lines. */
 export async function compileMjml(mjml: string): Promise<{ html: string } | { faults: Fault[] }> {
-  const shielded = maskLiquid(mjml)
-  const { text, structural, mistakes } = wrapTags(shielded)
-  if (mistakes.length > 0) return refused(shielded, mistakes)
+  const masked = maskLiquid(mjml)
+  const { text, structural, mistakes } = wrapTags(masked)
+  if (mistakes.length > 0) return refused(masked, mistakes)
   const result = await orMistake(text)
-  if ('line' in result) return refused(shielded, [result])
+  if ('line' in result) return refused(masked, [result])
   // A value that is Liquid cannot be checked now, unless MJML computed with it.
-  const isLater = ({ message }: MjmlProblem) => message.includes('has invalid value') && marksIn(shielded, message).length > 0
+  const isLater = ({ message }: MjmlProblem) => message.includes('has invalid value') && piecesIn(masked, message).length > 0
   const invalid = /\bNaN/.test(result.html) && !mjml.includes('NaN') ? result.errors : result.errors.filter((error) => !isLater(error))
-  if (invalid.length > 0) return refused(shielded, invalid)
-  const lost = lostTags(shielded, structural, result.html)
+  if (invalid.length > 0) return refused(masked, invalid)
+  const lost = lostTags(masked, structural, result.html)
   if (lost.length > 0) return { faults: lost }
-  return whole(shielded.restore(compacted(result.html)))
+  return whole(masked.unmask(compacted(result.html)))
 }
 
 type Compiled = { html: string; errors: MjmlProblem[] }
@@ -37,28 +37,28 @@ async function orMistake(text: string): Promise<Compiled | MjmlProblem> {
   }
 }
 
-function refused({ restore, lineOf }: Shielded, mistakes: MjmlProblem[]): { faults: Fault[] } {
+function refused({ unmask, sourceLine }: MaskedText, mistakes: MjmlProblem[]): { faults: Fault[] } {
   return {
     faults: mistakes.slice(0, MISTAKES_MAX).map(({ line, message }) => ({
       code: 'validation_failed',
       param: 'mjml',
-      message: `The MJML is invalid on line ${lineOf(line)}: ${restore(message)
-        .replace(/[.\s]+$/, '')
-        .slice(0, MESSAGE_LENGTH_MAX)}.`,
+      message: `The MJML is invalid on line ${sourceLine(line)}: ${unmask(message)
+        .slice(0, MESSAGE_LENGTH_MAX)
+        .replace(/[.\s]+$/, '')}.`,
     })),
   }
 }
 
 /** Faults for Liquid tags that compiling lost, or whose order it changed. */
-function lostTags(shielded: Shielded, structural: number[], html: string): Fault[] {
-  const found = marksIn(shielded, html)
+function lostTags(masked: MaskedText, structural: number[], html: string): Fault[] {
+  const found = piecesIn(masked, html)
   const survived = new Set(found)
   const between = new Set(structural)
   const places = found.filter((number) => between.has(number))
   const moved = structural.filter((number, at) => survived.has(number) && places[at] !== number)
-  const gone = shielded.tags.flatMap((_, number) => (survived.has(number) ? [] : [number]))
-  return (gone.length > 0 ? gone : moved.slice(0, 1)).slice(0, MISTAKES_MAX).map((number) => {
-    const { text, line } = shielded.tags[number] as (typeof shielded.tags)[number]
+  const lost = masked.pieces.flatMap((_, number) => (survived.has(number) ? [] : [number]))
+  return (lost.length > 0 ? lost : moved.slice(0, 1)).slice(0, MISTAKES_MAX).map((number) => {
+    const { text, line } = masked.pieces[number] as (typeof masked.pieces)[number]
     const message = `The tag \`${text.slice(0, 100)}\` on line ${line} of \`mjml\` would be lost. Put it into text, into an attribute that appears in the HTML, or between sections, columns or their elements.`
     return { code: 'validation_failed', param: 'mjml', message }
   })

@@ -3,8 +3,9 @@
  * would be lost is reported.
  */
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
-import { htmlTokens, type Tag, type Words } from '../markup/html-tokens.ts'
-import { marksIn, type Shielded } from '../markup/liquid-mask.ts'
+import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
+import { type MaskedText, piecesIn } from '../../../lib/markup/liquid-mask.ts'
+import { lineCounter } from '../../../lib/text.ts'
 
 /** Elements whose content MJML does not parse. */
 const OPAQUE = new Set([
@@ -39,64 +40,70 @@ const WITH_RAW = new Set([
 
 const DEPTH_MAX = 30
 
-/** Something that is wrong, on a line of the shielded text. */
+/** Something that is wrong, on a line of the masked text. */
 export type MjmlProblem = { line: number; message: string }
 
 type Wrapped = {
   text: string
-  /** The numbers of the tags that decide about whole elements: they have to come out in this order, each once. */
+  /** The numbers of the Liquid that decides about whole elements: it has to come out in this order, each once. */
   structural: number[]
   mistakes: MjmlProblem[]
 }
 
-/** Wraps the marks that stand between elements. Line breaks stay where they are. */
-export function wrapTags(shielded: Shielded): Wrapped {
+/** Wraps the placeholders that stand between elements. Line breaks stay where they are. */
+export function wrapTags(masked: MaskedText): Wrapped {
   const wrapped: Wrapped = { text: '', structural: [], mistakes: [] }
-  const lines = lineCounter(shielded.text)
+  const lineOf = lineCounter(masked.text)
   const open: string[] = []
   let opaque = 0
-  for (const token of htmlTokens(shielded.text)) {
-    let written = shielded.text.slice(token.begin, token.end)
+  let end = 0
+  for (const token of readHtml(masked)) {
+    let written = masked.text.slice(token.begin, token.end)
     if (token.kind === 'tag' && (opaque > 0 || OPAQUE.has(token.name))) {
       opaque += opacityOf(token)
     } else if (token.kind === 'tag') {
       nest(open, token)
       if (token.name === 'mj-include') mistake('`mj-include` is not supported. Insert the content of the file instead')
-      if (open.length > DEPTH_MAX) mistake('the elements are nested too deeply')
+      if (open.length > DEPTH_MAX) {
+        mistake('the elements are nested too deeply')
+        break
+      }
     } else if (token.kind === 'text' && opaque === 0) {
-      written = between(shielded, open.at(-1) ?? '', token, wrapped, mistake)
+      written = between(masked, open.at(-1) ?? '', written, wrapped, mistake)
     }
     wrapped.text += written
+    end = token.end
 
     function mistake(message: string): void {
-      wrapped.mistakes.push({ line: lines(token.begin), message })
+      wrapped.mistakes.push({ line: lineOf(token.begin), message })
     }
   }
+  wrapped.text += masked.text.slice(end)
   return wrapped
 }
 
-function opacityOf({ name, isEnd, isClosed }: Tag): number {
-  if (!OPAQUE.has(name) || isClosed) return 0
+function opacityOf({ name, isEnd, isSelfClosing }: HtmlTag): number {
+  if (!OPAQUE.has(name) || isSelfClosing) return 0
   return isEnd ? -1 : 1
 }
 
-function nest(open: string[], { name, isEnd, isClosed }: Tag): void {
-  if (isClosed) return
+function nest(open: string[], { name, isEnd, isSelfClosing }: HtmlTag): void {
+  if (isSelfClosing) return
   if (!isEnd) open.push(name)
   else if (open.includes(name)) open.length = open.lastIndexOf(name)
 }
 
-/** What stands between elements, with its marks wrapped. */
-function between(shielded: Shielded, parent: string, { text }: Words, wrapped: Wrapped, mistake: (message: string) => void): string {
-  const words = text.replace(shielded.mark, ' ').trim()
+/** The text between two elements, with its placeholders wrapped. */
+function between(masked: MaskedText, parent: string, text: string, wrapped: Wrapped, mistake: (message: string) => void): string {
+  const words = text.replace(masked.placeholder, ' ').trim()
   if (words !== '' && parent !== '')
     mistake(`the text \`${words.slice(0, 40)}\` is between elements, where it is not displayed. Put it into \`mj-text\``)
-  if (!WITH_RAW.has(parent) && !(parent === 'mj-head' && isWhole(shielded.restore(text)))) return text
-  wrapped.structural.push(...marksIn(shielded, text))
-  return text.replace(runOf(shielded), '<mj-raw>$&</mj-raw>')
+  if (!WITH_RAW.has(parent) && !(parent === 'mj-head' && isWhole(masked.unmask(text)))) return text
+  wrapped.structural.push(...piecesIn(masked, text))
+  return text.replace(runOf(masked), '<mj-raw>$&</mj-raw>')
 }
 
-const runOf = ({ mark }: Shielded) => new RegExp(`${mark.source}(?:\\s*${mark.source})*`, 'g')
+const runOf = ({ placeholder: { source } }: MaskedText) => new RegExp(`${source}(?:\\s*${source})*`, 'g')
 
 // MJML reorders the elements of the head, so only complete Liquid is allowed there.
 function isWhole(text: string): boolean {
@@ -106,18 +113,5 @@ function isWhole(text: string): boolean {
   } catch (error) {
     if (error instanceof LiquidError) return false
     throw error
-  }
-}
-
-/** Lines of positions that are asked for in ascending order. */
-function lineCounter(text: string): (at: number) => number {
-  let line = 1
-  let counted = 0
-  return (at) => {
-    for (let next = text.indexOf('\n', counted); next !== -1 && next < at; next = text.indexOf('\n', next + 1)) {
-      line++
-      counted = next + 1
-    }
-    return line
   }
 }
