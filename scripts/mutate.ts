@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { TestSpecification } from 'vitest/node'
 import { type Mutant, mutantsOf, mutated, shuffled } from './mutate/mutants.ts'
-import { type FileResult, lineOf, markdownOf, survivorLine, type Verdict } from './mutate/report.ts'
+import { type FileResult, lineOf, type MutantStatus, markdownOf, survivedLine } from './mutate/report.ts'
 import { type Result, type Runner, startRunner } from './mutate/runner.ts'
 import { copyCheckout, type Scratch } from './mutate/scratch.ts'
 import { TARGETS, type Target } from './mutate/targets.ts'
@@ -79,7 +79,7 @@ function filesAt(source: string): string[] {
 let isStopped = false
 
 /** Stops cleanly. Vitest would end the process at once, without removing the copy and PostgreSQL. */
-function stopOnSignals(): void {
+function stopOnInterrupt(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.removeAllListeners(signal).on(signal, () => {
       isStopped = true
@@ -93,7 +93,7 @@ function unlessStopped(error: unknown): undefined {
 }
 
 /** Tests one mutant, and restores the file. */
-async function verdictOn({ scratch, runner, types }: Tools, { file, text, tests, timeoutMs }: Job, mutant: Mutant): Promise<Verdict> {
+async function statusOf({ scratch, runner, types }: Tools, { file, text, tests, timeoutMs }: Job, mutant: Mutant): Promise<MutantStatus> {
   await scratch.write(file, mutated(text, mutant))
   runner.changed(file)
   try {
@@ -106,17 +106,17 @@ async function verdictOn({ scratch, runner, types }: Tools, { file, text, tests,
   }
 }
 
-async function tryAll(tools: Tools, job: Job): Promise<FileResult['verdicts']> {
-  const verdicts: FileResult['verdicts'] = []
+async function tryAll(tools: Tools, job: Job): Promise<FileResult['results']> {
+  const results: FileResult['results'] = []
   for (const mutant of job.mutants) {
     if (isStopped || Date.now() >= job.until) break
     const started = performance.now()
-    const verdict = await verdictOn(tools, job, mutant).catch(unlessStopped)
-    if (isStopped || verdict === undefined) break
-    verdicts.push({ mutant, verdict, seconds: (performance.now() - started) / 1000 })
-    if (verdict === 'survived') print(`  ${survivorLine(job.file, mutant)}`)
+    const status = await statusOf(tools, job, mutant).catch(unlessStopped)
+    if (isStopped || status === undefined) break
+    results.push({ mutant, status, seconds: (performance.now() - started) / 1000 })
+    if (status === 'survived') print(`  ${survivedLine(job.file, mutant)}`)
   }
-  return verdicts.sort((a, b) => a.mutant.start - b.mutant.start)
+  return results.sort((a, b) => a.mutant.start - b.mutant.start)
 }
 
 /** The results of the tests without a change, by their paths, because several files have the same tests. */
@@ -133,12 +133,12 @@ async function tryFile(tools: Tools, { source: file, tests: paths }: Target, unt
   const all = mutantsOf(text)
   const tests = tools.runner.testsIn(paths)
   const baseline = await baselineOf(tools, paths, tests)
-  const result = { file, possible: all.length, testSeconds: baseline.seconds, verdicts: [], failure: null }
+  const result = { file, possible: all.length, testSeconds: baseline.seconds, results: [], failure: null }
   if (baseline.is !== 'passed') return { ...result, failure: `Its tests ${baseline.is} without a change. ${baseline.failures.join('; ')}` }
   const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * baseline.seconds)
   const mutants = shuffled(all, `${asked.seed} ${file}`).slice(0, sample)
-  const verdicts = await tryAll(tools, { file, text, tests, timeoutMs, mutants, until })
-  return { ...result, verdicts }
+  const results = await tryAll(tools, { file, text, tests, timeoutMs, mutants, until })
+  return { ...result, results }
 }
 
 async function main(): Promise<FileResult[]> {
@@ -146,7 +146,7 @@ async function main(): Promise<FileResult[]> {
   const end = Date.now() + minutes * MINUTE_MS
   await using scratch = await copyCheckout(root)
   await using runner = await startRunner(scratch.root)
-  stopOnSignals()
+  stopOnInterrupt()
   const tools = { scratch, runner, types: startTypeCheck(scratch.root) }
   for (const { tests } of targets) runner.testsIn(tests)
   const results: FileResult[] = []

@@ -80,7 +80,6 @@ const StoredWebhookEvent = Type.Object({
   is_test: Type.Boolean(),
 })
 
-/** A signal as it is stored; `data` is the text of the JSON, so that it is the same each time it is sent. */
 export type StoredWebhookEvent = Static<typeof StoredWebhookEvent>
 
 export const findWebhookEvents = (ctx: Ctx, projectIds: ProjectId[], ids: string[]) =>

@@ -296,10 +296,10 @@ export type DeliveryResult = {
  * Saves attempts. A worker that lost its lease is recognised by the number of earlier attempts. A delivery that was cancelled meanwhile
  * stays so, unless it succeeded.
  */
-export const saveDeliveryResults = (ctx: Ctx, settled: DeliveryResult[]) =>
+export const saveDeliveryResults = (ctx: Ctx, results: DeliveryResult[]) =>
   ctx.db.run(
     sql`with outcomes as (
-          select * from json_to_recordset(${JSON.stringify(settled)}::json)
+          select * from json_to_recordset(${JSON.stringify(results)}::json)
             as o (id bigint, project_id bigint, attempts int, status text, status_code int, error text, response_body text,
                   attempted_at timestamptz, elapsed_ms int, next_attempt_at timestamptz)
         ),

@@ -105,7 +105,7 @@ async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId
           campaignIds: engagements.map(({ campaign_id }) => campaign_id),
           userIds: engagements.map(({ user_id }) => user_id),
           linkIds: engagements.map(({ link }) => link),
-          areMachines: engagements.map(({ isBot }) => isBot),
+          areBots: engagements.map(({ isBot }) => isBot),
           areProxied: engagements.map(({ isProxied }) => isProxied),
         })
       }),

@@ -55,37 +55,37 @@ export const findOpens = (ctx: ProjectCtx, campaignId: CampaignId) =>
         from campaign_opens where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
   )
 
-/** Columns of a batch: one entry a visit. */
-export type Visits = {
+/** A batch of engagement, as arrays of the same length. */
+export type EngagementBatch = {
   campaignIds: CampaignId[]
   userIds: UserId[]
   /** Null for an open. */
   linkIds: (LinkId | null)[]
-  areMachines: boolean[]
+  areBots: boolean[]
   areProxied: boolean[]
 }
 
 /** Adds a batch to the counts. Clicks on unknown links are left out. */
-export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areMachines, areProxied }: Visits) =>
+export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areBots, areProxied }: EngagementBatch) =>
   ctx.db.run(
-    sql`with seen as (
-          select campaign_id, user_id, link_id, is_machine, is_proxied
-          from unnest(${campaignIds}::bigint[], ${userIds}::bigint[], ${linkIds}::bigint[], ${areMachines}::boolean[], ${areProxied}::boolean[])
-               as i(campaign_id, user_id, link_id, is_machine, is_proxied)
+    sql`with batch as (
+          select campaign_id, user_id, link_id, is_bot, is_proxied
+          from unnest(${campaignIds}::bigint[], ${userIds}::bigint[], ${linkIds}::bigint[], ${areBots}::boolean[], ${areProxied}::boolean[])
+               as i(campaign_id, user_id, link_id, is_bot, is_proxied)
         ), clicked as (
           insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks)
-          select ${ctx.projectId}, l.id, s.user_id, count(*) filter (where not s.is_machine), count(*) filter (where s.is_machine)
-          from links l join seen s on s.link_id = l.id
+          select ${ctx.projectId}, l.id, b.user_id, count(*) filter (where not b.is_bot), count(*) filter (where b.is_bot)
+          from links l join batch b on b.link_id = l.id
           where l.project_id = ${ctx.projectId} and l.id = any(${linkIds}::bigint[])
-          group by l.id, s.user_id
-          order by l.id, s.user_id
+          group by l.id, b.user_id
+          order by l.id, b.user_id
           on conflict (project_id, link_id, user_id) do update
           set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks
         )
         insert into campaign_opens as o (project_id, campaign_id, opens, proxied_opens, machine_opens)
-        select ${ctx.projectId}, campaign_id, count(*) filter (where not is_machine), count(*) filter (where is_proxied),
-               count(*) filter (where is_machine)
-        from seen
+        select ${ctx.projectId}, campaign_id, count(*) filter (where not is_bot), count(*) filter (where is_proxied),
+               count(*) filter (where is_bot)
+        from batch
         where link_id is null
         group by campaign_id
         order by campaign_id
