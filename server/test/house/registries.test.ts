@@ -5,43 +5,50 @@ import { filesUnder, read } from './sources.ts'
 /** What conditions are made of. */
 const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts', 'event-data.ts', 'fields.ts', 'path.ts', 'period.ts']
 
-/** A folder of kinds, the file that registers them, and the files in it that are no kind. */
-const REGISTRIES: [folder: string, registry: string, others: string[]][] = [
-  ['channels/providers', 'index.ts', []],
-  ['channels/providers/recorded', 'index.ts', []],
-  ['journeys/steps', 'index.ts', ['step.ts']],
-  ['rules/conditions', 'index.ts', CONDITION_PARTS],
-  ['rules/operators', 'index.ts', ['operator.ts', 'duration.ts', 'span.ts']],
-  ['subscriptions/keywords', 'index.ts', ['keyword.ts']],
-  ['subscriptions/pages/words', 'index.ts', ['words.ts']],
-  ['templates/kinds', 'index.ts', ['template.ts']],
-  ['templates/lints', 'index.ts', ['lint.ts', 'find.ts', 'reading.ts']],
-  ['tracking/bot-detection', 'index.ts', ['detector.ts', 'detect-bot.ts']],
-  ['webhook-events/types', 'index.ts', ['members.ts']],
+/** The folders of kinds, each with an `index.ts` that registers them, and the files in each that are no kind. */
+const REGISTRIES: [folder: string, others: string[]][] = [
+  ['channels/providers', []],
+  ['channels/providers/recorded', []],
+  ['journeys/steps', ['step.ts']],
+  ['rules/conditions', CONDITION_PARTS],
+  ['rules/operators', ['operator.ts', 'duration.ts', 'span.ts']],
+  ['subscriptions/keywords', ['keyword.ts']],
+  ['subscriptions/pages/words', ['words.ts']],
+  ['templates/kinds', ['template.ts']],
+  ['templates/lints', ['lint.ts', 'find.ts', 'reading.ts']],
+  ['tracking/bot-detection', ['detector.ts', 'detect-bot.ts']],
 ]
 
-test.each(REGISTRIES)('every kind in %s is registered under its own name', (folder, registry, others) => {
-  const path = `server/src/modules/${folder}`
-  const files = filesUnder(path)
-    .map((file) => file.slice(path.length + 1))
-    .filter((file) => !file.includes('/'))
-  const kinds = files.filter((file) => !file.endsWith('.test.ts') && ![registry, ...others].includes(file))
-  const { text } = read(`${path}/${registry}`)
-  expect([...text.matchAll(/^export .* from '\.\/(.+)'$/gm)].map(([, file]) => file).sort()).toEqual(kinds)
-  for (const [, name = '', file = ''] of text.matchAll(/^export \{ (?:\w+ as )?(\w+) \} from '\.\/(.+)\.ts'$/gm)) {
-    expect(file.replaceAll('-', '_')).toBe(name)
-  }
+/** A folder whose files are groups of kinds: each file is exported as a whole. */
+const GROUPS = { folder: 'webhook-events/types', others: ['members.ts'] }
+
+const MODULES = 'server/src/modules'
+
+/** The files directly in a folder that hold kinds. */
+const kindsIn = (folder: string, others: string[]): string[] =>
+  filesUnder(`${MODULES}/${folder}`)
+    .map((path) => path.slice(`${MODULES}/${folder}/`.length))
+    .filter((file) => !file.includes('/') && !file.endsWith('.test.ts') && !['index.ts', ...others].includes(file))
+
+const namesIn = async (path: string): Promise<string[]> =>
+  Object.keys(await import(/* @vite-ignore */ new URL(`../../src/modules/${path}`, import.meta.url).href)).sort()
+
+test.each(REGISTRIES)('every kind in %s is registered under the name of its file', async (folder, others) => {
+  const files = kindsIn(folder, others).map((file) => file.replace('.ts', '').replaceAll('-', '_'))
+  expect(await namesIn(`${folder}/index.ts`)).toEqual(files.sort())
 })
 
-test('every folder of kinds is known here', () => {
-  const folders = filesUnder('server/src/modules').flatMap(
-    (path) => /^server\/src\/modules\/((?:[\w-]+\/)+[\w-]+)\/index\.ts$/.exec(path)?.[1] ?? [],
-  )
-  expect(folders).toEqual(REGISTRIES.map(([folder]) => folder).sort())
+test(`every file in ${GROUPS.folder} is exported`, () => {
+  const { text } = read(`${MODULES}/${GROUPS.folder}/index.ts`)
+  const exported = [...text.matchAll(/^export \* from '\.\/(.+)'$/gm)].map(([, file]) => file)
+  expect(exported.sort()).toEqual(kindsIn(GROUPS.folder, GROUPS.others))
 })
 
-test('every channel has its file', () => {
-  const { text } = read('server/src/modules/channels/kinds.ts')
-  const registered = [...text.matchAll(/^export \{ (?:\w+ as )?(\w+) \} from/gm)].map(([, name]) => name)
-  expect(registered).toEqual([...CHANNELS].sort())
+test('every folder with a registry is listed here', () => {
+  const folders = filesUnder(MODULES).flatMap((path) => /^server\/src\/modules\/((?:[\w-]+\/)+[\w-]+)\/index\.ts$/.exec(path)?.[1] ?? [])
+  expect(folders).toEqual([...REGISTRIES.map(([folder]) => folder), GROUPS.folder].sort())
+})
+
+test.each(['channels/kinds.ts', 'templates/kinds/index.ts'])('every channel is in %s', async (path) => {
+  expect(await namesIn(path)).toEqual([...CHANNELS].sort())
 })

@@ -1,23 +1,8 @@
-import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { MessageId } from '../../lib/ids.ts'
 import { CHANNELS } from '../../lib/shapes.ts'
-import * as kinds from './kinds.ts'
 import type { Outgoing, Provider, ProviderTools } from './provider.ts'
 import * as providers from './providers/index.ts'
-
-const filesIn = (folder: string) =>
-  readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith('.ts') && name !== 'index.ts')
-
-test('every channel has a kind', () => expect(Object.keys(kinds).sort()).toEqual([...CHANNELS].sort()))
-
-test('every provider file is registered under its own name', () => {
-  expect(Object.keys(providers).sort()).toEqual(
-    filesIn('./providers')
-      .map((name) => name.replace('.ts', '').replaceAll('-', '_'))
-      .sort(),
-  )
-})
 
 describe('providers', () => {
   const registered: [string, Provider][] = Object.entries(providers)

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findingsIn } from './find.ts'
 import * as registry from './index.ts'
@@ -12,11 +11,6 @@ const about: LintContext = {
   isAttribute: (key) => key === 'name',
   sample: { user: { data: { name: 'Ana' } } },
 }
-
-test('every lint in this folder is registered under the name of its file', () => {
-  const files = readdirSync(import.meta.dirname).filter((name) => !/^(?:index|lint|find|reading|lints\.test)\./.test(name))
-  expect(files.map((name) => name.replace('.ts', '').replaceAll('-', '_')).sort()).toEqual(Object.keys(registry).sort())
-})
 
 const examples = lints.flatMap(([kind, { find, channels, examples }]) => examples.map((example) => ({ kind, find, channels, ...example })))
 
