@@ -52,20 +52,20 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const standing: Standing = {
+  const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
     jobs: null,
     listening: createInboxStreams(),
   }
-  const ctx = await open(config, clock, log, url, standing, opening)
+  const ctx = await open(config, clock, log, url, started, opening)
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const path = join(config.DATA_DIR, 'credentials.json')
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
   const credentials = first && { ...first, path }
   await createEventMonths(ctx)
-  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(standing.listening)))
-  standing.jobs = jobs
-  const listening = role === 'worker' ? null : await listen(ctx, standing, opening)
+  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening)))
+  started.jobs = jobs
+  const listening = role === 'worker' ? null : await listen(ctx, started, opening)
   const closing = opening.move()
   return {
     ...(listening && { url: listening }),
@@ -76,7 +76,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
 }
 
 /** What is known only once the parts are running. */
-type Standing = { address: string; jobs: Jobs | null; listening: InboxStreams }
+type Started = { address: string; jobs: Jobs | null; listening: InboxStreams }
 
 /** The database of the configuration, migrated, for one command. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
@@ -85,12 +85,12 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
   await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
-  const standing: Standing = {
+  const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
     jobs: null,
     listening: createInboxStreams(),
   }
-  const ctx = await open(config, systemClock, log, url, standing, opening)
+  const ctx = await open(config, systemClock, log, url, started, opening)
   const closing = opening.move()
   return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
@@ -105,7 +105,7 @@ async function open(
   clock: Clock,
   log: Log,
   url: string,
-  standing: Standing,
+  started: Started,
   opening: AsyncDisposableStack,
 ): Promise<Ctx & { db: Database }> {
   const metrics = createMetrics(VERSION)
@@ -119,8 +119,8 @@ async function open(
     fetch,
     secrets: createSecrets(config.SECRETS_KEY),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
-    baseUrl: () => standing.address,
-    wake: (job: JobName) => standing.jobs?.wake(job),
+    baseUrl: () => started.address,
+    wake: (job: JobName) => started.jobs?.wake(job),
   }
   const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
   return { ...base, db }
@@ -136,10 +136,10 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
 
-async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: AsyncDisposableStack): Promise<string> {
+async function listen(ctx: Ctx & { db: Database }, started: Started, opening: AsyncDisposableStack): Promise<string> {
   const { config, baseUrl } = ctx
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
-  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: standing.listening })
+  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
   const app = createHttpServer({ ctx, routes, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
@@ -150,7 +150,7 @@ async function listen(ctx: Ctx & { db: Database }, standing: Standing, opening: 
   })
   const { port } = app.server.address() as AddressInfo
   const url = addressOf(config.HOST, port)
-  if (config.BASE_URL === undefined) standing.address = url
+  if (config.BASE_URL === undefined) started.address = url
   return url
 }
 

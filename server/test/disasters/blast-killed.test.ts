@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rowsOf } from '../child-server.ts'
 import { type FaultPointName, holdAt } from '../fault-points.ts'
 import { openRelay, type Relay } from '../relay.ts'
-import { type Call, caller, expectReconciled, finished, prepareBlast, settledIn, takenBy } from './blast.ts'
+import { type Call, caller, expectReconciled, finished, outcomesIn, prepareBlast, takenBy } from './blast.ts'
 import { type Group, startGroup } from './group.ts'
 
 const USERS = Number(process.env.BLAST_USERS ?? 900)
@@ -36,7 +36,7 @@ async function killAt(point: Point, relay: Relay, passes = 0): Promise<void> {
 async function finish(campaign: number, relay: Relay, users: number) {
   await using worker = await group.start('worker')
   await finished(call, campaign, 60_000 + users * 4)
-  const rows = await settledIn(group.databaseUrl, campaign)
+  const rows = await outcomesIn(group.databaseUrl, campaign)
   expectReconciled(rows, (await call('GET', `/campaigns/${campaign}`)).delivery, takenBy(relay), users)
   expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null })
   return rows

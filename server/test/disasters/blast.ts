@@ -49,11 +49,11 @@ export async function prepareBlast(call: Call, users: number, relay: Relay): Pro
   return id
 }
 
-export type Settled = { user: string; state: string; reason: string | null }
+export type Outcome = { user: string; state: string; reason: string | null }
 
 /** What became of each message, by the ledger itself. */
-export const settledIn = (databaseUrl: string, campaign: number) =>
-  rowsOf<Settled>(
+export const outcomesIn = (databaseUrl: string, campaign: number) =>
+  rowsOf<Outcome>(
     databaseUrl,
     `select u.external_id as user, m.state, m.reason from messages m join users u on u.id = m.user_id where m.campaign_id = $1 order by m.id`,
     [campaign],
@@ -71,7 +71,7 @@ export const finished = (call: Call, campaign: number, timeout: number) =>
 
 /** The totals of the API are those of the ledger, and the ledger is right about which users were written to. */
 export function expectReconciled(
-  rows: Settled[],
+  rows: Outcome[],
   delivery: { total: number; sent: number },
   taken: Map<string, number>,
   users: number,

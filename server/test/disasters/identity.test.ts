@@ -6,26 +6,26 @@ import { rowsOf } from '../child-server.ts'
 import { belowOf, seedFrom } from '../random.ts'
 import { type Tenant, type World, world } from '../world.ts'
 import { startGroup } from './group.ts'
-import { settled, WAIT } from './load.ts'
+import { allApplied, WAIT } from './load.ts'
 
 const SEED = seedFrom('IDENTITY_SEED')
-const VISITORS = 4
+const ANONYMOUS_USERS = 4
 
 type Road = 'batch' | 'patch' | 'events'
 /** A visitor turns out to be Kim. */
-type Link = { visitor: number; road: Road }
+type Link = { anonymous: number; road: Road }
 
 const links = fc
   .tuple(
     fc.shuffledSubarray(
-      Array.from({ length: VISITORS }, (_, visitor) => visitor),
-      { minLength: VISITORS },
+      Array.from({ length: ANONYMOUS_USERS }, (_, anonymous) => anonymous),
+      { minLength: ANONYMOUS_USERS },
     ),
-    fc.array(fc.constantFrom<Road>('batch', 'patch', 'events'), { minLength: VISITORS, maxLength: VISITORS }),
+    fc.array(fc.constantFrom<Road>('batch', 'patch', 'events'), { minLength: ANONYMOUS_USERS, maxLength: ANONYMOUS_USERS }),
     // After which links what was accepted is applied.
-    fc.array(fc.boolean(), { minLength: VISITORS, maxLength: VISITORS }),
+    fc.array(fc.boolean(), { minLength: ANONYMOUS_USERS, maxLength: ANONYMOUS_USERS }),
   )
-  .map(([order, roads, drains]) => order.map((visitor, at) => ({ visitor, road: roads[at] as Road, drain: drains[at] === true })))
+  .map(([order, roads, drains]) => order.map((anonymous, at) => ({ anonymous, road: roads[at] as Road, drain: drains[at] === true })))
 
 test('whatever the order in which visitors turn out to be somebody, and by whatever road, the outcome is the same', {
   timeout: 120_000,
@@ -45,21 +45,21 @@ test('whatever the order in which visitors turn out to be somebody, and by whate
 async function outcomeOf(w: World, { keys }: Tenant, linked: (Link & { drain: boolean })[]): Promise<unknown> {
   const key = keys.secret
   const [type] = (await w.get('/api/client/subscriptions', { key })).body.results
-  const rule = { event: 'viewed', exactly: VISITORS + 1 }
+  const rule = { event: 'viewed', exactly: ANONYMOUS_USERS + 1 }
   const list = (await w.post('/api/client/lists', { name: 'Viewed', type: 'dynamic', rule }, { key })).body
   const hand = (await w.post('/api/client/lists', { name: 'By hand', type: 'static' }, { key })).body
-  const visitors = Array.from({ length: VISITORS }, (_, at) => at)
+  const anonymous = Array.from({ length: ANONYMOUS_USERS }, (_, at) => at)
   await w.post(
     '/api/client/events',
-    visitors.map((at) => ({ anonymous_id: `visitor-${at}`, name: 'viewed', user: { data: { [`seen_${at}`]: at, every: 1 } } })),
+    anonymous.map((at) => ({ anonymous_id: `visitor-${at}`, name: 'viewed', user: { data: { [`seen_${at}`]: at, every: 1 } } })),
     { key },
   )
   await w.post('/api/client/events', [{ external_id: 'kim', name: 'viewed', user: { data: { own: true } } }], { key })
   await w.drain()
   await w.post(`/api/client/lists/${hand.id}/users`, { external_ids: ['visitor-1', 'visitor-2'] }, { key })
   await w.patch('/api/client/users/visitor-3/subscriptions', [{ subscription_id: type.id, state: 0 }], { key })
-  for (const { visitor, road, drain } of linked) {
-    const item = { external_id: 'kim', anonymous_id: `visitor-${visitor}` }
+  for (const { anonymous, road, drain } of linked) {
+    const item = { external_id: 'kim', anonymous_id: `visitor-${anonymous}` }
     if (road === 'batch') await w.post('/api/client/users/batch', [item], { key })
     else if (road === 'patch') await w.patch('/api/client/users', [item], { key })
     else await w.post('/api/client/events', [{ ...item, name: 'linked' }], { key })
@@ -73,7 +73,7 @@ async function outcomeOf(w: World, { keys }: Tenant, linked: (Link & { drain: bo
   const count = async (id: number) => (await w.get(`/api/client/lists/${id}`, { key })).body.users_count
   return {
     data: kim.data,
-    people: everybody.length,
+    users: everybody.length,
     viewed: events.filter(({ name }: { name: string }) => name === 'viewed').length,
     state: states[0].state,
     lists: [await count(list.id), await count(hand.id)],
@@ -124,18 +124,18 @@ test('the same people by batch, PATCH and events at once, on two servers: nobody
   // In the end everybody is linked, whatever happened before.
   const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
   const all = Array.from({ length: USERS }, (_, at) => ({ external_id: `person-${at}`, anonymous_id: `visitor-${at}` }))
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   await (await request(`${group.urls[0]}/api/client/users/batch`, { method: 'POST', headers, body: JSON.stringify(all) })).body.text()
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   const about = `IDENTITY_SEED=${SEED}`
-  const told = group.servers.map((server) =>
+  const answers = group.servers.map((server) =>
     server
       .log()
       .split('\n')
       .filter((line) => line.includes('"level":"error"'))
       .join('\n'),
   )
-  expect(refused, `${about} ${told.join()}`).toEqual([])
+  expect(refused, `${about} ${answers.join()}`).toEqual([])
   await vi.waitFor(async () => {
     const users = await rowsOf(group.databaseUrl, 'select external_id, anonymous_id from users where merged_into is null order by id')
     expect(users.toSorted(byName), about).toEqual(all.toSorted(byName))

@@ -5,7 +5,7 @@ import { rowsOf } from '../child-server.ts'
 import { holdAt } from '../fault-points.ts'
 import { caller } from './blast.ts'
 import { startGroup } from './group.ts'
-import { settled, WAIT } from './load.ts'
+import { allApplied, WAIT } from './load.ts'
 
 const ROWS = 1200
 const FILE = `external_id,email\n${Array.from({ length: ROWS }, (_, at) => `user-${at},user-${at}@example.com`).join('\n')}\n`
@@ -34,7 +34,7 @@ test('a worker killed in the second batch of an import: the first is kept, and e
   await using _ = await group.start('worker')
   const done = { state: 'finished', rows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, added: ROWS }
   await vi.waitFor(async () => expect(await progress()).toMatchObject(done), WAIT)
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   expect(await call('GET', `/lists/${list.id}`)).toMatchObject({ users_count: ROWS })
   const entered = `select count(*)::int as all, count(distinct user_id)::int as different from events where name = 'list_entered'`
   expect(await rowsOf(group.databaseUrl, entered)).toEqual([{ all: ROWS, different: ROWS }])

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { embeddedUrl, postgresProcesses, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
 import { belowOf, seedFrom } from '../random.ts'
-import { expectKept, openLedger, send, settled, startLoad } from './load.ts'
+import { allApplied, createRequestLog, expectKept, send, startLoad } from './load.ts'
 
 const SEED = seedFrom('KILL_SEED')
 const CALLERS = 16
@@ -15,33 +15,33 @@ test('a server killed four times, twice with its database, has done everything i
   const about = `KILL_SEED=${SEED}`
   const key = someSecretKey()
   const start = () => startChild({ dataDir: dir.path, env: { BOOTSTRAP_SECRET_KEY: key } })
-  const ledger = openLedger()
+  const requests = createRequestLog()
   let killedInFlight = 0
 
   for (const victims of ['server', 'server, database', 'server', 'database, server']) {
     await using server = await start()
-    const load = startLoad(ledger, [server.url], key, CALLERS, below)
+    const load = startLoad(requests, [server.url], key, CALLERS, below)
     await load.acknowledged(20 + below(400))
     const processes = { server: [server.pid], database: victims.includes('database') ? postgresProcesses(dir.path) : [] }
     await load.acknowledged(1 + below(100))
-    const before = ledger.unanswered.length
+    const before = requests.unanswered.length
     // One after the other without a breath: what was acknowledged a moment ago has no time left to be done.
     for (const victim of victims.split(', ') as (keyof typeof processes)[]) processes[victim].forEach(kill)
     await server.end('SIGKILL')
     await load.stop()
-    killedInFlight += ledger.unanswered.length - before
+    killedInFlight += requests.unanswered.length - before
   }
 
   await using server = await start()
   // Whoever sent an Idempotency-Key and had no answer sends the same again, and then must have it done once.
-  const again = ledger.unanswered.filter(({ idempotencyKey }) => idempotencyKey)
-  ledger.unanswered = ledger.unanswered.filter(({ idempotencyKey }) => !idempotencyKey)
-  for (const request of again) expect(await send(ledger, server.url, key, request)).toBe(true)
+  const again = requests.unanswered.filter(({ idempotencyKey }) => idempotencyKey)
+  requests.unanswered = requests.unanswered.filter(({ idempotencyKey }) => !idempotencyKey)
+  for (const request of again) expect(await send(requests, server.url, key, request)).toBe(true)
 
   const databaseUrl = embeddedUrl(dir.path)
-  await settled(databaseUrl)
-  await expectKept(ledger, databaseUrl, about)
-  expect(ledger.acknowledged.length, about).toBeGreaterThan(80)
+  await allApplied(databaseUrl)
+  await expectKept(requests, databaseUrl, about)
+  expect(requests.acknowledged.length, about).toBeGreaterThan(80)
   expect(killedInFlight, `${about}: a request was in flight when the server was killed`).toBeGreaterThan(0)
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })

@@ -8,7 +8,7 @@ import { rowsOf } from '../child-server.ts'
 type Sent = { kind: 'event' | 'batch' | 'queued'; id: string }
 type Request = { method: 'POST' | 'PATCH'; path: string; items: object[]; sent: Sent[]; idempotencyKey?: string }
 
-export type Ledger = {
+export type RequestLog = {
   /** What was answered with success: it must be there. */
   acknowledged: Sent[]
   /** What was sent and not answered, or only that the database is away: it may be there, once. */
@@ -17,7 +17,7 @@ export type Ledger = {
   refused: string[]
 }
 
-export const openLedger = (): Ledger => ({ acknowledged: [], unanswered: [], refused: [] })
+export const createRequestLog = (): RequestLog => ({ acknowledged: [], unanswered: [], refused: [] })
 
 /** A request of one to four items with ids of their own. Events speak of twenty people, so that batches meet. */
 function makeRequest(below: (end: number) => number): Request {
@@ -33,7 +33,7 @@ function makeRequest(below: (end: number) => number): Request {
 
 /** Sends one request and writes down how it went. False when there was no answer. */
 export async function send(
-  ledger: Ledger,
+  requests: RequestLog,
   url: string,
   key: string,
   { method, path, items, sent, idempotencyKey }: Request,
@@ -47,11 +47,11 @@ export async function send(
     const { statusCode, body } = await request(`${url}/api/client/${path}`, { method, headers, body: JSON.stringify(items) })
     const text = await body.text()
     if (statusCode === 503) throw new Error(text)
-    if (statusCode < 300) ledger.acknowledged.push(...sent)
-    else ledger.refused.push(`${statusCode} ${text}`)
+    if (statusCode < 300) requests.acknowledged.push(...sent)
+    else requests.refused.push(`${statusCode} ${text}`)
     return true
   } catch {
-    ledger.unanswered.push({ method, path, items, sent, ...(idempotencyKey && { idempotencyKey }) })
+    requests.unanswered.push({ method, path, items, sent, ...(idempotencyKey && { idempotencyKey }) })
     return false
   }
 }
@@ -64,23 +64,23 @@ export type Load = {
 }
 
 /** Callers that send one request after the other to the servers in turn, each until its connection breaks. */
-export function startLoad(ledger: Ledger, urls: string[], key: string, callers: number, below: (end: number) => number): Load {
+export function startLoad(requests: RequestLog, urls: string[], key: string, callers: number, below: (end: number) => number): Load {
   let stopping = false
   const waiting: { at: number; wake: () => void }[] = []
   const caller = async (number: number) => {
     const left = [...urls]
-    for (let turn = number; !stopping && left.length > 0; turn++) {
-      const url = left[turn % left.length] as string
-      const answered = await send(ledger, url, key, makeRequest(below))
+    for (let request = number; !stopping && left.length > 0; request++) {
+      const url = left[request % left.length] as string
+      const answered = await send(requests, url, key, makeRequest(below))
       if (!answered) left.splice(left.indexOf(url), 1)
-      for (const { at, wake } of waiting) if (ledger.acknowledged.length >= at) wake()
+      for (const { at, wake } of waiting) if (requests.acknowledged.length >= at) wake()
     }
   }
   const running = Promise.all(Array.from({ length: callers }, (_, number) => caller(number)))
   return {
     acknowledged: (count) =>
       new Promise((wake) => {
-        waiting.push({ at: ledger.acknowledged.length + count, wake })
+        waiting.push({ at: requests.acknowledged.length + count, wake })
       }),
     stop: async () => {
       stopping = true
@@ -93,14 +93,14 @@ export function startLoad(ledger: Ledger, urls: string[], key: string, callers: 
 export const WAIT = { timeout: 60_000, interval: 100 }
 
 /** Waits until everything accepted is applied. */
-export const settled = (databaseUrl: string): Promise<void> =>
+export const allApplied = (databaseUrl: string): Promise<void> =>
   vi.waitFor(async () => {
     const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from queue_entries')
     expect(row?.waiting).toBe(0)
   }, WAIT)
 
 /** Everything acknowledged is there exactly once, everything unanswered at most once, and nothing was put aside. */
-export async function expectKept({ acknowledged, unanswered, refused }: Ledger, databaseUrl: string, about: string): Promise<void> {
+export async function expectKept({ acknowledged, unanswered, refused }: RequestLog, databaseUrl: string, about: string): Promise<void> {
   const counted = (rows: { id: string; count: number }[]) => new Map(rows.map(({ id, count }) => [id, count]))
   const events = counted(
     await rowsOf(databaseUrl, `select data->>'id' as id, count(*)::int as count from events where name = 'counted' group by 1`),

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
 import { holdAt } from '../fault-points.ts'
 import { startGroup } from './group.ts'
-import { settled, WAIT } from './load.ts'
+import { allApplied, WAIT } from './load.ts'
 
 const USERS = 150
 const REQUESTS = 90
@@ -38,7 +38,7 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
     await worker.end('SIGKILL')
   }
   await using _ = await group.start('worker')
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   const [events] = await rowsOf(
     group.databaseUrl,
     `select count(*)::int as all, count(distinct data->>'id')::int as different from events where name = 'clicked'`,

@@ -8,7 +8,7 @@ import { type World, world } from '../world.ts'
 
 const Row = Type.Object({ user: Type.String(), state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
 
-const ledger = (w: World) =>
+const attemptsOf = (w: World) =>
   w.db.many(
     Row,
     sql`select u.external_id as user, m.state, m.reason, m.attempts from messages m join users u on u.id = m.user_id
@@ -17,7 +17,7 @@ const ledger = (w: World) =>
 
 const statesOf = async (w: World) =>
   Object.fromEntries(
-    Map.groupBy(await ledger(w), ({ state }) => state)
+    Map.groupBy(await attemptsOf(w), ({ state }) => state)
       .entries()
       .map(([state, rows]) => [state, rows.length]),
   )
@@ -163,7 +163,7 @@ test('a connection that breaks after the last byte of a mail leaves that one unk
   await blastOver(w, relay)
   relay.answer({ at: 'BODY', cut: true })
   await w.drain()
-  const rows = await ledger(w)
+  const rows = await attemptsOf(w)
   const unknown = rows.filter(({ state }) => state === 'unknown')
   expect(unknown).toMatchObject([{ reason: 'uncertain' }])
   expect(relay.mails).toHaveLength(USERS - 1)

@@ -5,14 +5,14 @@ import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
 import { type ChildServer, rowsOf } from '../child-server.ts'
 import { type Roles, startGroup } from './group.ts'
-import { expectKept, openLedger, settled, startLoad, WAIT } from './load.ts'
+import { allApplied, createRequestLog, expectKept, startLoad, WAIT } from './load.ts'
 
 /** The same sequence every time; what matters here is the mixture. */
-function turns(): (end: number) => number {
-  let turn = 0
+function createDice(): (end: number) => number {
+  let last = 0
   return (end) => {
-    turn = (turn * 7 + 3) % 1009
-    return turn % end
+    last = (last * 7 + 3) % 1009
+    return last % end
   }
 }
 
@@ -21,13 +21,13 @@ test.each<[string, Roles]>([
   ['two that do everything', ['all', 'all']],
 ])('%s: each event once, each user once', { timeout: 180_000 }, async (_, roles) => {
   await using group = await startGroup(roles, { isEmpty: true })
-  const ledger = openLedger()
-  const load = startLoad(ledger, group.urls, group.key, 6, turns())
+  const requests = createRequestLog()
+  const load = startLoad(requests, group.urls, group.key, 6, createDice())
   await load.acknowledged(600)
   await load.stop()
-  await settled(group.databaseUrl)
-  expect(ledger.unanswered).toEqual([])
-  await expectKept(ledger, group.databaseUrl, roles.join(', '))
+  await allApplied(group.databaseUrl)
+  expect(requests.unanswered).toEqual([])
+  await expectKept(requests, group.databaseUrl, roles.join(', '))
 })
 
 test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 180_000 }, async () => {
@@ -49,7 +49,7 @@ test('what is sent about a person to one process and then to the other is applie
       for (let step = 1; step <= steps; step++) await write(user, step)
     }),
   )
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   const last = await rowsOf<{ external_id: string; step: number }>(
     group.databaseUrl,
     `select external_id, (data->>'step')::int as step from users order by id`,
@@ -62,14 +62,14 @@ test('what is sent about a person to one process and then to the other is applie
 test('SIGTERM under load: the process ends well and nothing acknowledged is lost', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const [leaving, staying] = group.servers as [ChildServer, ChildServer]
-  const ledger = openLedger()
-  const load = startLoad(ledger, group.urls, group.key, 6, turns())
+  const requests = createRequestLog()
+  const load = startLoad(requests, group.urls, group.key, 6, createDice())
   await load.acknowledged(150)
   expect(await leaving.end('SIGTERM')).toEqual({ code: 0, signal: null })
   await load.acknowledged(150)
   await load.stop()
-  await settled(group.databaseUrl)
-  await expectKept(ledger, group.databaseUrl, 'SIGTERM')
+  await allApplied(group.databaseUrl)
+  await expectKept(requests, group.databaseUrl, 'SIGTERM')
   expect(leaving.log()).not.toContain('"level":"error"')
   expect(await staying.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })
@@ -94,6 +94,6 @@ test('a request that is half sent when SIGTERM comes is answered', { timeout: 18
   await once(socket, 'end')
   expect(await ended).toEqual({ code: 0, signal: null })
   await using _ = await group.start('worker')
-  await settled(group.databaseUrl)
+  await allApplied(group.databaseUrl)
   expect(await rowsOf(group.databaseUrl, `select name from events where data->>'id' = 'late'`)).toHaveLength(1)
 })

@@ -21,8 +21,8 @@ test('a blast from the draft to the last answer: rehearsed, scheduled, paused, m
   await w.put(`${pathOf(campaign)}/templates/en`, { from: 'x@example.com', subject: 'Hi {{ user.data.name }}', html: '<p>Hello</p>' })
   const { body: preflight } = await w.post(`${pathOf(campaign)}/preflights`)
   await w.drain()
-  const rehearsed = (await w.get(`${pathOf(campaign)}/preflights/${preflight.id}`)).body
-  expect(rehearsed.problems).toMatchObject([{ kind: 'empty_variable', people: 2, users: [{ external_id: 'bo' }, { external_id: 'cy' }] }])
+  const preflighted = (await w.get(`${pathOf(campaign)}/preflights/${preflight.id}`)).body
+  expect(preflighted.problems).toMatchObject([{ kind: 'empty_variable', people: 2, users: [{ external_id: 'bo' }, { external_id: 'cy' }] }])
   const subject = 'Hi {{ user.data.name | default: "there" }}'
   await w.put(`${pathOf(campaign)}/templates/en`, { from: 'x@example.com', subject, html: '<p>Hello</p>' })
 

@@ -17,12 +17,12 @@ test('the README leads from nothing to a captured mail, the news of it and a lis
     await commands()
   await using terminal = await openTerminals()
   await terminal.keepRunning(await asScript(start), /ready at/)
-  const news = await terminal.keepRunning(`${listen.trim()} --url http://127.0.0.1:3000`, /Listening at/)
+  const listener = await terminal.keepRunning(`${listen.trim()} --url http://127.0.0.1:3000`, /Listening at/)
   const story = await terminal.run(shorthand + contact + campaign + event)
   expect(story).toContain('"succeeded":1')
   expect(story).toContain('"state":"running"')
   await expect.poll(() => terminal.run(shorthand + inbox), { timeout: 10_000 }).toContain('"summary":"Welcome, Kim"')
-  await expect.poll(() => news.output, { timeout: 10_000 }).toContain('delivery.delivered')
+  await expect.poll(() => listener.output, { timeout: 10_000 }).toContain('delivery.delivered')
   expect(await terminal.run(`${shorthand}api sandbox/messages/1`)).toContain('You chose the pro plan.')
   const made = await terminal.run(`${shorthand}${list}declare -p LIST`)
   await expect.poll(() => terminal.run(shorthand + made + explain), { timeout: 10_000 }).toContain('"member":true')
@@ -46,14 +46,14 @@ async function openTerminals() {
   for (const name of ['node_modules', 'package.json', 'server']) await symlink(join(root, name), join(checkout, name))
   const port = await freePort()
   const PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
-  const surroundings = { cwd: checkout, env: { HOME: checkout, PATH, PORT: String(port) } }
+  const options = { cwd: checkout, env: { HOME: checkout, PATH, PORT: String(port) } }
   const bash = (script: string) => ['--norc', '-euo', 'pipefail', '-c', script.replaceAll(':3000', `:${port}`)]
   const running: ChildProcess[] = []
   return {
-    run: async (script: string) => (await promisify(execFile)('bash', bash(script), surroundings)).stdout,
+    run: async (script: string) => (await promisify(execFile)('bash', bash(script), options)).stdout,
     /** Starts what runs until it is stopped; resolves when it has said that it is ready. */
     async keepRunning(script: string, ready: RegExp) {
-      const child = spawn('bash', bash(`exec ${script}`), { ...surroundings, detached: true })
+      const child = spawn('bash', bash(`exec ${script}`), { ...options, detached: true })
       running.push(child)
       const said = { output: '' }
       const { promise, resolve, reject } = Promise.withResolvers<void>()

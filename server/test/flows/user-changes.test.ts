@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type World, world } from '../world.ts'
 
-const newsOf = async (w: World, user: string) =>
+const eventsOf = async (w: World, user: string) =>
   (await w.get(`/api/client/users/${user}/events`)).body.results
     .filter(({ name }: { name: string }) => name.startsWith('user_'))
     .map(({ name, data }: { name: string; data: object }) => [name, data])
@@ -14,17 +14,17 @@ test('once when they are made, and whenever something differs, with what does', 
   await w.post('/api/client/users/batch', [{ external_id: 'by-upsert', email: 'a@example.com' }])
   await w.patch('/api/client/users', [{ external_id: 'by-patch' }])
   await w.drain()
-  for (const user of ['by-event', 'by-upsert', 'by-patch']) expect([user, await newsOf(w, user)]).toEqual([user, [['user_created', {}]]])
+  for (const user of ['by-event', 'by-upsert', 'by-patch']) expect([user, await eventsOf(w, user)]).toEqual([user, [['user_created', {}]]])
 
   w.advance('1 minute')
   await w.post('/api/client/users/batch', [{ external_id: 'by-upsert', email: 'b@example.com', data: { plan: 'pro' } }])
   await w.post('/api/client/users/batch', [{ external_id: 'by-event', data: { plan: 'free' } }])
   await w.drain()
-  expect(await newsOf(w, 'by-upsert')).toEqual([
+  expect(await eventsOf(w, 'by-upsert')).toEqual([
     ['user_created', {}],
     ['user_updated', { changed: ['email', 'data.plan'] }],
   ])
-  expect(await newsOf(w, 'by-event')).toHaveLength(1)
+  expect(await eventsOf(w, 'by-event')).toHaveLength(1)
 })
 
 test('can be asked for in lists, and triggers nothing', async () => {

@@ -23,7 +23,7 @@ const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 7000)
 const AT_ONCE = 8
 
 /** A stream that was admitted has no end to wait for; the tests of the inbox listen to it. */
-const ending = routes.filter(({ path }) => !path.endsWith('/stream'))
+const finite = routes.filter(({ path }) => !path.endsWith('/stream'))
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -401,7 +401,7 @@ function strayHeaders(dice: Dice): Record<string, string | string[]> {
 type Keys = Record<'project' | 'organisation' | 'user', Record<string, string>>
 
 function shotOf(dice: Dice, keys: Keys): Shot {
-  const route = dice.pick(ending)
+  const route = dice.pick(finite)
   const schema = (route.form ?? route.body) as (TSchema & Json) | undefined
   const access = 'secret' in route.access ? keys.project : 'organisation' in route.access ? keys.organisation : keys.user
   const method = dice.chance(0.95)

@@ -39,7 +39,7 @@ type Ids = Record<
 >
 
 /** One of everything, through the API as far as it goes. `name` is in every text. */
-async function furnish(w: World, tenant: Tenant, name: string, hook: string): Promise<Ids> {
+async function createRows(w: World, tenant: Tenant, name: string, hook: string): Promise<Ids> {
   const as = async (method: string, path: string, body?: unknown, key = tenant.keys.secret) => {
     const reply = await w.request(method, `/api/client${path}`, body, { key })
     if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.text}`)
@@ -154,8 +154,8 @@ type Stage = { w: World; foreign: Tenant; ours: Ids; theirs: Ids; before: Record
 async function stage(w: World): Promise<Stage> {
   const { url } = await w.receiver()
   const foreign = await w.other()
-  const theirs = await furnish(w, foreign, MARK, url)
-  const ours = await furnish(w, w, 'ours', url)
+  const theirs = await createRows(w, foreign, MARK, url)
+  const ours = await createRows(w, w, 'ours', url)
   return { w, foreign, ours, theirs, before: await dump(w, foreign) }
 }
 
@@ -258,7 +258,7 @@ describe('paths that name rows of another tenant', () => {
 })
 
 /** One stage for tests that leave everything as it is, put up by the first of them. */
-function standing(): () => Promise<Stage> {
+function createStage(): () => Promise<Stage> {
   const closing = new AsyncDisposableStack()
   let staged: Promise<Stage> | undefined
   afterAll(() => closing.disposeAsync())
@@ -270,7 +270,7 @@ function standing(): () => Promise<Stage> {
 }
 
 describe('bodies that name rows of another tenant', () => {
-  const onStage = standing()
+  const onStage = createStage()
 
   test.each<[string, (ids: { ours: Ids; theirs: Ids }) => [method: string, path: string, body: unknown], number]>([
     [
@@ -373,7 +373,7 @@ describe('bodies that name rows of another tenant', () => {
 })
 
 describe('what is seen', () => {
-  const onStage = standing()
+  const onStage = createStage()
 
   const lists = routes.filter(({ list, params }) => list !== undefined && params === undefined)
 

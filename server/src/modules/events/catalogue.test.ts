@@ -13,13 +13,13 @@ type Given = { name: string; data?: Record<string, unknown>; at?: string; user?:
 /** Stores events and counts them, as processing does. */
 const happen = (w: World, events: Given[], partition = 0) =>
   inTx(w.ctx, async (ctx) => {
-    const facts = events.map(({ name, at, user = 1 }) => ({
+    const stored = events.map(({ name, at, user = 1 }) => ({
       userId: user as UserId,
       event: { name, createdAt: at === undefined ? w.clock.now() : new Date(at) },
     }))
     await copyEvents(
       ctx,
-      facts.map(({ userId, event }, index) => ({
+      stored.map(({ userId, event }, index) => ({
         project_id: w.projectId,
         user_id: userId,
         name: event.name,
@@ -28,7 +28,7 @@ const happen = (w: World, events: Given[], partition = 0) =>
         received_at: w.clock.now(),
       })),
     )
-    await countEvents(ctx, facts, partition)
+    await countEvents(ctx, stored, partition)
   })
 
 const only = async (w: World) => (await w.get(SCHEMA)).body.results[0]
@@ -37,7 +37,7 @@ describe('GET /schema/events', () => {
   test('knows at once what was sent, when, and what it carried', async () => {
     await using w = await world()
     await w.post('/api/client/events', [
-      { name: 'bought', external_id: 'kim', data: { total: 9.5, 'a.b': 'x', gone: null, tags: ['a', 'b'] } },
+      { name: 'bought', external_id: 'kim', data: { total: 9.5, 'a.b': 'x', absent: null, tags: ['a', 'b'] } },
       { name: 'bought', external_id: 'lee', data: { total: '9.50', paid: true }, created_at: '2026-11-01' },
     ])
     await w.drain()

@@ -8,13 +8,13 @@ const at = (name: string, time: string, userId = 1): CountedEvent => ({
 })
 
 test('an event counts on the day in UTC on which it happened', () => {
-  const facts = [
+  const stored = [
     at('a', '2026-11-22T23:59:59.999Z'),
     at('a b', '2026-11-23T00:00:00Z'),
     at('a b', '2026-11-23T23:00:00Z'),
     at('a', '1970-01-01'),
   ]
-  expect(countDays(facts)).toEqual([
+  expect(countDays(stored)).toEqual([
     { name: 'a', day: '2026-11-22', events: 1 },
     { name: 'a b', day: '2026-11-23', events: 2 },
     { name: 'a', day: '1970-01-01', events: 1 },

@@ -45,7 +45,7 @@ export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageR
     page,
     {
       select: sql`e.name, e.data, e.created_at, e.received_at, e.seq`,
-      from: sql`unnest(${ids}::bigint[]) as person(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
+      from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
       where: sql`true`,
     },
     ctx.config.LIST_ALL_MAX,
@@ -59,7 +59,7 @@ export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageR
 function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
   const { name, since, until } = wanted
   const conditions = [
-    sql`e.project_id = ${ctx.projectId} and e.user_id = person.id`,
+    sql`e.project_id = ${ctx.projectId} and e.user_id = u.id`,
     ...(name === undefined ? [] : [sql`e.name = ${name}`]),
     ...(page.q === '' ? [] : [sql`e.name ilike ${likePattern(page.q)}`]),
     ...(since === undefined ? [] : [sql`e.created_at >= ${since}::timestamptz`]),

@@ -50,13 +50,13 @@ export const oldestMonthPages = (ctx: Ctx): Promise<number> =>
 /** Deletes events before an instant from a range of pages, and stores the next page. */
 export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: number) =>
   ctx.db.run(
-    sql`with gone as (
+    sql`with deleted as (
           delete from events_past
           where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${to},0)`}::tid and created_at < ${before}
           returning 1
         )
         insert into event_removals as r (before, removed, past_to)
-        select ${before}, count(*), ${to} from gone
+        select ${before}, count(*), ${to} from deleted
         on conflict (before) do update set removed = r.removed + excluded.removed, past_to = excluded.past_to`,
   )
 
@@ -64,7 +64,7 @@ export const deleteFromOldestMonth = (ctx: Ctx, before: Date, from: number, to: 
 export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number> =>
   ctx.db.value(
     Count,
-    sql`with gone as (
+    sql`with deleted as (
             delete from event_days
             where (project_id, name, day, partition) in
               (select project_id, name, day, partition from event_days where day < (${before}::timestamptz at time zone 'UTC')::date order by day limit ${most})
@@ -72,10 +72,10 @@ export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number
           ), less as (
             update event_names n
             set events = n.events - g.events, first_at = greatest(n.first_at, ${before}), last_at = greatest(n.last_at, ${before})
-            from (select project_id, name, partition, sum(events)::bigint as events from gone group by project_id, name, partition) g
+            from (select project_id, name, partition, sum(events)::bigint as events from deleted group by project_id, name, partition) g
             where n.project_id = g.project_id and n.name = g.name and n.partition = g.partition
           )
-          select count(*) as gone from gone`,
+          select count(*) as days from deleted`,
   )
 
 /** Deletes names without events. */

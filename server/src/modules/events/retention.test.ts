@@ -20,10 +20,10 @@ const stored = async (w: World) =>
 
 const happen = (w: World, ...times: string[]) =>
   inTx(w.ctx, async (ctx) => {
-    const facts = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
+    const stored = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
     await copyEvents(
       ctx,
-      facts.map(({ event: { name, createdAt } }) => ({
+      stored.map(({ event: { name, createdAt } }) => ({
         project_id: w.projectId,
         user_id: 1 as UserId,
         name,
@@ -32,7 +32,7 @@ const happen = (w: World, ...times: string[]) =>
         received_at: createdAt,
       })),
     )
-    await countEvents(ctx, facts, 0)
+    await countEvents(ctx, stored, 0)
   })
 
 /** Runs the job until nothing is left to remove, and returns the removals that have to be followed, which it follows. */
@@ -89,8 +89,8 @@ describe('EVENT_RETENTION_MONTHS', () => {
 
   test('a name of which some events are left counts those', async () => {
     await using w = await later('2028-05-15', 12)
-    const fact = (time: string) => ({ userId: 1 as UserId, event: { name: 'a', createdAt: new Date(time) } })
-    await inTx(w.ctx, (ctx) => countEvents(ctx, [fact('2027-04-30T23:59:59Z'), fact('2027-06-01')], 0))
+    const storedEvent = (time: string) => ({ userId: 1 as UserId, event: { name: 'a', createdAt: new Date(time) } })
+    await inTx(w.ctx, (ctx) => countEvents(ctx, [storedEvent('2027-04-30T23:59:59Z'), storedEvent('2027-06-01')], 0))
     await retain(w)
     expect((await w.get('/api/client/schema/events?q=a')).body.results).toMatchObject([
       { name: 'a', count: 1, first_seen: '2027-05-01T00:00:00.000Z', last_seen: '2027-06-01T00:00:00.000Z' },

@@ -6,11 +6,11 @@ import { countEvents } from './stats.ts'
 
 const STATS = '/api/client/events/stats'
 
-const count = (w: World, facts: [name: string, time: string][], partition = 0) =>
+const count = (w: World, stored: [name: string, time: string][], partition = 0) =>
   inTx(w.ctx, (ctx) =>
     countEvents(
       ctx,
-      facts.map(([name, time]) => ({ userId: 1 as UserId, event: { name, createdAt: new Date(time) } })),
+      stored.map(([name, time]) => ({ userId: 1 as UserId, event: { name, createdAt: new Date(time) } })),
       partition,
     ),
   )
@@ -103,8 +103,8 @@ describe('GET /events/stats', () => {
 
   test('of very many names the most frequent are shown, and all are in the total', async () => {
     await using w = await world()
-    const facts = Array.from({ length: 120 }, (_, index): [string, string] => [`e${String(index).padStart(3, '0')}`, '2026-11-20'])
-    await count(w, [...facts, ['e119', '2026-11-21']])
+    const stored = Array.from({ length: 120 }, (_, index): [string, string] => [`e${String(index).padStart(3, '0')}`, '2026-11-20'])
+    await count(w, [...stored, ['e119', '2026-11-21']])
     const { body } = await w.get(STATS)
     expect([body.total, body.names_total, body.results.length]).toEqual([121, 120, 100])
     expect(body.results.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual(['e119', 'e000'])

@@ -194,11 +194,11 @@ export const readDryRunRows = (ctx: InTx, id: ImportId, keys: string[]) =>
         order by key`,
   )
 
-export const saveDryRunRows = (ctx: InTx, id: ImportId, rehearsals: DryRunRow[]) =>
+export const saveDryRunRows = (ctx: InTx, id: ImportId, rows: DryRunRow[]) =>
   ctx.db.run(
     sql`insert into import_dry_run_rows (project_id, import_id, key, profile)
         select ${ctx.projectId}, ${id}, r.key, r.profile
-        from jsonb_to_recordset(${JSON.stringify(rehearsals)}::jsonb) as r(key text, profile jsonb)
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(key text, profile jsonb)
         on conflict (project_id, import_id, key) do update set profile = excluded.profile`,
   )
 
@@ -214,12 +214,12 @@ export const importToClear = (ctx: Ctx) =>
   ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
 
 /** Deletes some of the file and of the dry run of an import; 0 when nothing is left. */
-export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rehearsalsMax: number) =>
+export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rowsMax: number) =>
   ctx.db.run(
-    sql`with rehearsals as (
+    sql`with dry_run_rows as (
           delete from import_dry_run_rows
           where project_id = ${project_id} and import_id = ${id}
-            and key in (select key from import_dry_run_rows where project_id = ${project_id} and import_id = ${id} limit ${rehearsalsMax})
+            and key in (select key from import_dry_run_rows where project_id = ${project_id} and import_id = ${id} limit ${rowsMax})
           returning 1
         ), chunks as (
           delete from import_chunks
@@ -227,7 +227,7 @@ export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: nu
             and no in (select no from import_chunks where project_id = ${project_id} and import_id = ${id} order by no limit ${chunksMax})
           returning 1
         )
-        select 1 from rehearsals union all select 1 from chunks`,
+        select 1 from dry_run_rows union all select 1 from chunks`,
   )
 
 export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>

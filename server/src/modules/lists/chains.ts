@@ -6,19 +6,19 @@ import type { ListId } from '../../lib/ids.ts'
 export const CHAIN_MAX = 10
 
 /** Which lists the rules of each list mention. Holds no loop. */
-export type Mentions = ReadonlyMap<ListId, ReadonlySet<ListId>>
+export type References = ReadonlyMap<ListId, ReadonlySet<ListId>>
 
 /** A list that a new rule mentions, and where. */
-export type Mentioned = { id: ListId; param: string }
+export type Named = { id: ListId; param: string }
 
 /**
  * What is wrong with a rule that mentions these lists. `list` is the one it is for, null when that is only about to be made;
  * `nameOf` says what a list is called.
  */
-export function chainFaults(mentions: Mentions, list: ListId | null, mentioned: Mentioned[], nameOf: (id: ListId) => string): Fault[] {
-  const above = list === null ? 0 : longestFrom(list, inverse(mentions)) - 1
-  return mentioned.flatMap(({ id, param }): Fault[] => {
-    const loop = list === null ? null : pathTo(list, id, mentions)
+export function chainFaults(references: References, list: ListId | null, named: Named[], nameOf: (id: ListId) => string): Fault[] {
+  const above = list === null ? 0 : longestFrom(list, inverse(references)) - 1
+  return named.flatMap(({ id, param }): Fault[] => {
+    const loop = list === null ? null : pathTo(list, id, references)
     if (loop)
       return [
         broken(
@@ -26,7 +26,7 @@ export function chainFaults(mentions: Mentions, list: ListId | null, mentioned: 
           `\`${param}\` leads back to the list itself: ${[list as ListId, ...loop].map(nameOf).join(' mentions ')}. Leave it out.`,
         ),
       ]
-    if (above + 1 + longestFrom(id, mentions) <= CHAIN_MAX) return []
+    if (above + 1 + longestFrom(id, references) <= CHAIN_MAX) return []
     return [broken(param, `With \`${param}\`, more than ${CHAIN_MAX} lists would mention each other in a row. Mention one further down.`)]
   })
 }
@@ -40,31 +40,31 @@ const broken = (param: string, message: string): Fault => ({
 })
 
 /** How many lists the longest chain that begins with `list` has. */
-function longestFrom(list: ListId, mentions: Mentions, known = new Map<ListId, number>()): number {
+function longestFrom(list: ListId, references: References, known = new Map<ListId, number>()): number {
   const found = known.get(list)
   if (found !== undefined) return found
-  const below = [...(mentions.get(list) ?? [])].map((next) => longestFrom(next, mentions, known))
+  const below = [...(references.get(list) ?? [])].map((next) => longestFrom(next, references, known))
   const longest = 1 + Math.max(0, ...below)
   known.set(list, longest)
   return longest
 }
 
 /** The lists on the way from one to another, both included; null when there is no way. */
-function pathTo(end: ListId, from: ListId, mentions: Mentions, seen = new Set<ListId>()): ListId[] | null {
+function pathTo(end: ListId, from: ListId, references: References, seen = new Set<ListId>()): ListId[] | null {
   if (from === end) return [end]
   if (seen.has(from)) return null
   seen.add(from)
-  for (const next of mentions.get(from) ?? []) {
-    const path = pathTo(end, next, mentions, seen)
+  for (const next of references.get(from) ?? []) {
+    const path = pathTo(end, next, references, seen)
     if (path) return [from, ...path]
   }
   return null
 }
 
-function inverse(mentions: Mentions): Mentions {
-  const mentionedBy = new Map<ListId, Set<ListId>>()
-  for (const [list, others] of mentions) {
-    for (const other of others) mentionedBy.set(other, (mentionedBy.get(other) ?? new Set()).add(list))
+function inverse(references: References): References {
+  const referrersOf = new Map<ListId, Set<ListId>>()
+  for (const [list, others] of references) {
+    for (const other of others) referrersOf.set(other, (referrersOf.get(other) ?? new Set()).add(list))
   }
-  return mentionedBy
+  return referrersOf
 }

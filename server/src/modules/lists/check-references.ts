@@ -4,7 +4,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, refuse } from '../../lib/errors.ts'
 import type { CampaignId, ListId } from '../../lib/ids.ts'
 import { type Names, type Rule, referencesOf } from '../rules/index.ts'
-import { chainFaults, type Mentions } from './chains.ts'
+import { chainFaults, type References } from './chains.ts'
 import * as queries from './queries.ts'
 
 /** Campaigns that a rule refers to, as far as they exist; read by the caller, because campaigns stand above lists. */
@@ -44,29 +44,29 @@ export function requireKnownReferences(rule: Rule, names: Names): void {
  * Of a list that is being built the rule before counts as well: both are followed until the new one takes its place.
  */
 export async function requireShortChains(ctx: InTx, rule: Rule, list: ListId | null): Promise<void> {
-  const mentioned = referencesOf(rule).filter(({ kind }) => kind === 'list')
-  if (mentioned.length === 0) return
-  const { mentions, names } = await mentionsOfLists(ctx)
-  const named = await queries.listNames(ctx, [...(list === null ? [] : [list]), ...mentioned.map(({ id }) => id)])
+  const inRule = referencesOf(rule).filter(({ kind }) => kind === 'list')
+  if (inRule.length === 0) return
+  const { references, names } = await referencesBetweenLists(ctx)
+  const named = await queries.listNames(ctx, [...(list === null ? [] : [list]), ...inRule.map(({ id }) => id)])
   for (const { id, name } of named) names.set(id, name)
-  const at = mentioned.map(({ id, param }) => ({ id: id as ListId, param: `rule.${param}` }))
-  refuse(chainFaults(mentions, list, at, (id) => `“${names.get(id)}”`))
+  const at = inRule.map(({ id, param }) => ({ id: id as ListId, param: `rule.${param}` }))
+  refuse(chainFaults(references, list, at, (id) => `“${names.get(id)}”`))
 }
 
-async function mentionsOfLists(ctx: ProjectCtx): Promise<{ mentions: Mentions; names: Map<ListId, string> }> {
-  const mentions = new Map<ListId, Set<ListId>>()
+async function referencesBetweenLists(ctx: ProjectCtx): Promise<{ references: References; names: Map<ListId, string> }> {
+  const references = new Map<ListId, Set<ListId>>()
   const names = new Map<ListId, string>()
   for (const { list_id, name, rule } of await queries.rulesDependingOnLists(ctx)) {
     names.set(list_id, name)
-    const others = mentions.get(list_id) ?? new Set<ListId>()
+    const others = references.get(list_id) ?? new Set<ListId>()
     for (const { kind, id } of referencesOf(rule)) if (kind === 'list') others.add(id as ListId)
-    mentions.set(list_id, others)
+    references.set(list_id, others)
   }
-  return { mentions, names }
+  return { references, names }
 }
 
 /** The lists whose rules mention this one, by name. */
-export async function listsThatMention(ctx: ProjectCtx, list: ListId): Promise<string[]> {
-  const { mentions, names } = await mentionsOfLists(ctx)
-  return [...mentions].filter(([, others]) => others.has(list)).flatMap(([id]) => names.get(id) ?? [])
+export async function listsReferringTo(ctx: ProjectCtx, list: ListId): Promise<string[]> {
+  const { references, names } = await referencesBetweenLists(ctx)
+  return [...references].filter(([, others]) => others.has(list)).flatMap(([id]) => names.get(id) ?? [])
 }

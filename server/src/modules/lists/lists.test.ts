@@ -365,12 +365,12 @@ describe('members of a static list', () => {
   test('who was merged means the survivor, and is seen once', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/users/batch', [{ anonymous_id: 'v1' }, { external_id: 'ana' }])
-    const [visitor] = body.results.map(({ user }: any) => user.id)
+    const [anonymous] = body.results.map(({ user }: any) => user.id)
     const [before, after] = [await make(w), await make(w)]
-    await w.post(usersOf(before), { user_ids: [visitor] })
+    await w.post(usersOf(before), { user_ids: [anonymous] })
     await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'v1' }])
     await w.drain()
-    expect((await w.post(usersOf(after), { user_ids: [visitor] })).body).toEqual({ added: 1, unchanged: 0, missing: [] })
+    expect((await w.post(usersOf(after), { user_ids: [anonymous] })).body).toEqual({ added: 1, unchanged: 0, missing: [] })
     expect(await namesIn(w, before)).toEqual(['ana'])
     expect(await namesIn(w, after)).toEqual(['ana'])
   })
@@ -475,15 +475,15 @@ describe('a page of members', () => {
     const list = await make(w)
     const now = w.clock.now()
     await w.db.run(
-      sql`with people as (
+      sql`with created as (
             insert into users (project_id, external_id, created_at, updated_at)
             select ${w.projectId}, 'u' || (10000 + i) || '-' || (i % 2), ${now}::timestamptz, ${now}::timestamptz from generate_series(1, 4200) i order by i
             returning id, external_id
           ), searched as (
-            insert into user_search (user_id, project_id, text) select id, ${w.projectId}, external_id from people
+            insert into user_search (user_id, project_id, text) select id, ${w.projectId}, external_id from created
           )
           insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
-          select ${w.projectId}, l.live_version_id, p.id, true, ${now} from people p join lists l on l.id = ${list.id} and l.project_id = ${w.projectId}
+          select ${w.projectId}, l.live_version_id, p.id, true, ${now} from created p join lists l on l.id = ${list.id} and l.project_id = ${w.projectId}
           where p.external_id not like '%7-1'`,
     )
     expect(await namesIn(w, list, '?q=-1&limit=2')).toEqual(['u14199-1', 'u14195-1'])

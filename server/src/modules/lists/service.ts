@@ -6,7 +6,7 @@ import type { ListId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { retireVersions, startVersion } from './building/versions.ts'
-import { listsThatMention, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
+import { listsReferringTo, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
 import { lockCounts, recount } from './members/queries.ts'
 import * as queries from './queries.ts'
 import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
@@ -87,7 +87,7 @@ export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
 
 /** Archives a locked list. Throws 422 when the rule of another list or one of these campaigns, named by the caller, uses it. */
 export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[]): Promise<void> {
-  const lists = (await listsThatMention(ctx, id)).map((name) => `the list “${shortened(name)}”`)
+  const lists = (await listsReferringTo(ctx, id)).map((name) => `the list “${shortened(name)}”`)
   const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)
   const uses = [...lists, ...campaigns]
   if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Take it out there first.`)

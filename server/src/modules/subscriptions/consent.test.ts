@@ -39,13 +39,13 @@ describe('what is news of a person', () => {
     const now = new Date(Date.UTC(2026, 10, 20))
     const change = (user_id: number, subscription_id: number, state: 0 | 1 | 2, previous_state: 0 | 1 | null, default_state: 0 | 1) =>
       ({ user_id, subscription_id, state, previous_state, default_state, requires_confirmation: false }) as SavedStateChange
-    const news = queuedChangesOf([change(1, 7, 1, null, 1), change(2, 7, 0, null, 1), change(1, 8, 1, 0, 1)], 'api', now)
+    const queued = queuedChangesOf([change(1, 7, 1, null, 1), change(2, 7, 0, null, 1), change(1, 8, 1, 0, 1)], 'api', now)
     const event = (name: string, subscription_id: number) => ({
       name,
       data: { subscription_id, source: 'api' },
       created_at: '2026-11-20T00:00:00.000Z',
     })
-    expect(news).toEqual([
+    expect(queued).toEqual([
       { user_id: 1, what: ['subscription:7', 'subscription:8'] },
       { user_id: 1, what: [], event: event('subscribed', 8) },
       { user_id: 2, what: ['subscription:7'] },

@@ -24,19 +24,19 @@ export async function receiveText(ctx: ProjectCtx, from: string, text: string): 
   const project = await findProject(ctx, ctx.projectId)
   const brand = (await getTheme(ctx)).brand_name ?? project.name
   const replies = repliesIn(ctx.project.locale)
-  const says = (text: string) => text.replaceAll('{brand}', () => brand)
-  const help = project.text_help_message ?? says(replies.help)
+  const withBrand = (text: string) => text.replaceAll('{brand}', () => brand)
+  const help = project.text_help_message ?? withBrand(replies.help)
   switch (asked.what) {
     case 'help':
       return help
     case 'stop':
       await inTx(ctx, (ctx) => stop(ctx, phone, evidence))
-      return project.text_opt_out_message ?? says(replies.stopped)
+      return project.text_opt_out_message ?? withBrand(replies.stopped)
     case 'start': {
       const became = await inTx(ctx, (ctx) => start(ctx, phone, evidence))
       // Who had not said STOP is saying YES to something else.
       if (became === 'nothing') return null
-      return became === 'started' ? says(replies.started) : help
+      return became === 'started' ? withBrand(replies.started) : help
     }
     default:
       return asked.what satisfies never

@@ -7,7 +7,7 @@ import type { Channel } from '../../lib/shapes.ts'
 import { appendUserChanges, findMergedInto, type UserRow } from '../users/index.ts'
 import { requestConfirmations } from './confirmations/request.ts'
 import { queuedChangesOf } from './consent.ts'
-import * as ledger from './consents/queries.ts'
+import * as consents from './consents/queries.ts'
 import type { Evidence, SavedStateChange, StateChange } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { addressesOf, liftUnsubscribed } from './suppressions/service.ts'
@@ -35,7 +35,7 @@ export async function writeStates(
   { keepsConfirmed }: Writing = { keepsConfirmed: false },
 ): Promise<SavedStateChange[]> {
   if (changes.length === 0) return []
-  const written = await ledger.saveStates(ctx, changes, evidence, keepsConfirmed)
+  const written = await consents.saveStates(ctx, changes, evidence, keepsConfirmed)
   const requests = await requestConfirmations(
     ctx,
     changes.filter(({ state }) => state === 1),
@@ -60,7 +60,7 @@ export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phon
  * `source` is where they agreed to it. The people are held.
  */
 export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string): Promise<void> {
-  const written = await ledger.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
+  const written = await consents.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
   const requests = await requestConfirmations(
     ctx,
     written.filter(({ requires_confirmation }) => requires_confirmation),

@@ -153,7 +153,7 @@ async function confirm(cast: Cast, who: Name, at: number): Promise<void> {
   const { results } = (await w.get(`/api/client/users/${external(cast, who)}/events?limit=100`)).body
   const asked = results.find((event: any) => event.name === 'subscription_confirmation_requested' && event.data.subscription_id === id)
   if (!asked) return
-  const [row] = await standing(cast, who, [at])
+  const [row] = await stateOf(cast, who, [at])
   await w.form(asked.data.confirm_url.slice('http://carillon.test'.length), 'confirm=yes', { key: null })
   yes(cast, who, at)
   if (row?.state !== 2) forgiven(cast, who, channel)
@@ -178,14 +178,14 @@ async function merge(cast: Cast): Promise<void> {
   if (cast.merged) return
   await cast.w.post('/api/client/users/batch', [{ external_id: external(cast, 'kim'), anonymous_id: external(cast, 'visitor') }])
   for (const at of cast.types.keys()) {
-    const visitor = cast.memory.noes.get(`visitor ${at}`)
-    if (visitor) cast.memory.noes.set(`kim ${at}`, 'own')
+    const anonymous = cast.memory.noes.get(`visitor ${at}`)
+    if (anonymous) cast.memory.noes.set(`kim ${at}`, 'own')
     cast.memory.noes.delete(`visitor ${at}`)
   }
   cast.merged = true
 }
 
-const standing = (cast: Cast, who: Name, at: number[]) =>
+const stateOf = (cast: Cast, who: Name, at: number[]) =>
   subscriptionStates(
     cast.w.ctx,
     at.map((at) => ({ user_id: cast.ids.get(who) as UserId, subscription_id: typeAt(cast, at).id })),
@@ -203,7 +203,7 @@ async function check(cast: Cast): Promise<void> {
     where u.project_id = ${w.projectId} and (e.id is distinct from u.consent_id or e.state is distinct from u.state)`
   expect(await w.db.many(Type.Object({ user_id: Type.Integer() }), strays)).toEqual([])
   for (const who of present(cast)) {
-    const rows = await standing(cast, who, [...types.keys()])
+    const rows = await stateOf(cast, who, [...types.keys()])
     for (const at of types.keys()) {
       const { id, channel } = typeAt(cast, at)
       const row = rows.find(({ subscription_id }) => subscription_id === id)

@@ -14,10 +14,10 @@ const known = {
   ]),
 }
 const at = new Date('2026-11-23T09:00:00Z')
-const settledOf = (...profiles: Profile[]) => {
-  const arrivals = profiles.map((profile) => ({ profile, at }))
-  const settled = resolvedUpdates(arrivals, known)
-  return arrivals.map((arrival) => settled.get(arrival) ?? null)
+const updatesOf = (...profiles: Profile[]) => {
+  const requests = profiles.map((profile) => ({ profile, at }))
+  const resolved = resolvedUpdates(requests, known)
+  return requests.map((request) => resolved.get(request) ?? null)
 }
 
 test.each<[string, Profile[], (number | null)[]]>([
@@ -36,4 +36,4 @@ test.each<[string, Profile[], (number | null)[]]>([
     [{ anonymous_id: 'a' }, { external_id: 'kim', anonymous_id: 'a' }, { external_id: 'kim', locale: 'de' }],
     [null, null, null],
   ],
-])('%s', (_, profiles, expected) => expect(settledOf(...profiles)).toEqual(expected))
+])('%s', (_, profiles, expected) => expect(updatesOf(...profiles)).toEqual(expected))

@@ -43,14 +43,14 @@ const userOf = (outcome: ReturnType<typeof apply>) => {
 
 describe('which person do these ids mean (D-USER-1)', () => {
   const kim = () => user(1, { external_id: 'kim' })
-  const visitor = () => user(2, { aliases: ['a'] })
+  const anonymous = () => user(2, { aliases: ['a'] })
   const lee = () => user(3, { external_id: 'lee', aliases: ['a'] })
   test.each<
     [string, UserRecord[], Profile, { id: number | 'new'; external: string | null; anonymous: string | null; mergedAway: number[] }]
   >([
     ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
     ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
-    ['anon only, known visitor', [visitor()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
+    ['anon only, known visitor', [anonymous()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
     ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
     [
@@ -67,7 +67,7 @@ describe('which person do these ids mean (D-USER-1)', () => {
     ],
     [
       'both, visitor is promoted and keeps the id',
-      [visitor()],
+      [anonymous()],
       { external_id: 'new', anonymous_id: 'a' },
       { id: 2, external: 'new', anonymous: 'a', mergedAway: [] },
     ],
@@ -79,7 +79,7 @@ describe('which person do these ids mean (D-USER-1)', () => {
     ],
     [
       'both, visitor is merged into the known person',
-      [kim(), visitor()],
+      [kim(), anonymous()],
       { external_id: 'kim', anonymous_id: 'a' },
       { id: 1, external: 'kim', anonymous: 'a', mergedAway: [2] },
     ],
@@ -113,21 +113,21 @@ describe('merging', () => {
       data: { plan: 'pro' },
       created_at: new Date('2026-11-10T00:00:00Z'),
     })
-    const visitor = user(2, {
+    const anonymous = user(2, {
       aliases: ['a'],
       email: 'other@example.com',
       locale: 'de',
       data: { plan: 'free', city: 'Bonn' },
       created_at: new Date('2026-11-02T00:00:00Z'),
     })
-    const merged = userOf(apply(usersOf(kim, visitor), { external_id: 'kim', anonymous_id: 'a' }))
+    const merged = userOf(apply(usersOf(kim, anonymous), { external_id: 'kim', anonymous_id: 'a' }))
     expect(merged).toMatchObject({
       email: 'kim@example.com',
       locale: 'de',
       data: { plan: 'pro', city: 'Bonn' },
       created_at: new Date('2026-11-02T00:00:00Z'),
     })
-    expect(visitor.mergedInto).toBe(kim)
+    expect(anonymous.mergedInto).toBe(kim)
   })
 
   test('an item that is refused merges nobody', () => {

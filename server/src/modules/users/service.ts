@@ -117,9 +117,9 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
   const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
   return inTx(ctx, async (ctx) => {
     const former = await queries.ownerOfDevice(ctx, device.device_id)
-    const robbed = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
+    const tokenOwners = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
     await queries.upsertDevice(ctx, id, device)
-    const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...robbed.map(({ user_id }) => user_id)])]
+    const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...tokenOwners.map(({ user_id }) => user_id)])]
     await queries.refreshPushFlag(ctx, touched)
     await appendUserChanges(
       ctx,

@@ -52,9 +52,9 @@ describe('the audience', () => {
     await load(w, backwards)
     expect(await outcomes(w, backwards)).toEqual(await outcomes(w, campaign))
     for (const name of ['ana', 'bo']) {
-      const told = (await w.get(`${pathOf(campaign)}/recipients/${name}/explain`)).body
-      expect(told.now.reason, name).toBe('excluded')
-      expect(told.exclusion_lists.map(({ member }: { member: boolean }) => member).sort()).toEqual([false, true])
+      const answers = (await w.get(`${pathOf(campaign)}/recipients/${name}/explain`)).body
+      expect(answers.now.reason, name).toBe('excluded')
+      expect(answers.exclusion_lists.map(({ member }: { member: boolean }) => member).sort()).toEqual([false, true])
     }
     await w.drain()
     expect(recipientsOf(relay)).toEqual(['di@example.com', 'di@example.com'])

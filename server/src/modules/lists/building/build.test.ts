@@ -16,8 +16,8 @@ import { createListBuilder } from './build.ts'
 const STAGES = ['nobody', 'the first', 'both', 'everybody'] as const
 type Stage = (typeof STAGES)[number]
 
-type Person = 'kim' | 'visitor'
-type Case = [first: Person, reading: 'by person' | 'in a row', how: 'a request' | 'an event']
+type Name = 'kim' | 'visitor'
+type Case = [first: Name, reading: 'by person' | 'in a row', how: 'a request' | 'an event']
 
 /** A request makes them one at once, and lists hear of it later; an event does both at once. */
 const cases = (['kim', 'visitor'] as const).flatMap((first) =>
@@ -29,8 +29,8 @@ test.each(cases)(
   { timeout: 120_000 },
   async (first, reading, how) => {
     await using w = await world()
-    for (const [place, before] of STAGES.entries())
-      for (const heard of how === 'a request' ? STAGES.slice(place) : [before]) {
+    for (const [stage, before] of STAGES.entries())
+      for (const heard of how === 'a request' ? STAGES.slice(stage) : [before]) {
         const b = await building(w, reading === 'in a row', await w.other())
         await b.did([first], 'viewed', 'opened')
         await b.did([first === 'kim' ? 'visitor' : 'kim'], 'viewed', 'opened')
@@ -131,7 +131,7 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
   }
   return {
     post,
-    did: (who: Person[], ...names: string[]) => {
+    did: (who: Name[], ...names: string[]) => {
       const ids = { ...(who.includes('kim') && { external_id: 'kim' }), ...(who.includes('visitor') && { anonymous_id: 'visitor' }) }
       return post(
         '/api/client/events',

@@ -36,30 +36,30 @@ const CHUNK_IDLE_MS = 250
 /** While live work waits, building rests so many times as long as it took: it costs that work a tenth at most. */
 const REST = 9
 
-type Pace = { size: number; pages: number; restUntilMs: number }
+type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 
 /** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
 export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
-  const paces = new Map<ListVersionId, Pace>()
+  const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(ctx)
-    for (const id of paces.keys()) if (!unfinished.some((version) => version.id === id)) paces.delete(id)
+    for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
-      const pace = paces.get(id) ?? { size: chunkUsers ?? CHUNK_USERS_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
-      paces.set(id, pace)
+      const sizes = sizesOf.get(id) ?? { size: chunkUsers ?? CHUNK_USERS_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
+      sizesOf.set(id, sizes)
       const busy = chunkUsers === undefined && (await hasEntries(ctx, project_id))
-      if (busy && ctx.clock.now().getTime() < pace.restUntilMs) continue
-      const step = { pace, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined }
+      if (busy && ctx.clock.now().getTime() < sizes.restUntilMs) continue
+      const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined }
       done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
     }
     return done
   }
 }
 
-type Stride = { pace: Pace; targetMs: number; scanFromUsers: number; isFixed: boolean }
+type Stride = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean }
 
-async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, scanFromUsers, isFixed }: Stride): Promise<number> {
+async function timedStep(ctx: ProjectCtx, id: ListVersionId, { sizes, targetMs, scanFromUsers, isFixed }: Stride): Promise<number> {
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
     const started = ctx.clock.now().getTime()
@@ -70,12 +70,12 @@ async function timedStep(ctx: ProjectCtx, id: ListVersionId, { pace, targetMs, s
   const stretched = (size: number, min: number, max: number) =>
     Math.round(Math.min(max, Math.max(min, size * Math.min(2, Math.max(0.5, targetMs / tookMs)))))
   // Reading pages is in nobody's way: only looking at people is done while nobody else applies anything.
-  const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, pace.pages)))
-  if (read > 0) pace.pages = stretched(pace.pages, PAGES_FIRST, PAGES_MAX)
+  const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, sizes.pages)))
+  if (read > 0) sizes.pages = stretched(sizes.pages, PAGES_FIRST, PAGES_MAX)
   const users =
-    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, pace.size, scanFromUsers))))
-  if (read === 0 && !isFixed) pace.size = stretched(pace.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
-  pace.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
+    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, sizes.size, scanFromUsers))))
+  if (read === 0 && !isFixed) sizes.size = stretched(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
+  sizes.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
   // The last chunk may have had nobody in it, and yet has made the version live.
   return read + users + 1
 }
@@ -103,8 +103,8 @@ async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUs
     await beginScan(ctx, id)
     return 0
   }
-  const { people: users, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { people: 0, last: null }
-  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, people: users })
+  const { count: users, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { count: 0, last: null }
+  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, count: users })
   if (users < size) {
     await makeLive(ctx, id, version.list_id)
     if (version.scan) await dropMatches(ctx, id)
@@ -112,9 +112,9 @@ async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUs
   return users
 }
 
-type Chunk = { after: UserId; last: UserId; people: number }
+type Chunk = { after: UserId; last: UserId; count: number }
 
-async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, people: users }: Chunk): Promise<void> {
+async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, count: users }: Chunk): Promise<void> {
   const trackers = trackersOf(version)
   if (version.scan) await fillScanned(ctx, id, trackers, after, last)
   else for (const { id: trackerId, tracker } of trackers) await queries.fillTimes(ctx, trackerId, tracker, after, last)

@@ -93,13 +93,13 @@ export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
           returning users_total`,
   )
 
-const Chunk = Type.Object({ people: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
+const Chunk = Type.Object({ count: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
 
 /** The next live users after an id: their number, and the last of them. */
 export const findChunk = (ctx: InTx, after: UserId, size: number) =>
   ctx.db.first(
     Chunk,
-    sql`select count(*) as people, max(id) as last
+    sql`select count(*) as count, max(id) as last
         from (select u.id from users u
               where u.project_id = ${ctx.projectId} and u.id > ${after} and ${isLiveUser}
               order by u.id limit ${size}) next`,

@@ -30,9 +30,9 @@ export const indexMatches = async (ctx: InTx, id: ListVersionId): Promise<void> 
 
 export const dropMatches = (ctx: ProjectCtx, id: ListVersionId) => ctx.db.run(unprepared(sql`drop table if exists ${found(id)}`))
 
-export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'building', place: ScanPosition) =>
+export const saveScan = (ctx: InTx, id: ListVersionId, status: 'filling' | 'building', position: ScanPosition) =>
   ctx.db.run(
-    sql`update list_versions set status = ${status}, scan = ${JSON.stringify(place)}::jsonb where project_id = ${ctx.projectId} and id = ${id}`,
+    sql`update list_versions set status = ${status}, scan = ${JSON.stringify(position)}::jsonb where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
 const Partition = Type.Object({ name: Type.String(), pages: Type.Integer() })

@@ -23,18 +23,24 @@ export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
 }
 
 /** Reads the next pages. The answer is how many; at the end of the last partition people can be looked at. */
-export async function scanNext(ctx: InTx, id: ListVersionId, trackers: Trackers, place: ScanPosition, pagesMax: number): Promise<number> {
+export async function scanNext(
+  ctx: InTx,
+  id: ListVersionId,
+  trackers: Trackers,
+  position: ScanPosition,
+  pagesMax: number,
+): Promise<number> {
   if (!(await queries.isWhole(ctx, id))) {
     await beginScan(ctx, id)
     return 1
   }
   const earliest = earliestMonth(ctx.clock.now().getTime(), trackers)
-  const left = (await queries.partitions(ctx)).filter(({ name }) => name >= place.partition && (name >= earliest || name === PAST))
-  const from = (name: string) => (name === place.partition ? place.page : 0)
+  const left = (await queries.partitions(ctx)).filter(({ name }) => name >= position.partition && (name >= earliest || name === PAST))
+  const from = (name: string) => (name === position.partition ? position.page : 0)
   const next = left.find(({ name, pages }) => from(name) < pages)
   if (!next) {
     await queries.indexMatches(ctx, id)
-    await queries.saveScan(ctx, id, 'building', place)
+    await queries.saveScan(ctx, id, 'building', position)
     return 1
   }
   const pages = { partition: next.name, page: from(next.name), to: Math.min(next.pages, from(next.name) + pagesMax) }

@@ -45,10 +45,10 @@ type Step =
 
 const USERS = 4
 
-const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
+const steps = (references: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
   const user = fc.nat(USERS - 1)
   const event = fc
-    .tuple(user, users(START, mentionable), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
+    .tuple(user, users(START, references), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
     .chain(([who, made, halfHours, as]) =>
       fc.constant(made.history.map(({ name, data }) => ({ user: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
     )
@@ -57,7 +57,7 @@ const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaign
     {
       weight: 4,
       arbitrary: fc
-        .tuple(user, users(START, mentionable), fc.constantFrom('batch' as const, 'patch' as const))
+        .tuple(user, users(START, references), fc.constantFrom('batch' as const, 'patch' as const))
         .map(([who, { data }, how]): Step => ({ is: 'change', user: who, data, how })),
     },
     { weight: 1, arbitrary: user.map((who): Step => ({ is: 'merge', user: who })) },
@@ -75,16 +75,16 @@ const steps = (mentionable: { lists: number[]; subscriptions: number[]; campaign
     { weight: 2, arbitrary: fc.constant<Step>({ is: 'list' }) },
     { weight: 1, arbitrary: user.map((who): Step => ({ is: 'forget', user: who })) },
   )
-  return fc.array(step, { minLength: 6, maxLength: 16 }).map((happened) => [{ is: 'list' }, { is: 'list' }, ...happened])
+  return fc.array(step, { minLength: 6, maxLength: 16 }).map((actions) => [{ is: 'list' }, { is: 'list' }, ...actions])
 }
 
 /** After each, one step of building, one batch of what happened, and the next step: each may come between any two of the other. */
-const slowly = (happened: Step[]): Step[] => happened.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
+const slowly = (actions: Step[]): Step[] => actions.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
 
 /** Lists are built a few people at a time while things happen; past events are read page by page, as in a large project, or by person. */
-type Pace = { scanFromUsers: number; chunkUsers: number }
+type BuildSizes = { scanFromUsers: number; chunkUsers: number }
 
-const paces: fc.Arbitrary<Pace> = fc.record({
+const buildSizes: fc.Arbitrary<BuildSizes> = fc.record({
   scanFromUsers: fc.constantFrom(0, Number.POSITIVE_INFINITY),
   chunkUsers: fc.constantFrom(1, 1, 2),
 })
@@ -112,7 +112,7 @@ const meetings: fc.Arbitrary<Step[]> = fc
       { minLength: 10, maxLength: 30 },
     ),
   )
-  .map(([came, happened]) => [...came, { is: 'apply' }, { is: 'list' }, { is: 'list' }, ...happened])
+  .map(([came, actions]) => [...came, { is: 'apply' }, { is: 'list' }, { is: 'list' }, ...actions])
 
 const countingRules: fc.Arbitrary<Rule> = fc.record({
   event: fc.constantFrom('purchase', 'login'),
@@ -123,17 +123,21 @@ test('what is kept up to date step by step is what SQL over everything, and memo
   timeout: 240_000,
 }, async () => {
   await using w = await world()
-  const seed = await mentionableOf(w)
-  const story = fc.tuple(fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }), steps(seed), fc.option(paces, { freq: 3 }))
+  const seed = await createReferences(w)
+  const story = fc.tuple(
+    fc.array(rules(START, seed), { minLength: RULES, maxLength: RULES }),
+    steps(seed),
+    fc.option(buildSizes, { freq: 3 }),
+  )
   await fc.assert(
-    fc.asyncProperty(story, async ([given, happened, pace]) => {
+    fc.asyncProperty(story, async ([given, actions, sizes]) => {
       const tenant = await w.other()
-      const own = await mentionableOf(w, tenant.keys.secret)
+      const own = await createReferences(w, tenant.keys.secret)
       const rules = given.map((rule) => renamed(rule, seed, own))
       await play(
         w,
         tenant,
-        pace ? { rules, happened: slowly(happened), own, pace, checkedEvery: 32 } : { rules, happened, own, pace, checkedEvery: 2 },
+        sizes ? { rules, actions: slowly(actions), own, sizes, checkedEvery: 32 } : { rules, actions, own, sizes, checkedEvery: 2 },
       )
     }),
     { numRuns: RUNS, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
@@ -144,20 +148,20 @@ test('who turns out to be one while lists are built person by person is counted 
   timeout: 240_000,
 }, async () => {
   await using w = await world()
-  const own = await mentionableOf(w)
-  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), meetings, paces)
+  const own = await createReferences(w)
+  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), meetings, buildSizes)
   await fc.assert(
-    fc.asyncProperty(story, async ([given, happened, pace]) => {
-      await play(w, await w.other(), { rules: given, happened, own, pace, checkedEvery: Number.POSITIVE_INFINITY })
+    fc.asyncProperty(story, async ([given, actions, sizes]) => {
+      await play(w, await w.other(), { rules: given, actions, own, sizes, checkedEvery: Number.POSITIVE_INFINITY })
     }),
     { numRuns: RUNS * MEETINGS_EACH_RUN, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
   )
 })
 
 type Tenant = Awaited<ReturnType<World['other']>>
-type Mentionable = { lists: number[]; subscriptions: number[]; campaigns: number[] }
+type References = { lists: number[]; subscriptions: number[]; campaigns: number[] }
 
-async function mentionableOf(w: World, key = w.keys.secret): Promise<Mentionable> {
+async function createReferences(w: World, key = w.keys.secret): Promise<References> {
   const list = async (name: string) => (await w.post('/api/client/lists', { name, type: 'static' }, { key })).body.id
   const types = (await w.get('/api/client/subscriptions', { key })).body.results
   const campaign = await w.post('/api/client/campaigns', { type: 'blast', name: 'Spring', subscription_id: types[0].id }, { key })
@@ -165,27 +169,27 @@ async function mentionableOf(w: World, key = w.keys.secret): Promise<Mentionable
 }
 
 /** A rule of one project as it would be in another. */
-function renamed(rule: Json, from: Mentionable, to: Mentionable): Rule {
-  const at = (name: keyof Mentionable) => (id: unknown) => to[name][from[name].indexOf(id as number)] ?? id
+function renamed(rule: Json, from: References, to: References): Rule {
+  const at = (name: keyof References) => (id: unknown) => to[name][from[name].indexOf(id as number)] ?? id
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)
     if (typeof node !== 'object' || node === null) return node
-    const moved = 'attribute' in node && node.attribute === 'data.list_id'
+    const isListId = 'attribute' in node && node.attribute === 'data.list_id'
     return Object.fromEntries(
       Object.entries(node).map(([key, value]) => {
         if (key === 'list') return [key, at('lists')(value)]
         if (key === 'subscription') return [key, at('subscriptions')(value)]
         if (key === 'campaign') return [key, at('campaigns')(value)]
-        return [key, moved && key === 'is' ? at('lists')(value) : walk(value)]
+        return [key, isListId && key === 'is' ? at('lists')(value) : walk(value)]
       }),
     )
   }
   return walk(rule) as Rule
 }
 
-type Story = { rules: Rule[]; happened: Step[]; own: Mentionable; pace: Pace | null; checkedEvery: number }
+type Story = { rules: Rule[]; actions: Step[]; own: References; sizes: BuildSizes | null; checkedEvery: number }
 
-async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pace, checkedEvery }: Story): Promise<void> {
+async function play(w: World, { keys, ctx }: Tenant, { rules, actions, own, sizes, checkedEvery }: Story): Promise<void> {
   const key = keys.secret
   const ok = async (reply: Promise<{ status: number; text: string }>) => {
     const { status, text } = await reply
@@ -201,9 +205,9 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
     if (status !== 201) throw new Error(text)
     lists.push({ id: body.id, rule })
   }
-  const build = createListBuilder(pace ?? {})
+  const build = createListBuilder(sizes ?? {})
   const name = (user: number) => `person-${user}`
-  for (const [index, step] of happened.entries()) {
+  for (const [index, step] of actions.entries()) {
     switch (step.is) {
       case 'events':
         if (step.items.length > 0)
@@ -262,7 +266,7 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, happened, own, pac
         step satisfies never
     }
     // Not after each step: several things then happen in one batch, and slow building goes on for a while.
-    if (index % checkedEvery === 1 || index === happened.length - 1) {
+    if (index % checkedEvery === 1 || index === actions.length - 1) {
       await w.drain()
       for (const list of lists) await expectExact({ ...ctx, db: w.db }, list, `LISTS_SEED=${SEED}`)
     }

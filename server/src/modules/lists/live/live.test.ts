@@ -28,7 +28,7 @@ async function did(w: World, ...events: [user: string, name: string, daysAgo?: n
   await w.drain()
 }
 
-const moves = async (w: World, user: string): Promise<string[]> =>
+const changesOf = async (w: World, user: string): Promise<string[]> =>
   (await w.get(`/api/client/users/${user}/events?direction=asc&limit=100`)).body.results
     .filter(({ name }: { name: string }) => name.startsWith('list_'))
     .map(({ name, data }: { name: string; data: { list_id: number } }) => `${name} ${data.list_id}`)
@@ -51,8 +51,8 @@ describe('what happens to somebody', () => {
     expect(await members(w, id)).toEqual(['lee'])
     await w.patch('/api/client/users', [{ external_id: 'lee', data: { other: 1 } }])
     await w.drain()
-    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`])
-    expect(await moves(w, 'lee')).toEqual([`list_entered ${id}`])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`])
+    expect(await changesOf(w, 'lee')).toEqual([`list_entered ${id}`])
     expect((await w.get(`/api/client/lists/${id}`)).body.users_count).toBe(1)
   })
 
@@ -69,7 +69,7 @@ describe('what happens to somebody', () => {
     expect(await members(w, id)).toEqual([])
     await did(w, ['kim', 'purchase', 0])
     expect(await members(w, id)).toEqual(['kim'])
-    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_entered ${id}`])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_entered ${id}`])
   })
 
   test('an event that comes late counts for its own time, and an event id that comes again does not count', async () => {
@@ -103,7 +103,7 @@ describe('what happens to somebody', () => {
     w.advance('5 days')
     await w.drain()
     expect([await members(w, twice), await members(w, atMost)]).toEqual([[], ['kim']])
-    expect(await moves(w, 'kim')).toEqual([`list_entered ${twice}`, `list_entered ${atMost}`, `list_left ${twice}`])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${twice}`, `list_entered ${atMost}`, `list_left ${twice}`])
   })
 
   test('a new person is in every list whose rule asks for nothing they lack', async () => {
@@ -182,7 +182,7 @@ describe('lists among each other', () => {
     await w.post(`/api/client/lists/${vip.id}/users`, { external_ids: ['kim'] })
     await w.drain()
     expect([await members(w, vip.id), await members(w, others)]).toEqual([['kim'], ['lee']])
-    expect(await moves(w, 'kim')).toEqual([`list_entered ${vip.id}`, `list_left ${others}`])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${vip.id}`, `list_left ${others}`])
   })
 
   test('a new rule takes over when it is built, and the lists that mention the list follow', async () => {
@@ -198,7 +198,7 @@ describe('lists among each other', () => {
     expect(await members(w, plan)).toEqual(['kim'])
     await w.drain()
     expect([await members(w, plan), await members(w, others)]).toEqual([['lee'], ['kim']])
-    expect(await moves(w, 'kim')).toEqual([])
+    expect(await changesOf(w, 'kim')).toEqual([])
   })
 })
 
@@ -223,15 +223,15 @@ describe('people who turn out to be one', () => {
       { external_id: 'kim', name: 'viewed' },
     ])
     await w.drain()
-    const visitor = (await w.get('/api/client/users/visitor')).body
-    await w.post(`/api/client/lists/${vip.id}/users`, { user_ids: [visitor.id] })
+    const anonymous = (await w.get('/api/client/users/visitor')).body
+    await w.post(`/api/client/lists/${vip.id}/users`, { user_ids: [anonymous.id] })
     await w.drain()
     const sent = (await w.get('/api/client/sandbox/messages')).body.results.length
     await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
     await w.drain()
     expect([await members(w, often), await members(w, vip.id)]).toEqual([['kim'], ['kim']])
     expect((await w.get(`/api/client/lists/${vip.id}`)).body.users_count).toBe(1)
-    expect(await moves(w, 'kim')).toContain(`list_entered ${often}`)
+    expect(await changesOf(w, 'kim')).toContain(`list_entered ${often}`)
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
   })
 
@@ -268,7 +268,7 @@ describe('disasters', () => {
     w.advance('1 day')
     await w.drain()
     expect(await members(w, id)).toEqual([])
-    expect(await moves(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_left ${id}`])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_left ${id}`])
   })
 
   test('an event dated 1970, one dated tomorrow and one on each side of a month boundary each count for what they are', async () => {

@@ -4,12 +4,12 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 
-const MovedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
+const ChangedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
 /** Adds users to the live version of a static list. Returns those who were no members. */
 export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
-    MovedRow,
+    ChangedRow,
     sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at)
         select ${ctx.projectId}, l.live_version_id, i.id, true, ${ctx.clock.now()}
         from (select distinct id from unnest(${ids}::bigint[]) as i(id)) i
@@ -21,7 +21,7 @@ export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
 
 export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
-    MovedRow,
+    ChangedRow,
     sql`delete from list_memberships p using lists l
         where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
           and p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${ids}::bigint[])
@@ -40,7 +40,7 @@ export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
 /** Adds users to versions of static lists. Returns those who were no members; retired versions are left out. */
 export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.many(
-    MovedRow,
+    ChangedRow,
     sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at)
         select distinct ${ctx.projectId}::bigint, h.version_id, h.user_id, true, ${ctx.clock.now()}::timestamptz
         from unnest(${mergeTargets.map(({ version_id }) => version_id)}::bigint[], ${mergeTargets.map(({ user_id }) => user_id)}::bigint[]) as h(version_id, user_id)

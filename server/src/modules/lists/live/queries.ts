@@ -124,10 +124,10 @@ export const saveMemberships = (ctx: InTx, saved: SavedMembership[]) =>
             changed_at = case when p.is_member = excluded.is_member then p.changed_at else excluded.changed_at end`,
   )
 
-export const removeMemberships = (ctx: InTx, gone: { user_id: UserId; version_id: ListVersionId }[]) =>
+export const removeMemberships = (ctx: InTx, memberships: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
     sql`delete from list_memberships p
-        using unnest(${gone.map(({ version_id }) => version_id)}::bigint[], ${gone.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
+        using unnest(${memberships.map(({ version_id }) => version_id)}::bigint[], ${memberships.map(({ user_id }) => user_id)}::bigint[]) as g(version_id, user_id)
         where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.version_id = g.version_id`,
   )
 

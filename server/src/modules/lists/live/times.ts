@@ -10,19 +10,19 @@ import type { Version } from './registry.ts'
 import { isFull, withTimes } from './tracked-times.ts'
 
 /** The times of new events, by the tracker that counts them. */
-export type Addition = { version: Version; id: TrackerId; tracker: Tracker; people: Map<UserId, number[]> }
+export type Addition = { version: Version; id: TrackerId; tracker: Tracker; userTimes: Map<UserId, number[]> }
 export type Additions = Map<TrackerId, Addition>
 
 /** Notes the time of an event for a tracker. */
-export function add(additions: Additions, of: Omit<Addition, 'people'>, userId: UserId, timeMs: number): void {
+export function add(additions: Additions, of: Omit<Addition, 'userTimes'>, userId: UserId, timeMs: number): void {
   let addition = additions.get(of.id)
   if (!addition) {
-    addition = { ...of, people: new Map() }
+    addition = { ...of, userTimes: new Map() }
     additions.set(of.id, addition)
   }
-  const times = addition.people.get(userId)
+  const times = addition.userTimes.get(userId)
   if (times) times.push(timeMs)
-  else addition.people.set(userId, [timeMs])
+  else addition.userTimes.set(userId, [timeMs])
 }
 
 type Kept = { times: readonly number[]; isStale: boolean }
@@ -51,27 +51,27 @@ async function read(ctx: InTx, { known }: TimesByUser, wanted: Wanted): Promise<
 }
 
 /** Times that are not enough any more are read anew, when there were others. The answer is whose have been. */
-async function refresh(ctx: InTx, book: TimesByUser, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
-  const kept = book.known.get(id) as Map<UserId, Kept | null>
+async function refresh(ctx: InTx, times: TimesByUser, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
+  const kept = times.known.get(id) as Map<UserId, Kept | null>
   const stale = [...ids].filter((userId) => {
     const entry = kept.get(userId)
-    return entry?.isStale === true && !isFull(tracker, entry.times, book.nowMs)
+    return entry?.isStale === true && !isFull(tracker, entry.times, times.nowMs)
   })
   if (stale.length === 0) return []
   const found = new Map((await readTimes(ctx, tracker, stale)).map(({ user_id, times }) => [user_id, times]))
   for (const userId of stale) kept.set(userId, { times: found.get(userId) ?? [], isStale: false })
   await save(
     ctx,
-    book,
+    times,
     stale.map((userId) => ({ id, userId })),
   )
   return stale
 }
 
-type Place = { id: TrackerId; userId: UserId }
+type TimesKey = { id: TrackerId; userId: UserId }
 
-async function save(ctx: InTx, { known }: TimesByUser, places: Place[]): Promise<void> {
-  const saved = places.flatMap(({ id, userId }) => {
+async function save(ctx: InTx, { known }: TimesByUser, keys: TimesKey[]): Promise<void> {
+  const saved = keys.flatMap(({ id, userId }) => {
     const kept = known.get(id)?.get(userId)
     return kept ? [{ tracker_id: id, user_id: userId, times: kept.times, is_stale: kept.isStale }] : []
   })
@@ -79,34 +79,34 @@ async function save(ctx: InTx, { known }: TimesByUser, places: Place[]): Promise
 }
 
 /** Takes new events in. The answer is whose times that matter have changed. */
-export async function loadTimes(ctx: InTx, book: TimesByUser, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
-  await read(ctx, book, new Map(added.map(({ id, people: users }) => [id, new Set(users.keys())])))
+export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
+  await read(ctx, times, new Map(added.map(({ id, userTimes: users }) => [id, new Set(users.keys())])))
   const changed: { version: Version; userId: UserId }[] = []
-  const written: Place[] = []
-  for (const { version, id, tracker, people: users } of added) {
+  const written: TimesKey[] = []
+  for (const { version, id, tracker, userTimes: users } of added) {
     // What is read anew has the new events in it already.
-    const refreshed = new Set(await refresh(ctx, book, id, tracker, users.keys()))
-    const kept = book.known.get(id) as Map<UserId, Kept | null>
+    const refreshed = new Set(await refresh(ctx, times, id, tracker, users.keys()))
+    const kept = times.known.get(id) as Map<UserId, Kept | null>
     for (const [userId, more] of users) {
       const before = kept.get(userId) ?? null
-      const after = refreshed.has(userId) ? before : taken(tracker, before, more, book.nowMs)
+      const after = refreshed.has(userId) ? before : taken(tracker, before, more, times.nowMs)
       if (after !== before) written.push({ id, userId })
       kept.set(userId, after)
       if (refreshed.has(userId) || after?.times !== before?.times) changed.push({ version, userId })
     }
   }
-  await save(ctx, book, written)
+  await save(ctx, times, written)
   return changed
 }
 
 /** The times that these versions need of these people. */
-export async function timesFor(ctx: InTx, book: TimesByUser, now: [Version, Set<UserId>][]): Promise<Times> {
-  const trackers = now.flatMap(([{ trackers }, users]) => trackers.map((one) => ({ ...one, people: users })))
-  await read(ctx, book, new Map(trackers.map(({ id, people: users }) => [id, users])))
-  for (const { id, tracker, people: users } of trackers) await refresh(ctx, book, id, tracker, users)
+export async function timesFor(ctx: InTx, times: TimesByUser, now: [Version, Set<UserId>][]): Promise<Times> {
+  const trackers = now.flatMap(([{ trackers }, users]) => trackers.map((one) => ({ ...one, userTimes: users })))
+  await read(ctx, times, new Map(trackers.map(({ id, userTimes: users }) => [id, users])))
+  for (const { id, tracker, userTimes: users } of trackers) await refresh(ctx, times, id, tracker, users)
   return new Map(
-    trackers.map(({ id, people: users }) => {
-      const kept = book.known.get(id) as Map<UserId, Kept | null>
+    trackers.map(({ id, userTimes: users }) => {
+      const kept = times.known.get(id) as Map<UserId, Kept | null>
       return [id, new Map([...users].flatMap((userId) => timesOf(userId, kept.get(userId))))]
     }),
   )

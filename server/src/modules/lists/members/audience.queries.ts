@@ -60,7 +60,7 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
 export const audienceSize = (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
   ctx.db.value(
     Count,
-    sql`select coalesce(sum(c.members), 0)::bigint as people
+    sql`select coalesce(sum(c.members), 0)::bigint as users
           from lists l
           join list_counts c on c.version_id = l.live_version_id and c.project_id = l.project_id
           where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,

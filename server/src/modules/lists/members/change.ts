@@ -9,21 +9,21 @@ import { lockListShared } from '../queries.ts'
 import type { Selection } from '../schema.ts'
 import * as queries from './queries.ts'
 
-type Changed = { moved: number; unchanged: number; missing: (number | string)[] }
+type Changed = { changed: number; unchanged: number; missing: (number | string)[] }
 
 /** Puts people into a static list. Throws 404, and 422 for a dynamic one. */
 export async function addByHand(ctx: ProjectCtx, listId: ListId, selection: Selection) {
-  const { moved: added, ...rest } = await change(ctx, listId, selection, addMembers)
+  const { changed: added, ...rest } = await change(ctx, listId, selection, addMembers)
   return { added, ...rest }
 }
 
 /** Takes people out of a static list. Throws 404, and 422 for a dynamic one. */
 export async function removeByHand(ctx: ProjectCtx, listId: ListId, selection: Selection) {
-  const { moved: removed, ...rest } = await change(ctx, listId, selection, removeMembers)
+  const { changed: removed, ...rest } = await change(ctx, listId, selection, removeMembers)
   return { removed, ...rest }
 }
 
-function change(ctx: ProjectCtx, listId: ListId, selection: Selection, move: typeof addMembers): Promise<Changed> {
+function change(ctx: ProjectCtx, listId: ListId, selection: Selection, apply: typeof addMembers): Promise<Changed> {
   const given = givenIn(selection)
   return inTx(ctx, async (ctx) => {
     const list = await lockListShared(ctx, listId)
@@ -31,9 +31,9 @@ function change(ctx: ProjectCtx, listId: ListId, selection: Selection, move: typ
     if (list.type === 'dynamic') throw faultsError([{ code: 'validation_failed', message: DYNAMIC }])
     const meant = await given.resolve(ctx)
     const there = new Set((await queries.lockUsers(ctx, distinct([...meant.values()]))).map(({ id }) => id))
-    const moved = await move(ctx, listId, [...there])
+    const changed = await apply(ctx, listId, [...there])
     const isThere = (name: number | string) => there.has(meant.get(name) as UserId)
-    return { moved: moved.length, unchanged: there.size - moved.length, missing: given.names.filter((name) => !isThere(name)) }
+    return { changed: changed.length, unchanged: there.size - changed.length, missing: given.names.filter((name) => !isThere(name)) }
   })
 }
 
@@ -49,14 +49,14 @@ function givenIn({ user_ids, external_ids }: Selection): Given {
   throw fault('parameter_missing', 'user_ids', 'Say which users you mean, by `user_ids` or `external_ids`.')
 }
 
-/** The id of somebody who was merged means the survivor. */
+/** The id of a merged user stands for the user it was merged into. */
 async function byId(ctx: InTx, ids: UserId[]): Promise<Map<number | string, UserId>> {
   return new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
 }
 
 async function byName(ctx: InTx, names: string[]): Promise<Map<number | string, UserId>> {
   const rows = await queries.findByName(ctx, names)
-  const visitors = rows.filter(({ is_external }) => !is_external)
+  const anonymous = rows.filter(({ is_external }) => !is_external)
   const identified = rows.filter(({ is_external }) => is_external)
-  return new Map([...visitors, ...identified].map(({ name, id }) => [name, id]))
+  return new Map([...anonymous, ...identified].map(({ name, id }) => [name, id]))
 }

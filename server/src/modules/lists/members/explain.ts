@@ -36,10 +36,10 @@ async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: numb
   const compiled = compileRule(rule)
   const facts = (await loadFacts(ctx, compiled, 'events', [user.id])).get(user.id)
   if (!facts) throw missing('user')
-  const turn = compiled.nextChangeAt(facts, nowMs)
+  const nextChange = compiled.nextChangeAt(facts, nowMs)
   return {
     holds: compiled.holds(facts, nowMs),
-    next_check_at: turn === null ? null : new Date(turn),
+    next_check_at: nextChange === null ? null : new Date(nextChange),
     explanation: without(await hiddenConditions(ctx, compiled, user), explainRule(compiled, facts, nowMs)),
   }
 }
@@ -48,7 +48,7 @@ async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: numb
 async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule, user: UserRow): Promise<Set<string>> {
   const [seen] = await usersForCaller(ctx, [user])
   const hidden = new Set(Object.keys(user.data).filter((key) => !Object.hasOwn(seen?.data ?? {}, key)))
-  const isHidden = (mention: string) => mention.startsWith(DATA) && hidden.has(mention.slice(DATA.length))
+  const isHidden = (dependency: string) => dependency.startsWith(DATA) && hidden.has(dependency.slice(DATA.length))
   return new Set(conditions.filter(({ compiled }) => compiled.dependencies.some(isHidden)).map(({ path }) => path))
 }
 

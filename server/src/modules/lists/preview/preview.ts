@@ -22,7 +22,7 @@ export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedC
   const names = await loadNames(ctx, [rule], campaigns)
   requireKnownReferences(rule, names)
   const compiled = compileRule(rule)
-  const { count, newest, counts } = await inTurn(() => counted(ctx, compiled, timeoutMs))
+  const { count, newest, counts } = await queuedPreview(() => counted(ctx, compiled, timeoutMs))
   return {
     count,
     users: await usersInOrder(ctx, newest),
@@ -59,7 +59,7 @@ let running = 0
 const waiting: (() => void)[] = []
 
 /** Runs `work` when few enough others run in this process. Throws 429 when too many wait already. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function queuedPreview<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
     if (waiting.length >= WAITING_MAX) throw tooMany()
     await new Promise<void>((resolve) => waiting.push(resolve))

@@ -26,7 +26,7 @@ export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'column
   const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
   return ctx.db.one(
     Counts,
-    unprepared(sql`with people as materialized (
+    unprepared(sql`with matched as materialized (
           select p.id, ${holds} as holds, ${join(
             names.map((name) => sql`p.${name}`),
             ', ',
@@ -35,11 +35,11 @@ export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'column
                 where u.project_id = ${ctx.projectId} and ${isLiveUser}) p
         )
         select count(*) filter (where holds) as count,
-               array(select id from people where holds order by id desc limit ${SHOWN}) as newest,
+               array(select id from matched where holds order by id desc limit ${SHOWN}) as newest,
                array[${join(
                  names.map((name) => sql`count(*) filter (where ${name})`),
                  ', ',
                )}]::bigint[] as counts
-        from people`),
+        from matched`),
   )
 }

@@ -21,7 +21,7 @@ test('a user who was merged after the audience was read gets one message for one
   ])
   for (const anonymous_id of ['visitor', 'guest']) await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id }])
   await w.drain()
-  const [ana, visitor, guest] = saved.body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
+  const [ana, anonymous, guest] = saved.body.results.map(({ user }: { user: { id: UserId } }) => user.id) as [UserId, UserId, UserId]
   const intent = (user_id: UserId, cause: string) => ({
     user_id,
     campaign_id,
@@ -31,7 +31,7 @@ test('a user who was merged after the audience was read gets one message for one
     expires_at: new Date(w.clock.now().getTime() + 3_600_000),
   })
   // As a process writes them that had read its audience before the merge.
-  await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent(ana, 'both'), intent(visitor, 'both'), intent(guest, 'guest alone')]))
+  await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent(ana, 'both'), intent(anonymous, 'both'), intent(guest, 'guest alone')]))
   await w.drain()
   expect(recipientsOf(relay)).toEqual(['ana@example.com', 'ana@example.com'])
   expect((await outcomes(w, { id: campaign_id })).filter((line) => line.includes('duplicate'))).toHaveLength(1)

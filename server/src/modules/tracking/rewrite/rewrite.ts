@@ -31,7 +31,7 @@ const OURS = /unsubscribe_url|preferences_url|view_url/
 /** `nonce` is what boundaries begin with: at least 20 digits that are known here only. */
 export function createLinkRewriter(nonce: string): LinkRewriter {
   if (!/^\d{20,}$/.test(nonce)) throw new Error('Boundaries are made of at least 20 digits.')
-  const boundary = (link: number, says: string) => `${nonce}${String(link).padStart(LINK_DIGITS, '0')}${says}`
+  const boundary = (link: number, kind: string) => `${nonce}${String(link).padStart(LINK_DIGITS, '0')}${kind}`
   return {
     numberLinks(html) {
       const links: string[] = []
@@ -57,10 +57,10 @@ export function createLinkRewriter(nonce: string): LinkRewriter {
       const [head = '', ...parts] = rendered.split(nonce)
       let text = head
       for (const [at, part] of parts.entries()) {
-        const [link, says] = BOUNDARY.test(part) ? [part.slice(0, LINK_DIGITS), part[LINK_DIGITS] as string] : ['', ENDS]
+        const [link, kind] = BOUNDARY.test(part) ? [part.slice(0, LINK_DIGITS), part[LINK_DIGITS] as string] : ['', ENDS]
         const value = part.slice(link === '' ? 0 : BOUNDARY_LENGTH)
-        const isLink = says !== ENDS && parts[at + 1]?.startsWith(link + ENDS) === true
-        text += isLink ? wrapped(value, says, (url) => urlOf(Number(link), url)) : value
+        const isLink = kind !== ENDS && parts[at + 1]?.startsWith(link + ENDS) === true
+        text += isLink ? wrapped(value, kind, (url) => urlOf(Number(link), url)) : value
       }
       return text
     },

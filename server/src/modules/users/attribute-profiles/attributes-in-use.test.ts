@@ -24,7 +24,7 @@ const crowd = (w: World, users: number) =>
   )
 
 /** Runs the survey until there is nothing to do; the answer is how often there was. */
-async function survey(w: World): Promise<number> {
+async function profileAttributes(w: World): Promise<number> {
   const { signal } = new AbortController()
   let runs = 0
   for (const job of userJobs) while ((await job.run(w.ctx, signal)) > 0) runs++
@@ -98,27 +98,27 @@ describe('GET /schema/attributes', () => {
     expect(first.results.some(({ key }: Attribute) => key === 'data.rare')).toBe(false)
     w.advance('1 minute')
     await w.get(SCHEMA)
-    expect(await survey(w)).toBe(3)
+    expect(await profileAttributes(w)).toBe(3)
     const { body } = await w.get(SCHEMA)
     expect([body.people, body.as_of]).toEqual([MANY + 5000, '2026-11-23T09:01:00.000Z'])
     const found = Object.fromEntries(body.results.map((attribute: Attribute) => [attribute.key, attribute]))
     expect(found['data.rare']).toMatchObject({ people: 1, samples: [1], coverage: 1 / (MANY + 5000) })
     expect(found['data.plan']).toMatchObject({ people: 1000, samples: ['pro'], types: ['string'] })
     expect(found.external_id.samples).toHaveLength(5)
-    expect(await survey(w)).toBe(0)
+    expect(await profileAttributes(w)).toBe(0)
   })
 
   test('figures of a large project are made anew every hour, and samples are what people have now', async () => {
     await using w = await world()
     await crowd(w, MANY + 999)
     await w.get(SCHEMA)
-    await survey(w)
+    await profileAttributes(w)
     await w.db.run(sql`update users set data = '{"plan": 7}' where project_id = ${w.projectId} and data <> '{}'`)
     w.advance('59 minutes')
-    expect(await survey(w)).toBe(0)
+    expect(await profileAttributes(w)).toBe(0)
     expect((await attributes(w))['data.plan']).toMatchObject({ types: ['string'], samples: [7], people: 600 })
     w.advance('1 minute')
-    expect(await survey(w)).toBeGreaterThan(0)
+    expect(await profileAttributes(w)).toBeGreaterThan(0)
     expect((await attributes(w))['data.plan']).toMatchObject({ types: ['number'], people: 600 })
     await w.db.run(sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and data <> '{}'`)
     expect((await attributes(w))['data.plan']?.samples).toEqual([])
@@ -129,15 +129,15 @@ describe('GET /schema/attributes', () => {
   test('nobody asks, nobody looks; asked again, it is looked again', async () => {
     await using w = await world()
     await crowd(w, MANY)
-    expect(await survey(w)).toBe(0)
+    expect(await profileAttributes(w)).toBe(0)
     await w.get(SCHEMA)
-    expect(await survey(w)).toBeGreaterThan(0)
+    expect(await profileAttributes(w)).toBeGreaterThan(0)
     w.advance('8 days')
-    await survey(w)
+    await profileAttributes(w)
     w.advance('1 day')
-    expect(await survey(w)).toBe(0)
+    expect(await profileAttributes(w)).toBe(0)
     await w.get(SCHEMA)
-    expect(await survey(w)).toBeGreaterThan(0)
+    expect(await profileAttributes(w)).toBeGreaterThan(0)
   })
 
   test('a project with more attributes than can be shown shows those of most people', async () => {
