@@ -7,10 +7,11 @@ import { ingest } from './ingest.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
+import { tenants } from './tenants.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 
-const benches = { ingest, users, listings, lists, audience, blast, trigger, 'cold-start': coldStart }
+const benches = { ingest, users, listings, lists, audience, blast, trigger, tenants, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

@@ -2,9 +2,11 @@
  * The order in which things take effect: users, then what other modules store about them, lists, events, lists again, messages. Each
  * function is one transaction, or runs in the one of its caller. Its steps return what they found out, for the steps after them.
  */
-import { type Consumer, consumeNext } from './infra/queue/consume.ts'
+import type { Consumer } from './infra/queue/consume.ts'
+import { consumeDue } from './infra/queue/consume-due.ts'
+import type { Started } from './infra/queue/jobs.ts'
 import { type Partition, TIMERS } from './infra/queue/partitions.ts'
-import { type ParkedItem, projectsWithEntries } from './infra/queue/queue.ts'
+import type { ParkedItem } from './infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
 import type { ImportId, ProjectId, UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
@@ -30,8 +32,9 @@ import {
   membershipEventsOf,
   mergeMemberships,
   projectsWithDueMemberships,
+  tryLockListsShared,
 } from './modules/lists/index.ts'
-import { enqueueMessages, eraseMessages, mergeMessages, SEND_TRANSACTIONAL } from './modules/messages/index.ts'
+import { enqueueMessages, eraseMessages, mergeMessages, SEND_JOBS, TRANSACTIONAL } from './modules/messages/index.ts'
 import { inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
@@ -50,6 +53,8 @@ const inProjectTx = <T>(ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<T>
 
 const consumer: Consumer<Item, KnownUsers> = {
   contextOf: (ctx, id) => inProject(ctx, id, async (ctx) => ctx),
+  tryLock: (ctx, id) => tryLockListsShared(ctx, id, null),
+  wakes: SEND_JOBS[TRANSACTIONAL],
   read: readRequest,
   lookUp: lookUpUsers,
   keysOf: identityKeysOf,
@@ -57,12 +62,9 @@ const consumer: Consumer<Item, KnownUsers> = {
 }
 
 /** Applies accepted requests: one batch for each project that has some. */
-export async function applyAcceptedRequests(ctx: Ctx): Promise<number> {
-  let done = 0
+export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
   await createEventMonths(ctx)
-  for (const { project_id } of await projectsWithEntries(ctx)) done += await consumeNext(ctx, project_id, consumer)
-  if (done > 0) ctx.wake(SEND_TRANSACTIONAL)
-  return done
+  return consumeDue(ctx, consumer)
 }
 
 async function applyBatch(ctx: InTx, items: Item[], known: KnownUsers, partition: Partition): Promise<ParkedItem[]> {

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { expect } from 'vitest'
 import { sql } from '../src/infra/postgres/db.ts'
+import { runToEnd } from '../src/infra/queue/jobs.ts'
 import type { CampaignId } from '../src/lib/ids.ts'
 import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import { allJobs } from '../src/workers.ts'
@@ -65,7 +66,7 @@ export async function run(w: World, name: string, times = 1): Promise<number> {
   const job = allJobs(createInboxStreams()).find((job) => job.name === name)
   if (!job) throw new Error(`There is no job ${name}.`)
   let done = 0
-  for (let time = 0; time < times; time++) done += await job.run(w.ctx, new AbortController().signal)
+  for (let time = 0; time < times; time++) done += await runToEnd(job, w.ctx, new AbortController().signal)
   return done
 }
 

@@ -2,8 +2,10 @@
  * A whole small world for a test: one call gives a project with its keys, a clock that only moves when told,
  * and the server in between.
  */
+
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Database } from '../src/infra/postgres/db.ts'
+import { runToEnd } from '../src/infra/queue/jobs.ts'
 import { asSystem, type Ctx, type ProjectCtx } from '../src/infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../src/lib/ids.ts'
 import { LATEST_VERSION } from '../src/lib/versions.ts'
@@ -171,7 +173,7 @@ async function drain({ ctx, engagementBuffer }: Ground, names: string[]): Promis
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let done = 0
     await engagementBuffer.flush()
-    for (const job of jobs) done += await job.run(ctx, signal)
+    for (const job of jobs) done += await runToEnd(job, ctx, signal)
     if (done === 0) return
   }
   throw new Error('The jobs never come to rest.')

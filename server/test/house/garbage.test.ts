@@ -508,7 +508,11 @@ const KNOWN_ONLY_LATER = /E\.164|After merging/
 
 /** What was answered with 204 was a promise: nothing of it may turn out not to be applicable, but for what only time can tell. */
 async function applyAll(w: World): Promise<void> {
-  while ((await applyAcceptedRequests(w.ctx)) > 0);
+  for (let done = 1; done > 0; ) {
+    const started = await applyAcceptedRequests(w.ctx)
+    await started.finished
+    done = started.done
+  }
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
   const { rows: parked } = await client.query('select kind, item, reason from parked_items')

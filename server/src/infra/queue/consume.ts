@@ -6,7 +6,7 @@
 import type { ProjectId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../http/error-reply.ts'
 import { isConflict } from '../postgres/db.ts'
-import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type JobName, type ProjectCtx } from '../runtime/ctx.ts'
 import {
   assignPartitions,
   type BatchPlan,
@@ -21,11 +21,15 @@ import {
 import { claimEntries, deleteEntries, lockProject, type ParkedItem, parkItems, type QueueEntry } from './queue.ts'
 
 /** An item, with what is stored of it when it is parked. */
-type QueuedItem = { source: Omit<ParkedItem, 'reason'> }
+export type QueuedItem = { source: Omit<ParkedItem, 'reason'> }
 
 /** How the items of a queue are read and applied. `K` is what is looked up for a batch before it is divided. */
 export type Consumer<I extends QueuedItem, K> = {
   contextOf(ctx: Ctx, projectId: ProjectId): Promise<ProjectCtx>
+  /** The job that has work after a batch. */
+  wakes: JobName
+  /** Takes the locks that applying a batch waits for, if they are free. False: the project is applied by itself, where it may wait. */
+  tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
   read(entry: QueueEntry): { items: I[]; parked: ParkedItem[] }
   /** `cacheable` is false in a transaction that has written something which may be undone. */
   lookUp(ctx: InTx, items: I[], cacheable: boolean): Promise<K>
@@ -37,14 +41,23 @@ export type Consumer<I extends QueuedItem, K> = {
 
 /** More partitions would keep more of the database busy, but they share the one thread of this process. */
 const PARTITIONS = 3
-const PARTITION_ITEMS = 2000
 /** A smaller batch is not worth dividing. */
 const DIVIDED_FROM_ITEMS = 600
 
-/** Applies one batch of a project. Returns how many entries that were, or 1 when the caller should try again at once. */
-export async function consumeNext<I extends QueuedItem, K>(ctx: Ctx, projectId: ProjectId, consumer: Consumer<I, K>): Promise<number> {
+/**
+ * Applies one batch of a project, of about `itemsMax` items. Returns how many entries that were, or 1 when the caller should try again at
+ * once.
+ */
+export async function consumeNext<I extends QueuedItem, K>(
+  ctx: Ctx,
+  projectId: ProjectId,
+  consumer: Consumer<I, K>,
+  itemsMax: number,
+): Promise<number> {
   try {
-    return await applyBatch(ctx, projectId, consumer)
+    const done = await applyBatch(ctx, projectId, consumer, itemsMax)
+    if (done > 0) ctx.wake(consumer.wakes)
+    return done
   } catch (error) {
     // Another transaction changed the same rows, or the database is unavailable: the batch is still in the queue.
     if (isConflict(error)) return 1
@@ -54,13 +67,57 @@ export async function consumeNext<I extends QueuedItem, K>(ctx: Ctx, projectId: 
   }
 }
 
-async function applyBatch<I extends QueuedItem, K>(ctx: Ctx, projectId: ProjectId, consumer: Consumer<I, K>): Promise<number> {
+/**
+ * Applies a small batch of a project over joint statements. `view` is the context of the projects that share them. Returns how many
+ * entries that were, or that the project has to be applied by itself: its batch is large, or would wait.
+ */
+export async function consumeSmall<I extends QueuedItem, K>(
+  ctx: Ctx,
+  view: Ctx,
+  projectId: ProjectId,
+  consumer: Consumer<I, K>,
+  itemsMax: number,
+): Promise<number | 'alone'> {
+  try {
+    const done = await inTx(view, (tx) => applySmall(tx, projectId, consumer, itemsMax))
+    if (done !== 'alone' && done > 0) ctx.wake(consumer.wakes)
+    return done
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    // By itself it is run again, and an item that cannot be applied is found.
+    return 'alone'
+  }
+}
+
+async function applySmall<I extends QueuedItem, K>(
+  tx: InTx<Ctx>,
+  projectId: ProjectId,
+  consumer: Consumer<I, K>,
+  itemsMax: number,
+): Promise<number | 'alone'> {
+  if (!(await lockProject(tx, projectId))) return 0
+  if (!(await consumer.tryLock(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 'alone'
+  const entries = await claimEntries(tx, projectId, itemsMax)
+  if (entries.length === 0) return 0
+  const { items, parked } = readAll(consumer, entries)
+  if (items.length >= DIVIDED_FROM_ITEMS) return 'alone'
+  const inProject = (await consumer.contextOf(tx, projectId)) as InTx
+  const known = await consumer.lookUp(inProject, items, true)
+  parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED)))
+  await finish(inProject, entries, parked)
+  return entries.length
+}
+
+async function applyBatch<I extends QueuedItem, K>(
+  ctx: Ctx,
+  projectId: ProjectId,
+  consumer: Consumer<I, K>,
+  itemsMax: number,
+): Promise<number> {
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId))) return 0
     const begun = await findBatchPlan(tx, projectId)
-    const entries = begun
-      ? await entriesOf(tx, projectId, begun.positions)
-      : await claimEntries(tx, projectId, PARTITIONS * PARTITION_ITEMS)
+    const entries = begun ? await entriesOf(tx, projectId, begun.positions) : await claimEntries(tx, projectId, itemsMax)
     if (entries.length === 0 && !begun) return 0
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const { items, parked } = readAll(consumer, entries)

@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox'
 import type { ProjectId } from '../../lib/ids.ts'
 import { sql } from '../postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../postgres/joint.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { type QueueEntry, QueueEntryRow } from './queue.ts'
 
@@ -70,9 +71,15 @@ function groups(keys: string[][]): number[] {
 const BatchPlanRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })
 export type BatchPlan = Static<typeof BatchPlanRow>
 
+const findPlans = jointMany(
+  BatchPlanRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, b.id, b.positions, b.partitions from ${callRows(calls)} join queue_batches b on b.project_id = q.project_id`,
+)
+
 /** The plan of a batch that was begun and not finished, because its process died. */
-export const findBatchPlan = (ctx: Ctx, projectId: ProjectId) =>
-  ctx.db.first(BatchPlanRow, sql`select id, positions, partitions from queue_batches where project_id = ${projectId}`)
+export const findBatchPlan = async (ctx: Ctx, projectId: ProjectId): Promise<BatchPlan | undefined> =>
+  (await findPlans(ctx, projectId, null))[0]
 
 /** Stores how a batch is divided. It is committed before the first partition begins, apart from the transaction that closes it. */
 export const openBatchPlan = (ctx: Ctx, projectId: ProjectId, positions: number[], partitions: Uint8Array): Promise<BatchPlan> =>

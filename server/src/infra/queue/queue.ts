@@ -8,6 +8,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { type Db, sql } from '../postgres/db.ts'
+import { callRows, type JointCall, joint, jointMany, jointRun } from '../postgres/joint.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { measureBacklog } from './backlog.ts'
 
@@ -121,41 +122,75 @@ export const QueueEntryRow = Type.Object({
 })
 export type QueueEntry = Static<typeof QueueEntryRow>
 
-const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
+const BacklogRow = Type.Object({ project_id: IdOf<ProjectId>(), items: Type.Integer() })
 
-/** Projects with accepted requests. The statement steps through the index from project to project instead of reading all entries. */
+/** The items of this many entries of a project are counted. */
+const COUNTED_ENTRIES = 100
+
+/**
+ * Projects with accepted requests, and how many items the oldest of these hold. The statement steps through the index from project to
+ * project instead of reading all entries.
+ */
 export const projectsWithEntries = (ctx: Ctx) =>
   ctx.db.many(
-    ProjectRow,
+    BacklogRow,
     sql`with recursive waiting as (
           (select project_id from queue_entries order by project_id limit 1)
           union all
           select (select a.project_id from queue_entries a where a.project_id > w.project_id order by a.project_id limit 1)
           from waiting w where w.project_id is not null
         )
-        select project_id from waiting where project_id is not null`,
+        select project_id, o.items
+        from waiting
+        cross join lateral (select coalesce(sum(items), 0) as items
+                            from (select items from queue_entries a where a.project_id = waiting.project_id order by position limit ${COUNTED_ENTRIES}) a) o
+        where project_id is not null`,
   )
 
+const LockRow = Type.Object({ locked: Flag })
+
 /** Locks a project for one consumer at a time, which keeps the events of its users in order. False when another has the lock. */
-export const lockProject = (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> =>
-  ctx.db.value(Flag, sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', ${projectId})) as locked`)
+const lockProjects = joint<null, boolean>(async (ctx, calls) => {
+  const rows = await ctx.db.many(
+    LockRow,
+    sql`select pg_try_advisory_xact_lock(hashtextextended('accepted requests', q.project_id)) as locked from ${callRows(calls)} order by q.call`,
+  )
+  return rows.map(({ locked }) => locked)
+})
+
+export const lockProject = (ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> => lockProjects(ctx, projectId, null)
 
 const CLAIMED_REQUESTS_MAX = 2000
 
 /** The oldest entries of a project: at least one, and not many more than hold `itemsMax` items. */
-export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number) =>
-  ctx.db.many(
-    QueueEntryRow,
-    sql`select position, kind, user_id, request_id, received_at, body
-        from (select position, kind, user_id, request_id, received_at, body, sum(items) over (order by position) - items as before
-              from (select position, kind, user_id, request_id, received_at, items, body from queue_entries where project_id = ${projectId} order by position limit ${CLAIMED_REQUESTS_MAX}) oldest) sized
-        where before < ${itemsMax}
-        order by position`,
-  )
+const claimFrom = jointMany(
+  QueueEntryRow,
+  (_, calls: JointCall<number>[]) =>
+    sql`select q.call, e.position, e.kind, e.user_id, e.request_id, e.received_at, e.body
+        from ${callRows(calls, sql`items_max int`, (items_max) => ({ items_max }))}
+        cross join lateral (
+          select position, kind, user_id, request_id, received_at, body, sum(items) over (order by position) - items as before
+          from (select position, kind, user_id, request_id, received_at, items, body from queue_entries
+                where project_id = q.project_id order by position limit ${CLAIMED_REQUESTS_MAX}) oldest
+        ) e
+        where e.before < q.items_max
+        order by q.call, e.position`,
+)
+
+export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number): Promise<QueueEntry[]> =>
+  claimFrom(ctx, projectId, itemsMax)
 
 /** Deletes entries in the transaction that writes their effects. */
-export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) =>
-  ctx.db.run(sql`delete from queue_entries where project_id = ${projectId} and position = any(${positions}::bigint[])`)
+const deleteFrom = jointRun<number[]>((ctx, calls) => {
+  const positions = calls.flatMap(({ projectId, input }) => input.map((position) => ({ projectId, position })))
+  return ctx.db.run(
+    sql`delete from queue_entries e
+        using unnest(${positions.map(({ projectId }) => projectId)}::bigint[], ${positions.map(({ position }) => position)}::bigint[]) as d(project_id, position)
+        where e.project_id = d.project_id and e.position = d.position`,
+  )
+})
+
+export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) => deleteFrom(ctx, projectId, positions)
 
 export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
 

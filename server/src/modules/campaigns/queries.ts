@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { sql } from '../../infra/postgres/db.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
@@ -135,17 +136,20 @@ const SendingRow = Type.Object({
  * the transaction ends.
  */
 export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
-  ctx.db.many(
-    SendingRow,
-    sql`select id, name, state, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id, winner_variant,
-               winner is not null and winner_variant is null as waits_for_winner,
-               case when rate is not null
-                    then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
-        from campaigns
-        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null
-        order by id
-        ${hold === 'share' ? sql`for share` : sql``}`,
-  )
+  hold === 'share' ? shareSending(ctx, ctx.projectId, ids) : findSending(ctx, ctx.projectId, ids)
+
+const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
+  sql`select q.call, c.id, c.name, c.state, c.paused_at is not null as is_paused, c.subscription_id, c.provider_id, c.custom_domain_id,
+             c.winner_variant, c.winner is not null and c.winner_variant is null as waits_for_winner,
+             case when c.rate is not null
+                  then jsonb_build_object('limit', c.rate -> 'limit', 'interval_ms', (c.rate ->> 'interval_seconds')::int * 1000) end as rate
+      from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
+      join campaigns c on c.project_id = q.project_id and c.id = any(q.ids) and c.archived_at is null
+      order by c.project_id, c.id
+      ${lock}`
+
+const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql``))
+const shareSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql`for share of c`))
 
 const TriggerRow = Type.Object({
   id: IdOf<CampaignId>(),
@@ -157,14 +161,17 @@ const TriggerRow = Type.Object({
 })
 
 /** The running trigger campaigns of these events. */
-export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) =>
-  ctx.db.many(
-    TriggerRow,
-    sql`select id, event_name, event_rule, channel, subscription_id, expires_after_hours from campaigns
-        where project_id = ${ctx.projectId} and event_name = any(${eventNames}::text[])
-          and type = 'trigger' and state = 'running' and archived_at is null
-        order by id`,
-  )
+export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) => findTriggers(ctx, ctx.projectId, eventNames)
+
+const findTriggers = jointMany(
+  TriggerRow,
+  (_, calls: JointCall<string[]>[]) =>
+    sql`select q.call, c.id, c.event_name, c.event_rule, c.channel, c.subscription_id, c.expires_after_hours
+        from ${callRows(calls, sql`names text[]`, (names) => ({ names }))}
+        join campaigns c on c.project_id = q.project_id and c.event_name = any(q.names)
+          and c.type = 'trigger' and c.state = 'running' and c.archived_at is null
+        order by q.call, c.id`,
+)
 
 const NamedRow = Type.Object({ name: Type.String() })
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
@@ -39,16 +40,31 @@ export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageO
   )
 
 /** A provider of this project; undefined when there is none with this id. */
-export const findProvider = (ctx: ProjectCtx, id: ProviderId) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id}`)
+export const findProvider = async (ctx: ProjectCtx, id: ProviderId) => (await findProviders(ctx, ctx.projectId, id))[0]
+
+const findProviders = jointMany(
+  ProviderRow,
+  (_, calls: JointCall<ProviderId>[]) =>
+    sql`select q.call, p.*
+        from ${callRows(calls, sql`provider_id bigint`, (provider_id) => ({ provider_id }))}
+        cross join lateral (select ${columns} from providers where project_id = q.project_id and id = q.provider_id and archived_at is null) p`,
+)
 
 /** Locks a provider until the end of the transaction. */
 export const lockProvider = (ctx: InTx, id: ProviderId) =>
   ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and id = ${id} for update`)
 
 /** The default provider of a channel. */
-export const findDefault = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.first(ProviderRow, sql`select ${columns} from providers where ${isThere(ctx)} and channel = ${channel} and is_default`)
+export const findDefault = async (ctx: ProjectCtx, channel: Channel) => (await findDefaults(ctx, ctx.projectId, channel))[0]
+
+const findDefaults = jointMany(
+  ProviderRow,
+  (_, calls: JointCall<Channel>[]) =>
+    sql`select q.call, p.*
+        from ${callRows(calls, sql`wanted text`, (wanted) => ({ wanted }))}
+        cross join lateral (select ${columns} from providers
+                            where project_id = q.project_id and channel = q.wanted and is_default and archived_at is null) p`,
+)
 
 /** The other providers of a channel, oldest first. */
 export const findOthers = (ctx: ProjectCtx, channel: Channel, id: ProviderId) =>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { raw, sql } from '../../infra/postgres/db.ts'
+import { jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { Month } from './months.ts'
@@ -36,8 +37,12 @@ export type EventRow = {
 }
 
 /** Loads events through COPY. */
-export const copyEvents = (ctx: InTx, events: EventRow[]) =>
-  ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at) from stdin`, lines(events))
+export const copyEvents = (ctx: InTx, events: EventRow[]) => copyAll(ctx, ctx.projectId, events)
+
+const copyAll = jointRun<EventRow[]>((ctx, calls) => {
+  const rows = calls.flatMap(({ input }) => input)
+  return ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at) from stdin`, lines(rows))
+})
 
 function* lines(events: EventRow[]): Generator<string> {
   for (const { project_id, user_id, name, data, created_at, received_at } of events) {

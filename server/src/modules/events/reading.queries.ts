@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
 import { join, type Sql, sql } from '../../infra/postgres/db.ts'
+import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { Instant } from '../../lib/shapes.ts'
@@ -84,19 +85,28 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
 
 /** Adds to the counts by day and by name, and stores where the latest events of each name are. */
 export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names: NameCount[]) =>
-  ctx.db.run(
+  addAllCounts(ctx, ctx.projectId, { partition, days, names })
+
+const addAllCounts = jointRun<{ partition: number; days: DayCount[]; names: NameCount[] }>((ctx, calls) => {
+  const days = calls.flatMap(({ projectId, input: { partition, days } }) =>
+    days.map((day) => ({ project_id: projectId, partition, ...day })),
+  )
+  const names = calls.flatMap(({ projectId, input: { partition, names } }) =>
+    names.map((name) => ({ project_id: projectId, partition, ...name })),
+  )
+  return ctx.db.run(
     sql`with days as (
           insert into event_days as d (project_id, name, day, partition, events)
-          select ${ctx.projectId}, i.name, i.day, ${partition}::smallint, i.events
-          from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as i(name text, day date, events bigint)
-          order by i.name, i.day
+          select i.project_id, i.name, i.day, i.partition, i.events
+          from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as i(project_id bigint, partition smallint, name text, day date, events bigint)
+          order by i.project_id, i.name, i.day
           on conflict (project_id, name, day, partition) do update set events = d.events + excluded.events
         )
         insert into event_names as n (project_id, name, partition, events, first_at, last_at, recent_users, recent_times)
-        select ${ctx.projectId}, i.name, ${partition}::smallint, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
+        select i.project_id, i.name, i.partition, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
         from jsonb_to_recordset(${JSON.stringify(names)}::jsonb)
-             as i(name text, events bigint, first_at timestamptz, last_at timestamptz, recent_users bigint[], recent_times timestamptz[])
-        order by i.name
+             as i(project_id bigint, partition smallint, name text, events bigint, first_at timestamptz, last_at timestamptz, recent_users bigint[], recent_times timestamptz[])
+        order by i.project_id, i.name
         on conflict (project_id, name, partition) do update
         set events = n.events + excluded.events,
             first_at = least(n.first_at, excluded.first_at),
@@ -104,6 +114,7 @@ export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names:
             recent_users = (excluded.recent_users || n.recent_users)[1:${RECENT_KEPT}::int],
             recent_times = (excluded.recent_times || n.recent_times)[1:${RECENT_KEPT}::int]`,
   )
+})
 
 /** A range of days, both included, as `2026-11-23`. */
 export type Days = { from: string; to: string }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { rowsOf } from '../../../test/child-server.ts'
 import { deliver, type InboxProcess, OWN, startInbox, userId } from '../../../test/inbox.ts'
 import { type World, world } from '../../../test/world.ts'
+import { runToEnd } from '../../infra/queue/jobs.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
 import { deliverToInbox, eraseInbox, inboxJobs, mergeInbox } from './index.ts'
@@ -23,7 +24,7 @@ const unread = async ({ inbox, token }: Stage) => (await inbox.call('GET', `${OW
 const updateReadState = async ({ inbox, token }: Stage, id: number, body: unknown) => inbox.call('PATCH', `${OWN}/${id}`, { token, body })
 const readAll = async ({ inbox, token }: Stage) => (await inbox.call('POST', `${OWN}/read-all`, { token })).body
 const purge = async ({ w }: Stage) => {
-  for (const { run } of inboxJobs) while ((await run(w.ctx, new AbortController().signal)) > 0);
+  for (const job of inboxJobs) while ((await runToEnd(job, w.ctx, new AbortController().signal)) > 0);
 }
 const contentOf = (id: number, user: UserId, title: string) => ({
   id: id as MessageId,

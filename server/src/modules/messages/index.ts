@@ -8,7 +8,7 @@
 
 export { type Counts, messageCountsOf } from './counts/counts.ts'
 export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
-export { messageJobs, SEND_TRANSACTIONAL } from './jobs.ts'
+export { messageJobs } from './jobs.ts'
 export {
   abortMessages,
   type Chunk,
@@ -25,7 +25,7 @@ export { recordEngagement } from './reports/engagement.ts'
 export { inboxVerbs } from './reports/inbox.ts'
 export { callbackPages } from './reports/pages.ts'
 export { messageRoutes } from './routes.ts'
-export { BULK, MESSAGE_STATES, type MessageState, PENDING_STATES, type Reason, SENT_STATES } from './schema.ts'
+export { BULK, MESSAGE_STATES, type MessageState, PENDING_STATES, type Reason, SEND_JOBS, SENT_STATES, TRANSACTIONAL } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
 export { viewPages as messagePages } from './view/pages.ts'

@@ -1,30 +1,45 @@
 import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { joint } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
+import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
 import type { MessageIntent, Priority, Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
+  project_id: IdOf<ProjectId>(),
   id: IdOf<MessageId>(),
   campaign_id: IdOf<CampaignId>(),
   channel: OneOf(CHANNELS),
   bytes: Type.Integer(),
 })
 
+type Enqueued = Static<typeof Enqueued>
+
 /** Inserts one message for each intent, except for causes that have one. Returns those inserted, with the size of their events. */
 export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIntent[]) =>
-  ctx.db.many(
+  insertAll(ctx, ctx.projectId, { priority, intents })
+
+const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueued[]>(async (ctx, calls) => {
+  const intents = calls.flatMap(({ projectId, input: { priority, intents } }) =>
+    intents.map((intent) => ({ project_id: projectId, priority, ...intent })),
+  )
+  const rows = await ctx.db.many(
     Enqueued,
     sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, priority, due_at, expires_at, created_at)
-        select ${ctx.projectId}, i.user_id, i.campaign_id, i.channel, i.cause, i.event, ${priority}, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
+        select i.project_id, i.user_id, i.campaign_id, i.channel, i.cause, i.event, i.priority, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(intents)}::jsonb)
-             as i(user_id bigint, campaign_id bigint, channel text, cause text, event jsonb, expires_at timestamptz)
-        order by i.user_id, i.cause
+             as i(project_id bigint, priority smallint, user_id bigint, campaign_id bigint, channel text, cause text, event jsonb,
+                  expires_at timestamptz)
+        order by i.project_id, i.user_id, i.cause
         on conflict (project_id, user_id, cause) do nothing
-        returning id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
+        returning project_id, id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
   )
+  const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
+  // A project is in one transaction once, so that all of its rows belong to its one call.
+  return calls.map(({ projectId }) => byProject.get(projectId) ?? [])
+})
 
 /** The message of one user of an audience, or the reason why there is none. */
 export type Planned = {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { JobName } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ConsentId, MessageId, ProjectId, ProviderId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { Unreachable } from '../channels/index.ts'
@@ -70,6 +71,9 @@ export type Reason =
 export type Priority = 0 | 1
 export const TRANSACTIONAL: Priority = 0
 export const BULK: Priority = 1
+
+/** The jobs that send, for those who have just enqueued messages. */
+export const SEND_JOBS: Record<Priority, JobName> = { 0: { name: 'messages.send' }, 1: { name: 'messages.send-bulk' } }
 
 const channel = OneOf(CHANNELS)
 

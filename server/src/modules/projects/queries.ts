@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf } from '../../lib/shapes.ts'
@@ -32,6 +33,15 @@ export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
     { select: columns, from: sql`projects`, where: sql`organization_id = ${ctx.organisationId}` },
     ctx.config.LIST_ALL_MAX,
   )
+
+const findAny = jointMany(
+  ProjectRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, p.* from ${callRows(calls)} join (select ${columns} from projects) p on p.id = q.project_id`,
+)
+
+/** Any project, for work outside of requests. */
+export const findAnyProject = async (ctx: Ctx, id: ProjectId): Promise<ProjectRow | undefined> => (await findAny(ctx, id, null))[0]
 
 export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
   ctx.db.first(

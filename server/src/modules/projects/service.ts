@@ -25,7 +25,7 @@ const missingProject = () => new ApiError('resource_missing', 'No project with t
 
 /** The project, when it belongs to the organisation (if one is named). Throws 404. */
 export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: OrganisationId): Promise<ProjectRow> {
-  const project = await queries.findProject(ctx, id, organisationId ?? null)
+  const project = organisationId === undefined ? await queries.findAnyProject(ctx, id) : await queries.findProject(ctx, id, organisationId)
   if (!project) throw missingProject()
   return project
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, OneOf } from '../../lib/shapes.ts'
@@ -130,17 +131,19 @@ export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.many(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
 
 /** The state of each user for the type beside it; types of other projects have no row. */
-export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) =>
-  ctx.db.many(
-    Consent,
-    sql`select p.user_id, p.subscription_id, coalesce(u.state, s.default_state) as state, u.consent_id,
-               s.is_transactional, s.requires_confirmation
-        from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
-             as p(user_id, subscription_id)
-        join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId}
-        left join user_subscriptions u
-          on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId}`,
-  )
+export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) => statesOfPairs(ctx, ctx.projectId, pairs)
+
+const statesOfPairs = jointMany(Consent, (_, calls: JointCall<SubscriptionPair[]>[]) => {
+  const pairs = calls.flatMap(({ projectId, input }, call) => input.map((pair) => ({ call, projectId, ...pair })))
+  return sql`select p.call, p.user_id, p.subscription_id, coalesce(u.state, s.default_state) as state, u.consent_id,
+                    s.is_transactional, s.requires_confirmation
+             from unnest(${pairs.map(({ call }) => call)}::int[], ${pairs.map(({ projectId }) => projectId)}::bigint[],
+                         ${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ subscription_id }) => subscription_id)}::bigint[])
+                  as p(call, project_id, user_id, subscription_id)
+             join subscriptions s on s.project_id = p.project_id and s.id = p.subscription_id
+             left join user_subscriptions u
+               on u.project_id = p.project_id and u.user_id = p.user_id and u.subscription_id = p.subscription_id`
+})
 
 /** Every type with the state of one user. */
 export const typesWithState = (ctx: ProjectCtx, userId: UserId) =>

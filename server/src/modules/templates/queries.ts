@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { Count } from '../../lib/shapes.ts'
@@ -8,13 +9,16 @@ import { TemplateRow } from './schema.ts'
 const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at, updated_at`
 
 /** The templates of these campaigns, oldest first. */
-export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) =>
-  ctx.db.many(
-    TemplateRow,
-    sql`select ${columns} from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = any(${campaignIds}::bigint[])
-        order by id`,
-  )
+export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) => findTemplates(ctx, ctx.projectId, campaignIds)
+
+const findTemplates = jointMany(
+  TemplateRow,
+  (_, calls: JointCall<CampaignId[]>[]) =>
+    sql`select q.call, t.*
+        from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
+        cross join lateral (select ${columns} from campaign_templates where project_id = q.project_id and campaign_id = any(q.ids)) t
+        order by q.call, t.id`,
+)
 
 export const countTemplates = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(

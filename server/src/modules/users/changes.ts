@@ -1,5 +1,6 @@
 /** Records of what is different about users now, for the modules that depend on it. */
 
+import { jointRun } from '../../infra/postgres/joint.ts'
 import { appendAll } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
@@ -52,18 +53,23 @@ const differentKeys = (before: Record<string, unknown>, after: Record<string, un
 /** Appends changes to the ingest queue. They are applied after everything that was accepted before them. */
 export async function appendUserChanges(ctx: InTx, changes: QueuedUserChange[]): Promise<void> {
   if (changes.length === 0) return
-  await appendAll(ctx.db, [
-    {
-      projectId: ctx.projectId,
+  await appendChanges(ctx, ctx.projectId, changes)
+}
+
+const appendChanges = jointRun<QueuedUserChange[]>((ctx, calls) =>
+  appendAll(
+    ctx.db,
+    calls.map(({ projectId, input }) => ({
+      projectId,
       kind: 'changes',
       userId: null,
       requestId: '',
       receivedAt: ctx.clock.now(),
-      items: changes.length,
-      body: Buffer.from(JSON.stringify(changes)),
-    },
-  ])
-}
+      items: input.length,
+      body: Buffer.from(JSON.stringify(input)),
+    })),
+  ),
+)
 
 /** Appends the changes of users that were saved, and their merges, to the ingest queue. */
 export const appendSavedChanges = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>

@@ -45,7 +45,7 @@ const cache = new LRUCache<string, UserId>({ max: CACHED_IDS })
 export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: boolean): Promise<KnownIds> {
   const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map() }
   if (updates.length === 0) return known
-  const scope = `${ctx.projectId} ${(await queries.identityEpoch(ctx))?.epoch ?? 0}`
+  const scope = `${ctx.projectId} ${await queries.identityEpoch(ctx)}`
   const recall = (name: 'external_id' | 'anonymous_id', into: Map<string, UserId>) => {
     const unknown = new Set<string>()
     for (const { profile } of updates) {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -81,20 +82,34 @@ const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymou
 
 /** The users of these ids, without locks: for events that change no user. */
 export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds: string[]) =>
-  ctx.db.many(
-    ResolvedRow,
-    sql`select external_id, null as anonymous_id, id from users
-        where project_id = ${ctx.projectId} and external_id = any(${externalIds}::text[]) and erase_requested_at is null
-        union all
-        select null, anonymous_id, user_id from user_anonymous_ids
-        where project_id = ${ctx.projectId} and anonymous_id = any(${anonymousIds}::text[])`,
-  )
+  resolveAll(ctx, ctx.projectId, { externalIds, anonymousIds })
+
+type Ids = { externalIds: string[]; anonymousIds: string[] }
+
+const resolveAll = jointMany(
+  ResolvedRow,
+  (_, calls: JointCall<Ids>[]) =>
+    sql`select q.call, r.external_id, r.anonymous_id, r.id
+        from ${callRows(calls, sql`external_ids text[], anonymous_ids text[]`, ({ externalIds, anonymousIds }) => ({ external_ids: externalIds, anonymous_ids: anonymousIds }))}
+        cross join lateral (
+          select external_id, null as anonymous_id, id from users
+          where project_id = q.project_id and external_id = any(q.external_ids) and erase_requested_at is null
+          union all
+          select null, anonymous_id, user_id from user_anonymous_ids
+          where project_id = q.project_id and anonymous_id = any(q.anonymous_ids)
+        ) r`,
+)
 
 const Epoch = Type.Object({ epoch: Type.Integer() })
 
+const epochsOf = jointMany(
+  Epoch,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, e.epoch from ${callRows(calls)} join identity_epochs e on e.project_id = q.project_id`,
+)
+
 /** The version of the ids: cached ids are valid while it stays the same. */
-export const identityEpoch = (ctx: ProjectCtx) =>
-  ctx.db.first(Epoch, sql`select epoch from identity_epochs where project_id = ${ctx.projectId}`)
+export const identityEpoch = async (ctx: ProjectCtx): Promise<number> => (await epochsOf(ctx, ctx.projectId, null))[0]?.epoch ?? 0
 
 /** Ids belong to other users now. The last statement of a transaction, because other transactions wait for this row. */
 export const endIdentityEpoch = (ctx: InTx) =>
@@ -201,11 +216,15 @@ export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
 export const findUser = (ctx: ProjectCtx, id: UserId) =>
   ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isLive}`)
 
-export const findUsers = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.many(
-    UserRow,
-    sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
-  )
+export const findUsers = (ctx: ProjectCtx, ids: UserId[]): Promise<UserRow[]> => usersById(ctx, ctx.projectId, ids)
+
+const usersById = jointMany(
+  UserRow,
+  (_, calls: JointCall<UserId[]>[]) =>
+    sql`select q.call, ${columns}
+        from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
+        join users u on u.project_id = q.project_id and u.id = any(q.ids) and ${isLive}`,
+)
 
 /** By external id, or by the anonymous id of a user without an external id (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
@@ -223,13 +242,14 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
 const MergedIntoRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
 /** The user that each of these ids belongs to now: itself, or the one it was merged into. Erased users are not returned. */
-export const findMergedInto = (ctx: Ctx, projectId: ProjectId, ids: UserId[]) =>
-  ctx.db.many(
-    MergedIntoRow,
-    sql`select u.id, s.id as merged_into from users u
-        join users s on s.id = coalesce(u.merged_into, u.id) and s.project_id = ${projectId} and s.erase_requested_at is null
-        where u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and u.erase_requested_at is null`,
-  )
+export const findMergedInto = jointMany(
+  MergedIntoRow,
+  (_, calls: JointCall<UserId[]>[]) =>
+    sql`select q.call, u.id, s.id as merged_into
+        from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
+        join users u on u.project_id = q.project_id and u.id = any(q.ids) and u.erase_requested_at is null
+        join users s on s.project_id = q.project_id and s.id = coalesce(u.merged_into, u.id) and s.erase_requested_at is null`,
+)
 
 /** The ids under which other modules may have stored rows of a user: its own, and those of users merged into it. */
 export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {

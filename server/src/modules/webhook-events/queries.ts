@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
@@ -8,30 +9,44 @@ import { IdOf, Instant } from '../../lib/shapes.ts'
 export type Batch = { ids: string[]; types: string[]; occurredAt: Date[]; data: string[] }
 
 /** Stores the webhook events that at least one endpoint subscribes to now, with these endpoints. */
-export const insertWanted = (ctx: InTx, { ids, types, occurredAt, data }: Batch) =>
-  ctx.db.run(
+export const insertWanted = (ctx: InTx, batch: Batch) => insertAllWanted(ctx, ctx.projectId, batch)
+
+const insertAllWanted = jointRun<Batch>((ctx, calls) => {
+  const projects = calls.flatMap(({ projectId, input }) => input.ids.map(() => projectId))
+  const ids = calls.flatMap(({ input }) => input.ids)
+  const types = calls.flatMap(({ input }) => input.types)
+  const occurredAt = calls.flatMap(({ input }) => input.occurredAt)
+  const data = calls.flatMap(({ input }) => input.data)
+  return ctx.db.run(
     sql`with wanted as (
-          select w.type, array_agg(s.endpoint_id order by s.endpoint_id) as endpoint_ids
+          select s.project_id, w.type, array_agg(s.endpoint_id order by s.endpoint_id) as endpoint_ids
           from webhook_event_subscriptions s
           cross join unnest(s.event_types) as w (type)
-          where s.project_id = ${ctx.projectId}
-          group by w.type
+          where s.project_id = any(${[...new Set(projects)]}::bigint[])
+          group by s.project_id, w.type
         )
         insert into webhook_events (id, project_id, type, occurred_at, data, endpoint_ids, created_at)
-        select h.id, ${ctx.projectId}::bigint, h.type, h.occurred_at, h.data, wanted.endpoint_ids, ${ctx.clock.now()}
-        from unnest(${ids}::text[], ${types}::text[], ${occurredAt}::timestamptz[], ${data}::json[]) as h (id, type, occurred_at, data)
-        join wanted using (type)
+        select h.id, h.project_id, h.type, h.occurred_at, h.data, wanted.endpoint_ids, ${ctx.clock.now()}
+        from unnest(${ids}::text[], ${projects}::bigint[], ${types}::text[], ${occurredAt}::timestamptz[], ${data}::json[])
+             as h (id, project_id, type, occurred_at, data)
+        join wanted on wanted.project_id = h.project_id and wanted.type = h.type
         order by h.id`,
   )
+})
 
 const TypeRow = Type.Object({ type: Type.String() })
 
 /** The event types that endpoints subscribe to now. */
-export const subscribedTypes = (ctx: InTx) =>
-  ctx.db.many(
-    TypeRow,
-    sql`select distinct w.type from webhook_event_subscriptions s cross join unnest(s.event_types) as w (type) where s.project_id = ${ctx.projectId}`,
-  )
+export const subscribedTypes = async (ctx: InTx): Promise<string[]> => (await findTypes(ctx, ctx.projectId, null)).map(({ type }) => type)
+
+const findTypes = jointMany(
+  TypeRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select distinct q.call, w.type
+        from ${callRows(calls)}
+        join webhook_event_subscriptions s on s.project_id = q.project_id
+        cross join unnest(s.event_types) as w (type)`,
+)
 
 /** Stores an example for one endpoint, already dispatched. */
 export const insertTest = (ctx: InTx, id: string, type: string, data: string, endpointId: EndpointId) =>

@@ -27,7 +27,7 @@ function newIds(ctx: InTx, count: number): string[] {
  * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called.
  */
 export async function emit(ctx: InTx, create: () => WebhookEvent[]): Promise<void> {
-  const wanted = new Set((await queries.subscribedTypes(ctx)).map(({ type }) => type))
+  const wanted = new Set(await queries.subscribedTypes(ctx))
   if (wanted.size === 0) return
   const events = create().filter(({ type }) => wanted.has(type))
   if (events.length === 0) return

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
 import { UNDIVIDED } from '../../../infra/queue/partitions.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
@@ -119,7 +120,7 @@ const Id = Type.Object({ id: Type.Integer() })
 /** A project whose lists are built a person at a time, when told. */
 async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
   const key = keys.secret
-  const users = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply')
+  const job = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply') as Job
   const build = createListBuilder({
     scanFromUsers: inARow ? 0 : Number.POSITIVE_INFINITY,
     chunkUsers: 1,
@@ -138,7 +139,7 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
         names.map((name) => ({ ...ids, name })),
       )
     },
-    apply: async () => users?.run(w.ctx, new AbortController().signal),
+    apply: () => runToEnd(job, w.ctx, new AbortController().signal),
     list: async (rule: object): Promise<number> => (await post('/api/client/lists', { name: 'List', type: 'dynamic', rule })).id,
     async versions(list: number): Promise<string[]> {
       const rows = await w.db.many(

@@ -10,6 +10,7 @@ import { expect, test } from 'vitest'
 import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
 import { allJobs } from '../../../workers.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { compileRule } from '../../rules/compile.ts'
@@ -274,8 +275,8 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, actions, own, size
 }
 
 async function apply(w: World): Promise<void> {
-  const users = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply')
-  await users?.run(w.ctx, new AbortController().signal)
+  const job = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply') as Job
+  await runToEnd(job, w.ctx, new AbortController().signal)
 }
 
 const Member = Type.Object({ id: Type.Integer() })

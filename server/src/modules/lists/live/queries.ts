@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, joint, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
@@ -9,8 +10,24 @@ import type { Rule } from '../../rules/index.ts'
  * Locks the memberships of a project until the end of the transaction. Partitions of a batch share the lock; a build, which must know that
  * no other change is under way, takes it alone.
  */
-export const lockListsShared = (ctx: InTx) =>
-  ctx.db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended('lists of a project', ${ctx.projectId}))`)
+export const lockListsShared = (ctx: InTx): Promise<void> => lockAllShared(ctx, ctx.projectId, null)
+
+const lockAllShared = jointRun<null>((ctx, calls) =>
+  ctx.db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended('lists of a project', q.project_id)) from ${callRows(calls)}`),
+)
+
+const LockRow = Type.Object({ locked: Type.Boolean() })
+
+/** Shares the lock if no one has it alone now. */
+export const tryLockListsShared = joint<null, boolean>(async (ctx, calls) => {
+  const rows = await ctx.db.many(
+    LockRow,
+    sql`select pg_try_advisory_xact_lock_shared(hashtextextended('lists of a project', q.project_id)) as locked from ${callRows(calls)} order by q.call`,
+  )
+  return rows.map(({ locked }) => locked)
+})
+
+/** The lock on the memberships of a project, for no one else. */
 export const lockLists = (ctx: InTx) =>
   ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('lists of a project', ${ctx.projectId}))`)
 
@@ -34,12 +51,17 @@ export type VersionRow = {
 }
 
 /** Every version that is live or being built, also those of static lists. */
-export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> =>
-  ctx.db.many(
-    VersionRow,
-    sql`select id, list_id, rule is not null as is_dynamic, status = 'live' as is_live, scan is not null as is_scanned, built_to, live_at
-        from list_versions where project_id = ${ctx.projectId} and status <> 'retired' order by id`,
-  )
+export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> => findVersions(ctx, ctx.projectId, null)
+
+const findVersions = jointMany(
+  VersionRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, v.id, v.list_id, v.rule is not null as is_dynamic, v.status = 'live' as is_live, v.scan is not null as is_scanned,
+               v.built_to, v.live_at
+        from ${callRows(calls)}
+        join list_versions v on v.project_id = q.project_id and v.status <> 'retired'
+        order by q.call, v.id`,
+)
 
 const RuleRow = Type.Object({ id: IdOf<ListVersionId>(), rule: Type.Unsafe<Rule>({}), tracker_ids: Type.Array(IdOf<TrackerId>()) })
 

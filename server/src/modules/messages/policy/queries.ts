@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -8,8 +9,13 @@ import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
 
 const PolicyRow = Type.Object({ caps: Type.Array(Cap), quiet_hours: Nullable(QuietHours) })
 
-export const findPolicy = (ctx: ProjectCtx) =>
-  ctx.db.first(PolicyRow, sql`select caps, quiet_hours from sending_policies where project_id = ${ctx.projectId}`)
+export const findPolicy = async (ctx: ProjectCtx) => (await findPolicies(ctx, ctx.projectId, null))[0]
+
+const findPolicies = jointMany(
+  PolicyRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, p.caps, p.quiet_hours from ${callRows(calls)} join sending_policies p on p.project_id = q.project_id`,
+)
 
 export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy) =>
   ctx.db.run(

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
@@ -81,16 +82,34 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
 /** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */
 export type SendAttempts = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
 
-export const insertSendAttempts = (ctx: InTx, { lease_token, message_ids, provider, provider_id }: SendAttempts): Promise<number> =>
-  ctx.db.value(
-    Count,
-    sql`insert into send_attempts (project_id, lease_token, message_ids, provider, provider_id, created_at)
-        values (${ctx.projectId}, ${lease_token}, ${message_ids}::bigint[], ${provider}, ${provider_id}, ${ctx.clock.now()})
-        returning id`,
-  )
+export const insertSendAttempts = async (ctx: InTx, attempts: SendAttempts): Promise<number> =>
+  (await insertAttempts(ctx, ctx.projectId, attempts))[0]?.id as number
 
-export const deleteSendAttempts = (ctx: InTx, ids: number[]) =>
-  ctx.db.run(sql`delete from send_attempts where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+const AttemptsRow = Type.Object({ id: Type.Integer() })
+
+const insertAttempts = jointMany(
+  AttemptsRow,
+  (ctx, calls: JointCall<SendAttempts>[]) =>
+    sql`with q as materialized (
+          select q.*, nextval(pg_get_serial_sequence('send_attempts', 'id')) as id
+          from ${callRows(calls, sql`lease_token uuid, message_ids bigint[], provider text, provider_id bigint`, (attempts) => attempts)}
+        ), inserted as (
+          insert into send_attempts (id, project_id, lease_token, message_ids, provider, provider_id, created_at) overriding system value
+          select id, project_id, lease_token, message_ids, provider, provider_id, ${ctx.clock.now()} from q
+        )
+        select call, id from q`,
+)
+
+export const deleteSendAttempts = (ctx: InTx, ids: number[]) => deleteAttempts(ctx, ctx.projectId, ids)
+
+const deleteAttempts = jointRun<number[]>((ctx, calls) => {
+  const attempts = calls.flatMap(({ projectId, input }) => input.map((id) => ({ projectId, id })))
+  return ctx.db.run(
+    sql`delete from send_attempts a
+        using unnest(${attempts.map(({ projectId }) => projectId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[]) as d(project_id, id)
+        where a.project_id = d.project_id and a.id = d.id`,
+  )
+})
 
 /** The channels whose messages can be read in a browser. */
 const VIEWABLE = CHANNELS.filter((channel) => channels[channel].isViewable)
@@ -101,10 +120,11 @@ const SavedResult = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>()
  * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of an email is
  * kept, because the view in the browser renders it again.
  */
-export const saveResults = (ctx: InTx, messages: MessageResult[]) =>
-  ctx.db.many(
-    SavedResult,
-    sql`update messages m
+export const saveResults = (ctx: InTx, messages: MessageResult[]) => saveAllResults(ctx, ctx.projectId, messages)
+
+const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<MessageResult[]>[]) => {
+  const results = calls.flatMap(({ projectId, input }, call) => input.map((result) => ({ call, project_id: projectId, ...result })))
+  return sql`update messages m
         set state = s.state, reason = s.reason, detail = case when not m.is_erased then s.detail end,
             due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
             attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,
@@ -114,12 +134,12 @@ export const saveResults = (ctx: InTx, messages: MessageResult[]) =>
             event = case when s.state = 'deferred' or m.channel = any(${VIEWABLE}::text[]) and s.state in ('sent', 'delivered', 'unknown') and not m.is_erased
                          then m.event end,
             settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
-        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
-             as s(id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
+        from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
+             as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
                   provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
-        where m.project_id = ${ctx.projectId} and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
-        returning m.id, m.user_id, m.is_erased`,
-  )
+        where m.project_id = s.project_id and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
+        returning s.call, m.id, m.user_id, m.is_erased`
+})
 
 /**
  * Releases messages whose sender died. Those in a send attempt record may have been sent, so their state is unknown; all others are queued

@@ -3,6 +3,8 @@
  * attempt record, sends, saves the results. After a crash the leases end and other senders continue. Only the holder of a lease can save
  * results, and only messages in a send attempt record may have been sent without a result.
  */
+import { jointViews } from '../../../infra/postgres/joint.ts'
+import type { Started } from '../../../infra/queue/jobs.ts'
 import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
@@ -22,7 +24,7 @@ import {
   resultOfStop,
   type SendResult,
 } from '../eligibility.ts'
-import type { ClaimedMessage, Priority } from '../schema.ts'
+import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { type Lease, leaseMs, withLease } from './lease.ts'
@@ -34,12 +36,15 @@ import { createTemplateCache, render, type SendingProject, type TemplateCache } 
 const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000 }
 const SLICE_MESSAGES = 100
 const SLICES_AT_ONCE = 3
-const QUEUES_AT_ONCE = 4
 const QUEUES_MAX = 200
+/** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
+const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000 }
+/** Queues with up to this many messages share statements. */
+const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps between batches. */
-export type Sender = SenderParts & { priority: Priority; rateHints: RateHints; prepare: TemplateCache }
+export type Sender = SenderParts & { priority: Priority; rateHints: RateHints; prepare: TemplateCache; inFlight: Map<string, number> }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = { findSendingCampaigns: FindSendingCampaigns; inboxStreams: Pick<InboxStreams, 'wake'> }
@@ -49,19 +54,38 @@ export const createSender = (parts: SenderParts, priority: Priority): Sender => 
   priority,
   rateHints: createRateHints(),
   prepare: createTemplateCache(),
+  inFlight: new Map(),
 })
 
-/** Sends one batch of due messages, with an equal share for each queue. Returns how many it claimed. */
-export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<number> {
-  const queues = await queries.queuesDue(ctx, sender.priority, QUEUES_MAX)
-  const shares = sender.rateHints.sharesOf(ctx, queues, BATCH_MESSAGES[sender.priority])
-  if (shares.length === 0) return 0
+const viewOf = jointViews()
+
+/**
+ * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has one batch in flight at a
+ * time. The job runs again when one of them is finished.
+ */
+export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
+  const { priority, inFlight, rateHints } = sender
+  const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
+  const due = room > 0 ? await queries.queuesDue(ctx, priority, QUEUES_MAX + inFlight.size) : []
+  const idle = due.filter((queue) => !inFlight.has(nameOf(queue))).slice(0, QUEUES_MAX)
+  const shares = rateHints.sharesOf(ctx, idle, Math.min(room, BATCH_MESSAGES[priority]))
+  if (shares.length === 0) return { done: 0, finished: Promise.resolve() }
   const claimedAt = ctx.clock.now()
-  const claimed = await claim(ctx, sender.priority, shares)
-  const byQueue = Map.groupBy(claimed, ({ project_id, channel }) => `${project_id}:${channel}`)
-  await mapWithConcurrency([...byQueue.values()], QUEUES_AT_ONCE, (messages) => sendQueue(ctx, sender, messages, claimedAt))
-  return claimed.length
+  const claimed = await claim(ctx, priority, shares)
+  const view = { ...ctx, db: viewOf(ctx.db) }
+  const sending = [...Map.groupBy(claimed, nameOf)].map(async ([name, messages]) => {
+    inFlight.set(name, messages.length)
+    try {
+      await sendQueue(messages.length > SMALL_QUEUE ? ctx : view, sender, messages, claimedAt)
+    } finally {
+      inFlight.delete(name)
+      ctx.wake(SEND_JOBS[priority])
+    }
+  })
+  return { done: claimed.length, finished: Promise.all(sending).then(() => undefined) }
 }
+
+const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
 
 /** Claims due messages of these queues. */
 export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, type Addressed } from '../../../lib/channels.ts'
 import { OneOf } from '../../../lib/shapes.ts'
@@ -9,8 +10,13 @@ import { SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './s
 const KeyRow = Type.Object({ sealed_key: Type.String() })
 
 /** The key that addresses of the project are hashed with; undefined before the first suppression. */
-export const findKey = (ctx: ProjectCtx) =>
-  ctx.db.first(KeyRow, sql`select sealed_key from suppression_keys where project_id = ${ctx.projectId}`)
+export const findKey = async (ctx: ProjectCtx) => (await findKeys(ctx, ctx.projectId, null))[0]
+
+const findKeys = jointMany(
+  KeyRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, k.sealed_key from ${callRows(calls)} join suppression_keys k on k.project_id = q.project_id`,
+)
 
 /** Stores a key, unless there is one. */
 export const insertKey = (ctx: ProjectCtx, sealed: string) =>
@@ -56,8 +62,19 @@ const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
 const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS) })
 
 /** The reasons why hashes are suppressed. */
-export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) =>
-  ctx.db.many(Reason, sql`select s.address_hash, s.reason from ${found(ctx, wanted)}`)
+export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) => findReasons(ctx, ctx.projectId, wanted)
+
+const findReasons = jointMany(Reason, (_, calls: JointCall<Hashed[]>[]) => {
+  const wanted = calls.flatMap(({ projectId, input }, call) => input.map((hashed) => ({ call, project_id: projectId, ...hashed })))
+  return sql`select w.call, s.address_hash, s.reason
+             from (select distinct call, project_id, channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
+                   as w(call int, project_id bigint, channel text, address_hash text)) w
+             cross join lateral (
+               select f.address_hash, f.reason from suppressions f
+               where f.project_id = w.project_id and f.channel = w.channel and f.address_hash = w.address_hash
+               offset 0
+             ) s`
+})
 
 /** Suppressions by channel and hash. */
 export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>

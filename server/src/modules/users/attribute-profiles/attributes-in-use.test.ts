@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { runToEnd } from '../../../infra/queue/jobs.ts'
 import { userJobs } from '../jobs.ts'
 
 const SCHEMA = '/api/client/schema/attributes'
@@ -27,7 +28,7 @@ const crowd = (w: World, users: number) =>
 async function profileAttributes(w: World): Promise<number> {
   const { signal } = new AbortController()
   let runs = 0
-  for (const job of userJobs) while ((await job.run(w.ctx, signal)) > 0) runs++
+  for (const job of userJobs) while ((await runToEnd(job, w.ctx, signal)) > 0) runs++
   return runs
 }
 

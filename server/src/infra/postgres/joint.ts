@@ -1,0 +1,172 @@
+/**
+ * Work for many projects over few statements. Each project's work is written as if it ran alone; where several run at the same time over a
+ * `jointDatabase`, a `joint` function gets the calls of all of them and answers them with one statement, and their transactions become
+ * one.
+ */
+import { type Static, type TObject, Type } from 'typebox'
+import type { ProjectId } from '../../lib/ids.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import { type Db, type Sql, sql, type TxDb } from './db.ts'
+
+/** A call of a joint function: its project and its input. */
+export type JointCall<I> = { projectId: ProjectId; input: I }
+
+/** Answers calls of several projects, in their order, with one statement. */
+type Answer<I, O> = (ctx: Ctx, calls: JointCall<I>[]) => Promise<O[]>
+
+type Waiting = { call: JointCall<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
+
+/** The calls that wait for the next statement of each function. */
+class Calls {
+  readonly #waiting = new Map<Answer<never, unknown>, { ctx: Ctx; calls: Waiting[] }>()
+
+  add<I, O>(answer: Answer<I, O>, ctx: Ctx, call: JointCall<I>): Promise<O> {
+    return new Promise<O>((resolve, reject) => {
+      const waiting = this.#waiting.get(answer as never)
+      const one = { call, resolve, reject } as Waiting
+      if (waiting) waiting.calls.push(one)
+      else {
+        this.#waiting.set(answer as never, { ctx, calls: [one] })
+        // Everything that is ready to run comes first: whatever works side by side arrives at the same function.
+        setImmediate(() => void this.#flush(answer as never))
+      }
+    })
+  }
+
+  async #flush(answer: Answer<unknown, unknown>): Promise<void> {
+    const waiting = this.#waiting.get(answer as never)
+    this.#waiting.delete(answer as never)
+    if (!waiting) return
+    try {
+      const values = await answer(
+        waiting.ctx,
+        waiting.calls.map(({ call }) => call),
+      )
+      for (const [at, { resolve }] of waiting.calls.entries()) resolve(values[at])
+    } catch (error) {
+      for (const { reject } of waiting.calls) reject(error)
+    }
+  }
+}
+
+const callsOf = new WeakMap<Db, Calls>()
+
+/** A function whose calls over a joint database share a statement. Over any other database each call has one of its own. */
+export function joint<I, O>(answer: Answer<I, O>): (ctx: Ctx, projectId: ProjectId, input: I) => Promise<O> {
+  return async (ctx, projectId, input) => {
+    const call = { projectId, input }
+    const calls = callsOf.get(ctx.db)
+    if (calls) return calls.add(answer, ctx, call)
+    const [value] = await answer(ctx, [call])
+    return value as O
+  }
+}
+
+/** Joint views of databases, one of each: whatever uses the same one can share statements. */
+export function jointViews(): (db: Db) => Db {
+  const views = new WeakMap<Db, Db>()
+  return (db) => {
+    const view = views.get(db) ?? jointDatabase(db)
+    views.set(db, view)
+    return view
+  }
+}
+
+/** A joint transaction gives up waiting for a lock after this time. What waits for it then runs alone. */
+const LOCK_TIMEOUT = '250ms'
+const TRANSACTIONS_AT_ONCE = 2
+
+type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
+
+/**
+ * A view of a database for the work of several projects at the same time. Calls of `joint` functions share statements. Transactions that
+ * begin at the same time become one: when anything in it fails it is undone as a whole, and each is run again alone, so that the work of
+ * a project fails by its own fault only.
+ */
+export function jointDatabase(db: Db): Db {
+  const view: Db = { ...db, transaction }
+  let waiting: Work[] = []
+  let running = 0
+  callsOf.set(view, new Calls())
+  return view
+
+  function transaction<T>(run: (db: TxDb) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      waiting.push({ run, resolve, reject } as Work)
+      if (waiting.length === 1) setImmediate(() => void next())
+    })
+  }
+
+  async function next(): Promise<void> {
+    if (running >= TRANSACTIONS_AT_ONCE || waiting.length === 0) return
+    const works = waiting
+    waiting = []
+    running++
+    await runTogether(db, works)
+    running--
+    void next()
+  }
+}
+
+async function runTogether(db: Db, works: Work[]): Promise<void> {
+  const [only] = works
+  if (works.length === 1 && only) return runAlone(db, only)
+  try {
+    const values = await db.transaction(async (tx) => {
+      await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
+      const calls = new Calls()
+      const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
+      return outcomes.map((outcome) => {
+        // Not the reason itself: of a conflict the transaction would be run again with all the others.
+        if (outcome.status === 'rejected') throw new Error('A part of a joint transaction failed.', { cause: outcome.reason })
+        return outcome.value
+      })
+    })
+    for (const [at, { resolve }] of works.entries()) resolve(values[at])
+  } catch {
+    await Promise.all(works.map((work) => runAlone(db, work)))
+  }
+}
+
+const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> => db.transaction(run).then(resolve, reject)
+
+/** The part of one project in a joint transaction. Savepoints of several would nest in each other, so what needs one runs alone. */
+function jointTransaction(tx: TxDb, calls: Calls): TxDb {
+  const savepoint = () => Promise.reject(new Error('A joint transaction has no savepoints.'))
+  const view: TxDb = { ...tx, savepoint, transaction: (work) => work(view) }
+  callsOf.set(view, calls)
+  return view
+}
+
+/**
+ * A joint function that returns rows. Its statement selects `q.call`, the index of the call that a row belongs to, beside the columns of
+ * the row.
+ */
+export function jointMany<I, S extends TObject>(
+  row: S,
+  statement: (ctx: Ctx, calls: JointCall<I>[]) => Sql,
+): (ctx: Ctx, projectId: ProjectId, input: I) => Promise<Static<S>[]> {
+  const shape = Type.Object({ call: Type.Integer(), ...row.properties })
+  return joint<I, Static<S>[]>(async (ctx, calls) => {
+    const byCall: Static<S>[][] = calls.map(() => [])
+    for (const { call, ...found } of (await ctx.db.many(shape, statement(ctx, calls))) as ({ call: number } & Static<S>)[]) {
+      byCall[call]?.push(found as Static<S>)
+    }
+    return byCall
+  })
+}
+
+/** A joint function that only writes. */
+export const jointRun = <I>(
+  run: (ctx: Ctx, calls: JointCall<I>[]) => Promise<unknown>,
+): ((ctx: Ctx, projectId: ProjectId, input: I) => Promise<void>) =>
+  joint<I, void>(async (ctx, calls) => {
+    await run(ctx, calls)
+    return calls.map(() => undefined)
+  })
+
+/** Calls as rows `q(call, project_id, …)`: the index of each, its project, and the columns that `row` makes of its input. */
+export function callRows<I>(calls: JointCall<I>[], columns?: Sql, row?: (input: I) => Record<string, unknown>): Sql {
+  const rows = calls.map(({ projectId, input }, call) => ({ call, project_id: projectId, ...row?.(input) }))
+  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as q(call int, project_id bigint${columns ? sql`, ${columns}` : sql``})`
+}

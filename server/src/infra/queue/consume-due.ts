@@ -1,0 +1,77 @@
+/**
+ * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements; a project with a
+ * large backlog is applied by itself, beside them, and projects with large backlogs are applied one after the other. So nobody waits for another project's
+ * backlog, and an event of a small project costs a part of a statement.
+ */
+import { mapWithConcurrency } from '../../lib/concurrency.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import type { Db } from '../postgres/db.ts'
+import { jointViews } from '../postgres/joint.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import { type Consumer, consumeNext, consumeSmall, type QueuedItem } from './consume.ts'
+import type { Started } from './jobs.ts'
+import { projectsWithEntries } from './queue.ts'
+
+/** A backlog of fewer items is small. */
+const SMALL_ITEMS = 200
+/** So many projects share statements. */
+const TOGETHER = 64
+/** So many large backlogs are applied at a time. */
+const ALONE_AT_ONCE = 2
+const BATCH_ITEMS = 6000
+/** A batch holds up the event loop in proportion to its size, so it is smaller while other projects have events. */
+const BATCH_ITEMS_BESIDE_OTHERS = 1200
+const OTHERS_FOR_MS = 2000
+
+/** What this process is applying by itself, and the order in which projects were started. */
+type State = { inFlight: Map<ProjectId, Promise<void>>; lastStart: Map<ProjectId, number>; starts: number; othersUntilMs: number }
+
+const viewOf = jointViews()
+const states = new WeakMap<Db, State>()
+
+function stateOf({ db }: Ctx): State {
+  const known = states.get(db)
+  if (known) return known
+  const state: State = { inFlight: new Map(), lastStart: new Map(), starts: 0, othersUntilMs: 0 }
+  states.set(db, state)
+  return state
+}
+
+/** Applies one batch of each project with accepted requests. Those with a large backlog may take longer than the call. */
+export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Consumer<I, K>): Promise<Started> {
+  const state = stateOf(ctx)
+  const due = (await projectsWithEntries(ctx)).filter(({ project_id }) => !state.inFlight.has(project_id))
+  const small = due.filter(({ items }) => items < SMALL_ITEMS).map(({ project_id }) => project_id)
+  const large = due.filter(({ items }) => items >= SMALL_ITEMS).map(({ project_id }) => project_id)
+  const nowMs = ctx.clock.now().getTime()
+  if (small.length > 0) state.othersUntilMs = nowMs + OTHERS_FOR_MS
+  const started = startAlone(ctx, state, large, consumer)
+  const view = { ...ctx, db: viewOf(ctx.db) }
+  const outcomes = await mapWithConcurrency(small, TOGETHER, (id) => consumeSmall(ctx, view, id, consumer, SMALL_ITEMS))
+  const left = small.filter((_, at) => outcomes[at] === 'alone')
+  started.push(...startAlone(ctx, state, left, consumer))
+  const done = outcomes.reduce<number>((sum, outcome) => sum + (outcome === 'alone' ? 0 : outcome), 0)
+  return { done: done + started.length, finished: Promise.all(started).then(() => undefined) }
+}
+
+/** Starts as many of these projects as there is room for; those that were started longest ago first. */
+function startAlone<I extends QueuedItem, K>(ctx: Ctx, state: State, projects: ProjectId[], consumer: Consumer<I, K>): Promise<void>[] {
+  const startOf = (id: ProjectId) => state.lastStart.get(id) ?? 0
+  const next = [...projects].sort((a, b) => startOf(a) - startOf(b)).slice(0, Math.max(0, ALONE_AT_ONCE - state.inFlight.size))
+  return next.map((id) => {
+    state.lastStart.delete(id)
+    state.lastStart.set(id, ++state.starts)
+    const [oldest] = state.lastStart.keys()
+    if (state.lastStart.size > STARTS_KEPT && oldest !== undefined) state.lastStart.delete(oldest)
+    const items = ctx.clock.now().getTime() < state.othersUntilMs ? BATCH_ITEMS_BESIDE_OTHERS : BATCH_ITEMS
+    const work = consumeNext(ctx, id, consumer, items)
+      .then(() => undefined)
+      .finally(() => state.inFlight.delete(id))
+    // Reported by `finished`; a failure before that must not end the process.
+    work.catch(() => undefined)
+    state.inFlight.set(id, work)
+    return work
+  })
+}
+
+const STARTS_KEPT = 1000
