@@ -15,6 +15,7 @@ import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
 import { callbackPages, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
+import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes } from './modules/subscriptions/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
@@ -34,6 +35,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...subscriptionRoutes({ updateSubscription }),
   ...listRoutes({ archiveList, findCampaigns }),
   ...importRoutes,
+  ...ruleRoutes,
   ...campaignRoutes,
   ...journeyRoutes,
   ...messageRoutes,

@@ -223,6 +223,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/lists/{listId}/imports', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/imports/{importId}', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/imports/{importId}/errors', EVERY_ROLE],
+  ['GET', '/api/client/rules/meta', EVERY_ROLE],
   ['GET', '/api/client/campaigns', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates', EVERY_ROLE],

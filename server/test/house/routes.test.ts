@@ -85,6 +85,7 @@ lists GET /api/client/lists/{listId}/imports
 lists GET /api/client/lists/{listId}/imports/{importId}
 lists POST /api/client/lists/{listId}/imports/{importId}/cancel
 lists GET /api/client/lists/{listId}/imports/{importId}/errors
+D-RULE-1 GET /api/client/rules/meta
 events GET /api/client/users/{userId}/events
 events GET /api/client/events/stats
 events GET /api/client/schema/events

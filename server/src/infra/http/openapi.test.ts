@@ -263,6 +263,16 @@ describe('schemas', () => {
       Type.String({ numericRange: [1, 20], description: 'Lines, 1 to 20.' }),
       { type: 'string', description: 'Lines, 1 to 20.' },
     ],
+    [
+      'one of several members',
+      Exact({ a: Type.Optional(IdOf()) }, { exactlyOne: ['a'] }),
+      {
+        type: 'object',
+        additionalProperties: false,
+        properties: { a: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
+        oneOf: [{ required: ['a'] }],
+      },
+    ],
     ['a batch', Type.Array(Line(9), { itemwise: true }), { type: 'array', items: { type: 'string', maxLength: 9, minLength: 1 } }],
   ])('%s is published without our keywords', (_, schema, published) => expect(publicSchema(schema)).toEqual(published))
 

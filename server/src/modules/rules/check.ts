@@ -5,9 +5,9 @@ import type { ConditionKind } from './conditions/condition.ts'
 import { conditionsOf, GROUPS, type Group, KIND_NAMES, kindOf, pathIn } from './nodes.ts'
 import type { Rule } from './rule.ts'
 
-const DEPTH_MAX = 8
-const CHILDREN_MAX = 50
-const CONDITIONS_MAX = 100
+export const DEPTH_MAX = 8
+export const CHILDREN_MAX = 50
+export const CONDITIONS_MAX = 100
 
 /** The faults of a rule at `param`, each with its full path, such as `rule.all[1].where[0].greater_than`. */
 export function checkRule(value: unknown, param: string): Fault[] {

@@ -1,6 +1,7 @@
 /**
  * Rules: conditions on users and events, combined with `all`, `any`, `none` and `not`. Pure: this module checks, compiles, describes and
- * explains rules, evaluates them in memory and writes them as SQL. Owns no table. Lists, trigger campaigns and journeys use it.
+ * explains rules, evaluates them in memory and writes them as SQL. One endpoint describes their parts. Owns no table. Lists, trigger
+ * campaigns and journeys use it.
  */
 export { checkRule } from './check.ts'
 export { type CompiledRule, compileRule, matchesTracker, referencesOf, type Tracker, type UserFacts } from './compile.ts'
@@ -9,5 +10,6 @@ export { describeRule } from './describe.ts'
 export { compileEventRule, EventRule, eventRuleFaults } from './event-rule.ts'
 export { Explanation, explainRule } from './explain.ts'
 export { campaignIdsIn } from './referenced-campaigns.ts'
+export { ruleRoutes } from './routes.ts'
 export { LIST_ENTERED, LIST_LEFT, MEMBERSHIP_EVENTS, type Rule, RuleSchema } from './rule.ts'
 export { matchesEventSql, type RuleSql, ruleSql } from './sql.ts'

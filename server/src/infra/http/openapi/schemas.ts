@@ -4,7 +4,17 @@ import type { Route } from '../route.ts'
 import { resourceNameOf } from './names.ts'
 import type { JsonSchema } from './types.ts'
 
-const OWN_KEYWORDS = new Set(['trim', 'notBlank', 'numericRange', 'freeForm', 'itemwise', 'problem', 'optionalBody', 'instant'])
+const OWN_KEYWORDS = new Set([
+  'trim',
+  'notBlank',
+  'numericRange',
+  'freeForm',
+  'itemwise',
+  'problem',
+  'optionalBody',
+  'instant',
+  'exactlyOne',
+])
 /** In JSON Schema this format is a time of day; ours is a date with or without a time. */
 const OWN_FORMAT = 'time'
 
@@ -23,6 +33,8 @@ export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
   if (source.freeForm !== undefined) {
     Object.assign(result, { maxProperties: FREE_FORM_KEYS_MAX, propertyNames: { minLength: 1, maxLength: FREE_FORM_KEY_LENGTH_MAX } })
   }
+  // Not a keyword of the validator, which would report a fault for each member that is missing. The module checks it.
+  if (Array.isArray(source.exactlyOne)) result.oneOf = source.exactlyOne.map((name) => ({ required: [name] }))
   const description = sentencesOf(source)
   return description === '' ? result : { ...result, description }
 }

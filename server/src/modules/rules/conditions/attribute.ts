@@ -1,16 +1,26 @@
 import { Type } from 'typebox'
-import { Exact } from '../../../lib/shapes.ts'
 import { instantOf, instantSql } from '../operators/operator.ts'
 import { nextChangeOf, nextChangeSql } from '../operators/span.ts'
 import type { AttributeCondition } from '../rule.ts'
-import { comparisonFaults, comparisonMembers, compileComparison, compileDates } from './comparison.ts'
+import { Comparing, comparisonFaults, compileComparison, compileDates } from './comparison.ts'
 import { type CompiledCondition, condition } from './condition.ts'
 import { FIELD_NAMES, type Field, fieldOf, type InstantField, type ValueField } from './fields.ts'
 import { PATH_LENGTH_MAX } from './path.ts'
 
 export const attribute = condition<AttributeCondition>({
   label: 'Attribute',
-  shape: Exact({ attribute: Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), ...comparisonMembers('any') }),
+  description: 'Users with an attribute that compares as given. An attribute that has a type accepts only the operators for this type.',
+  shape: Comparing(
+    {
+      attribute: Type.String({
+        minLength: 1,
+        maxLength: PATH_LENGTH_MAX,
+        description: 'An attribute of the user, or a path into the user’s data, such as `data.plan`.',
+      }),
+    },
+    'any',
+  ),
+  example: { attribute: 'data.plan', is: 'pro' },
   faults: (given) => {
     const field = fieldOf(given.attribute)
     if (field) return comparisonFaults(given, field.kind)

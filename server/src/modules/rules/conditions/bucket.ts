@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
-import { Exact } from '../../../lib/shapes.ts'
 import type { BucketCondition } from '../rule.ts'
-import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
+import { Comparing, comparisonFaults, compileComparison } from './comparison.ts'
 import { condition } from './condition.ts'
 
 const SEED_LENGTH_MAX = 255
@@ -15,7 +14,18 @@ const bucketOf = (seed: string, id: number) => createHash('md5').update(`${seed}
 /** Users are divided into a hundred equal buckets, which depend on the seed and never change. */
 export const bucket = condition<BucketCondition>({
   label: 'Random bucket',
-  shape: Exact({ bucket: Type.String({ minLength: 1, maxLength: SEED_LENGTH_MAX }), ...comparisonMembers('number') }),
+  description: 'A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same.',
+  shape: Comparing(
+    {
+      bucket: Type.String({
+        minLength: 1,
+        maxLength: SEED_LENGTH_MAX,
+        description: 'The seed: any text. Another seed gives another sample.',
+      }),
+    },
+    'number',
+  ),
+  example: { bucket: 'spring test', less_than: 10 },
   faults: (given) => comparisonFaults(given, 'number'),
   compile: (given) => {
     const seed = given.bucket

@@ -20,7 +20,13 @@ const ACTION_PHRASES: Record<CampaignCondition['did'], string> = {
 /** Counts the system events about messages. */
 export const campaign = condition<CampaignCondition>({
   label: 'Campaign',
-  shape: Exact({ campaign: IdOf<CampaignId>(), did: OneOf(CAMPAIGN_ACTIONS), ...periodMembers }),
+  description: 'Users with this result recorded for a message of the campaign.',
+  shape: Exact({
+    campaign: IdOf<CampaignId>({ description: 'The id of the campaign.' }),
+    did: OneOf(CAMPAIGN_ACTIONS, { description: 'The result.' }),
+    ...periodMembers,
+  }),
+  example: { campaign: 9, did: 'opened', within: '7d' },
   faults: periodFaults,
   references: (given) => [{ kind: 'campaign', id: given.campaign, param: 'campaign' }],
   compile: (given, index) => {

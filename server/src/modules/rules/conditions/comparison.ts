@@ -2,6 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import type { Sql } from '../../../infra/postgres/db.ts'
 import type { Fault } from '../../../lib/errors.ts'
+import { Exact } from '../../../lib/shapes.ts'
 import * as registry from '../operators/index.ts'
 import type { Operator, Scalar, ValueKind } from '../operators/operator.ts'
 import { changeOffsetsOf, insideOf, insideSql } from '../operators/span.ts'
@@ -13,8 +14,13 @@ export type ComparedKind = ValueKind | 'any'
 
 const fits = (operator: Operator, kind: ComparedKind) => kind === 'any' || operator.kinds.includes(kind)
 
-/** The members of a shape for operators that can compare this kind of value. */
-export const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
+/** An object with these members and an operator that can compare this kind of value. `comparisonFaults` checks that it is one. */
+export function Comparing<P extends Record<string, TSchema>>(members: P, kind: ComparedKind) {
+  const operators = comparisonMembers(kind)
+  return Exact({ ...members, ...operators }, { exactlyOne: Object.keys(operators) })
+}
+
+const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
   Object.fromEntries(
     Object.entries(operators)
       .filter(([, operator]) => fits(operator, kind))

@@ -91,7 +91,11 @@ export type Names = Record<Reference['kind'], (id: number) => string | undefined
 export type ConditionKind<C = unknown> = {
   /** The name for display. */
   label: string
+  /** Which users it matches, in sentences, with the constraints that `shape` does not express. */
+  description: string
   shape: TSchema
+  /** A condition as it is written, for the API. */
+  example: C
   /** The faults of a value whose shape is correct. */
   faults?(condition: C): Fault[]
   references?(condition: C): Reference[]

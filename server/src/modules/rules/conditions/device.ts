@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
-import { Exact, OneOf } from '../../../lib/shapes.ts'
+import { OneOf } from '../../../lib/shapes.ts'
 import { DEVICE_FIELDS, type DeviceCondition } from '../rule.ts'
-import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
+import { Comparing, comparisonFaults, compileComparison } from './comparison.ts'
 import { condition } from './condition.ts'
 
 const COLUMNS: Record<DeviceCondition['device'], { column: Sql; description: string }> = {
@@ -15,7 +15,9 @@ const COLUMNS: Record<DeviceCondition['device'], { column: Sql; description: str
 /** Holds if at least one device matches. It never holds for users without devices. */
 export const device = condition<DeviceCondition>({
   label: 'Device',
-  shape: Exact({ device: OneOf(DEVICE_FIELDS), ...comparisonMembers('string') }),
+  description: 'Users with at least one device that matches.',
+  shape: Comparing({ device: OneOf(DEVICE_FIELDS, { description: 'The field of the device.' }) }, 'string'),
+  example: { device: 'os', is: 'iOS' },
   faults: (given) => comparisonFaults(given, 'string'),
   compile: (given) => {
     const name = given.device

@@ -3,7 +3,7 @@ import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
 import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS } from '../rule.ts'
-import { comparisonFaults, comparisonMembers, compileComparison } from './comparison.ts'
+import { Comparing, comparisonFaults, compileComparison } from './comparison.ts'
 import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
 import { compileFirstOrLast } from './edge.ts'
@@ -17,22 +17,47 @@ const TESTS_MAX = 20
 const COUNTS = ['at_least', 'at_most', 'exactly'] as const
 const EDGES = ['first', 'last'] as const
 
-const Edge = Type.Optional(Exact(comparisonMembers('date')))
-const Most = Type.Optional(Type.Integer({ minimum: 0, maximum: COUNT_MAX }))
-const Test = Exact({ attribute: Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), ...comparisonMembers('any') })
+const Edge = (which: 'first' | 'last') =>
+  Type.Optional({
+    ...Comparing({}, 'date'),
+    description: `Compares the time of the ${which} event, for users with at least one. Cannot be combined with \`within\`.`,
+  })
+const AtMost = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: COUNT_MAX, description }))
+const Test = Comparing(
+  {
+    attribute: Type.String({
+      minLength: 1,
+      maxLength: PATH_LENGTH_MAX,
+      description: 'A path into the event’s data, such as `data.total`.',
+    }),
+  },
+  'any',
+)
 
 export const event = condition<EventCondition>({
   label: 'Event',
+  description:
+    'Users by how often an event occurred, or by when it occurred for the first or last time. A condition has at most one of ' +
+    `${[...COUNTS, ...EDGES].map((name) => `\`${name}\``).join(', ')}; without any of them, it matches users with at least one event.`,
   shape: Exact({
-    event: Type.String({ notBlank: true, minLength: 1, maxLength: 255 }),
-    at_least: Type.Optional(Type.Integer({ minimum: 1, maximum: COUNT_MAX })),
-    at_most: Most,
-    exactly: Most,
+    event: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event.' }),
+    at_least: Type.Optional(Type.Integer({ minimum: 1, maximum: COUNT_MAX, description: 'The lowest number of events.' })),
+    at_most: AtMost('The highest number of events.'),
+    exactly: AtMost('The number of events.'),
     ...periodMembers,
-    first: Edge,
-    last: Edge,
-    where: Type.Optional(Type.Array(Test, { minItems: 1, maxItems: TESTS_MAX })),
+    first: Edge('first'),
+    last: Edge('last'),
+    where: Type.Optional(
+      Type.Array(Test, {
+        minItems: 1,
+        maxItems: TESTS_MAX,
+        description:
+          'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. ' +
+          `For ${MEMBERSHIP_EVENTS.map((name) => `\`${name}\``).join(' and ')}, one of them must name the list: \`data.list_id\` with \`is\`.`,
+      }),
+    ),
   }),
+  example: { event: 'purchase', at_least: 3, within: '30d', where: [{ attribute: 'data.total', greater_than: 50 }] },
   faults: (given) => [...periodFaults(given), ...checkFaults(given), ...whereFaults(given), ...loopFaults(given)],
   references: changeEventLists,
   compile: (given, index) => {

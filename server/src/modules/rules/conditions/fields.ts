@@ -2,7 +2,7 @@
 import { getAllTimezones } from 'countries-and-timezones'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { pathOf } from '../../../lib/attribute-paths.ts'
-import { json } from '../operators/operator.ts'
+import { json, type ValueKind } from '../operators/operator.ts'
 import type { ComparedKind } from './comparison.ts'
 import type { Dependency, UserFacts } from './condition.ts'
 import { describeName, pathSql, valueAt } from './path.ts'
@@ -19,6 +19,8 @@ export type InstantField = FieldBase & { kind: 'date'; instant(user: User): Date
 
 export type Field = ValueField | InstantField
 
+type FieldOfKind = Field & { kind: ValueKind }
+
 const countryOf = Object.fromEntries(
   Object.values(getAllTimezones({ deprecated: true })).flatMap(({ name, countries }) => (countries[0] ? [[name, countries[0]]] : [])),
 )
@@ -30,7 +32,7 @@ const text = (
   name: 'email' | 'phone' | 'timezone' | 'locale' | 'external_id' | 'anonymous_id',
   description: string,
   column: Sql,
-): ValueField => ({
+): FieldOfKind => ({
   kind: 'string',
   dependency: `attribute:${name}`,
   description,
@@ -38,7 +40,8 @@ const text = (
   sql: sql`to_jsonb(${column})`,
 })
 
-const FIELDS: Record<string, Field> = {
+/** The attributes outside `data`. */
+export const FIELDS: Record<string, FieldOfKind> = {
   email: text('email', 'email', sql`u.email`),
   phone: text('phone', 'phone', sql`u.phone`),
   timezone: text('timezone', 'time zone', sql`u.timezone`),
@@ -76,7 +79,6 @@ const FIELDS: Record<string, Field> = {
   },
 }
 
-/** The attributes outside `data`. */
 export const FIELD_NAMES = Object.keys(FIELDS)
 
 /** The field of an attribute in a rule; undefined if there is none. */

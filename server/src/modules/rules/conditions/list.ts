@@ -6,7 +6,9 @@ import { condition } from './condition.ts'
 
 export const list = condition<ListCondition>({
   label: 'List',
-  shape: Exact({ list: IdOf<ListId>() }),
+  description: 'Users in another list. Lists must not refer to each other in a circle.',
+  shape: Exact({ list: IdOf<ListId>({ description: 'The id of the list.' }) }),
+  example: { list: 12 },
   references: (given) => [{ kind: 'list', id: given.list, param: 'list' }],
   compile: ({ list: id }) => ({
     dependencies: [`list:${id}`],

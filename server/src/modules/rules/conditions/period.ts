@@ -1,13 +1,17 @@
 /** The period of conditions on events: which events count by their time. */
 import { Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
-import { Duration, describeDuration, durationMs, durationProblem } from '../operators/duration.ts'
+import { describeDuration, duration, durationMs, durationProblem } from '../operators/duration.ts'
 import { instantOf, Time } from '../operators/operator.ts'
 import type { Tracker } from './condition.ts'
 
 type Period = { within?: string; since?: string; until?: string }
 
-export const periodMembers = { within: Type.Optional(Duration), since: Type.Optional(Time), until: Type.Optional(Time) }
+export const periodMembers = {
+  within: Type.Optional(duration('Counts only events in this period up to now.')),
+  since: Type.Optional({ ...Time, description: 'Counts only events at or after this ISO 8601 time.' }),
+  until: Type.Optional({ ...Time, description: 'Counts only events before this ISO 8601 time, which must be later than `since`.' }),
+}
 
 /** The faults of a period whose shape is correct. */
 export function periodFaults({ within, since, until }: Period): Fault[] {

@@ -13,7 +13,12 @@ const VALUES: Record<SubscriptionCondition['is'], { states: number[]; descriptio
 
 export const subscription = condition<SubscriptionCondition>({
   label: 'Subscription',
-  shape: Exact({ subscription: IdOf<SubscriptionId>(), is: OneOf(SUBSCRIPTION_STATES) }),
+  description: 'Users with this subscription state. Without a stored state, the default of the subscription type applies.',
+  shape: Exact({
+    subscription: IdOf<SubscriptionId>({ description: 'The id of the subscription type.' }),
+    is: OneOf(SUBSCRIPTION_STATES, { description: 'The state. Users who are `confirmed` are also `subscribed`.' }),
+  }),
+  example: { subscription: 4, is: 'subscribed' },
   references: (given) => [{ kind: 'subscription', id: given.subscription, param: 'subscription' }],
   compile: ({ subscription: id, is }) => {
     const { states } = VALUES[is]

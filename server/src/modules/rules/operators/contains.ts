@@ -15,12 +15,12 @@ export const contains = operator({
   },
   describe: (args) => `contains ${quoted(args)}`,
   examples: [
+    [['red', 'blue'], 'red', true],
     ['hello world', 'o w', true],
     ['hello', 'Hell', false],
     ['100%_', '%_', true],
     ['a😀b', '😀', true],
     ['3', 3, false],
-    [['red', 'blue'], 'red', true],
     [['red', 'blue'], 're', false],
     [[1, '2'], 1, true],
     [[1, '2'], 2, false],

@@ -5,11 +5,15 @@ const MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 
 const WORDS: Record<string, string> = { m: 'minute', h: 'hour', d: 'day', w: 'week' }
 const DAYS_MAX = 3650
 
-export const Duration = Type.String({
-  pattern: '^[1-9]\\d{0,4}[mhdw]$',
-  problem: 'must be a number of minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`',
-  description: 'Minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`. At most 3650 days.',
-})
+const FORM = `Minutes, hours, days or weeks, such as \`90m\`, \`12h\`, \`30d\` or \`2w\`. At most ${DAYS_MAX} days.`
+
+/** A duration, with a sentence that says what it means if the name does not. */
+export const duration = (means = '') =>
+  Type.String({
+    pattern: '^[1-9]\\d{0,4}[mhdw]$',
+    problem: 'must be a number of minutes, hours, days or weeks, such as `90m`, `12h`, `30d` or `2w`',
+    description: `${means} ${FORM}`.trimStart(),
+  })
 
 /** In milliseconds. */
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * (MS[text.slice(-1)] as number)

@@ -2,10 +2,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { parseTime } from '../../../lib/times.ts'
-import { Duration, durationProblem } from './duration.ts'
+import { duration, durationProblem } from './duration.ts'
 import { insideOf, insideSql, type Span } from './span.ts'
 
-export type ValueKind = 'string' | 'number' | 'boolean' | 'date' | 'array'
+export const VALUE_KINDS = ['string', 'number', 'boolean', 'date', 'array'] as const
+export type ValueKind = (typeof VALUE_KINDS)[number]
 
 export type Operator<A = unknown> = {
   /** The name for display. */
@@ -23,9 +24,11 @@ export type Operator<A = unknown> = {
   span?(args: A): Span
   /** The operator and its argument in words, to follow the name of the value. */
   describe(args: A): string
-  /** The truth table: a value, an argument, and the result at `EXAMPLE_NOW`. */
-  examples: readonly (readonly [value: unknown, args: A, expected: boolean])[]
+  /** The truth table at `EXAMPLE_NOW`. The argument of the first row is the example in the API. */
+  examples: readonly [Example<A>, ...Example<A>[]]
 }
+
+type Example<A> = readonly [value: unknown, args: A, expected: boolean]
 
 /** The current time of the examples. */
 export const EXAMPLE_NOW = new Date('2026-11-23T09:00:00.000Z')
@@ -104,7 +107,7 @@ export const Text = Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX })
 export const Time = Type.String({ format: 'time', description: 'An ISO 8601 time.' })
 
 /** The members that operators with a duration share. */
-export const ofDuration = { args: Duration, problem: durationProblem }
+export const ofDuration = { args: duration(), problem: durationProblem }
 
 /** A scalar for use in a sentence. */
 export const quoted = (value: Scalar): string => (typeof value === 'string' ? `“${value}”` : String(value))

@@ -1,0 +1,105 @@
+/** Describes what rules are made of, for editors: groups, conditions, attributes and operators. */
+import { type Static, type TSchema, Type } from 'typebox'
+import { publicSchema } from '../../infra/http/openapi/schemas.ts'
+import { Exact, OneOf } from '../../lib/shapes.ts'
+import { CHILDREN_MAX, CONDITIONS_MAX, DEPTH_MAX } from './check.ts'
+import type { ConditionKind } from './conditions/condition.ts'
+import { FIELDS } from './conditions/fields.ts'
+import * as conditions from './conditions/index.ts'
+import { describeRule } from './describe.ts'
+import { GROUPS, type Group } from './nodes.ts'
+import * as operators from './operators/index.ts'
+import { type Operator, VALUE_KINDS } from './operators/operator.ts'
+import { type Rule, RuleSchema } from './rule.ts'
+
+const Label = Type.String({ description: 'The name for display.' })
+const Description = Type.String({ description: 'Which users it matches, in Markdown.' })
+const Schema = (description: string) => Type.Unsafe<object>({ type: 'object', description: `JSON Schema of ${description}.` })
+const Example = Type.Unsafe<unknown>({ description: 'An example, which is accepted as it stands. Ids in it are made up.' })
+const Sentence = Type.String({ description: 'The example in words, as in the `description` of a list.' })
+
+/** The parts of rules in API replies (D-RULE-1). */
+export const RuleMeta = Exact(
+  {
+    groups: Type.Record(
+      Type.String(),
+      Exact({ label: Label, description: Description, schema: Schema('the group'), example: Example, sentence: Sentence }),
+      { description: 'The groups by name, which is their only member.' },
+    ),
+    conditions: Type.Record(
+      Type.String(),
+      Exact({ label: Label, description: Description, schema: Schema('the condition'), example: Example, sentence: Sentence }),
+      { description: 'The kinds of condition by name, which is one of their members.' },
+    ),
+    attributes: Type.Record(
+      Type.String(),
+      Exact({
+        label: Type.String({ description: 'The attribute as sentences name it.' }),
+        type: OneOf(VALUE_KINDS, { description: 'The type. It accepts the operators that have this type.' }),
+      }),
+      { description: 'The attributes outside `data` by name. A path into `data` accepts every operator.' },
+    ),
+    operators: Type.Record(
+      Type.String(),
+      Exact({
+        label: Label,
+        types: Type.Array(OneOf(VALUE_KINDS), { description: 'The types of attributes that accept it.' }),
+        argument: Schema('the argument'),
+        example: Type.Unsafe<unknown>({ description: 'An example of the argument.' }),
+        sentence: Type.String({ description: 'The operator with the example in words, to follow the name of an attribute.' }),
+      }),
+      { description: 'The operators by name, which is a member of conditions that compare.' },
+    ),
+    limits: Exact({
+      levels: Type.Integer({ description: 'How many levels of groups a rule may have.' }),
+      conditions: Type.Integer({ description: 'How many conditions a rule may have.' }),
+    }),
+  },
+  { title: 'RuleMeta' },
+)
+export type RuleMeta = Static<typeof RuleMeta>
+
+/** The parts of rules. */
+export const ruleMeta = (): RuleMeta => ({
+  groups: Object.fromEntries(GROUPS.map((is) => [is, { ...GROUP_WORDS[is], schema: publicSchema(groupSchema(is)), ...exampleOf(is) }])),
+  conditions: mapValues<ConditionKind, RuleMeta['conditions'][string]>(conditions, ({ label, description, shape, example }) => ({
+    label,
+    description,
+    schema: publicSchema(shape),
+    example,
+    sentence: describeRule(example as Rule, NAMELESS),
+  })),
+  attributes: mapValues(FIELDS, ({ description, kind }) => ({ label: description, type: kind })),
+  operators: mapValues<Operator, RuleMeta['operators'][string]>(operators, ({ label, kinds, args, examples: [[, example]], describe }) => ({
+    label,
+    types: [...kinds],
+    argument: publicSchema(args),
+    example,
+    sentence: describe(example),
+  })),
+  limits: { levels: DEPTH_MAX, conditions: CONDITIONS_MAX },
+})
+
+const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, map(kind)]))
+
+/** References in examples have no names, so sentences contain their ids. */
+const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined }
+
+const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> = {
+  all: { label: 'All of', description: 'Users who match every rule in it: “and”.' },
+  any: { label: 'Any of', description: 'Users who match at least one rule in it: “or”.' },
+  none: { label: 'None of', description: 'Users who match no rule in it.' },
+  not: { label: 'Not', description: 'Users who do not match the rule in it.' },
+}
+
+function groupSchema(is: Group['is']): TSchema {
+  if (is === 'not') return Exact({ not: RuleSchema })
+  return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX }) })
+}
+
+function exampleOf(is: Group['is']): { example: unknown; sentence: string } {
+  const { attribute, event } = conditions
+  const example = is === 'not' ? { not: attribute.example } : { [is]: [attribute.example, event.example] }
+  return { example, sentence: describeRule(example as Rule, NAMELESS) }
+}
