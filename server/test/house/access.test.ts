@@ -235,6 +235,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/campaigns/{campaignId}/links', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/preflights/{preflightId}', EVERY_ROLE],
   ['GET', '/api/client/journeys', EVERY_ROLE],
+  ['GET', '/api/client/journeys/meta', EVERY_ROLE],
   ['GET', '/api/client/journeys/{journeyId}', EVERY_ROLE],
   ['GET', '/api/client/journeys/{journeyId}/steps', EVERY_ROLE],
   ['GET', '/api/client/subscriptions', EVERY_ROLE],

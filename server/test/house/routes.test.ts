@@ -60,6 +60,7 @@ D-JRN-1 GET /api/client/journeys/{journeyId}
 D-JRN-1 PATCH /api/client/journeys/{journeyId}
 D-JRN-1 DELETE /api/client/journeys/{journeyId}
 D-JRN-2 GET /api/client/journeys/{journeyId}/steps
+D-JRN-3 GET /api/client/journeys/meta
 D-SUB-1 POST /api/client/subscriptions
 D-SUB-1 GET /api/client/subscriptions/{subscriptionId}
 D-SUB-1 PATCH /api/client/subscriptions/{subscriptionId}

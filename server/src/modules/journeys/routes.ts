@@ -2,6 +2,7 @@ import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { JourneyMeta, journeyMeta } from './meta.ts'
 import { journeyListing } from './queries.ts'
 import { Journey, JourneyChanges, JourneyInput, Steps, StepsInput } from './schema.ts'
 import { archiveJourney, createJourney, getJourney, getSteps, listJourneys, replaceSteps, updateJourney } from './service.ts'
@@ -29,6 +30,17 @@ export const journeyRoutes = [
     status: 201,
     location: ({ id }) => `/api/client/journeys/${id}`,
     run: (ctx, { body }) => createJourney(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/meta',
+    summary: 'Describe the kinds of step, for editors.',
+    description:
+      'Each kind of step with a label, the JSON Schema of its `data`, and an example that is also given in words. No member of `data` is ' +
+      'required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.',
+    access: { secret: 'support' },
+    reply: JourneyMeta,
+    run: async () => journeyMeta(),
   }),
   route({
     method: 'GET',

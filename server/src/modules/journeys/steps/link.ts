@@ -5,5 +5,8 @@ import { step } from './step.ts'
 
 export const link = step({
   label: 'Go to another journey',
-  settings: Exact({ journey_id: Type.Optional(IdOf<JourneyId>()) }),
+  description: 'Ends this journey for the user, who enters another one.',
+  settings: Exact({ journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey to enter.' })) }),
+  example: { journey_id: 5 as JourneyId },
+  sentence: 'go to the journey 5',
 })

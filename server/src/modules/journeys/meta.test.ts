@@ -1,0 +1,74 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { checkRule } from '../rules/index.ts'
+import { journeyMeta } from './meta.ts'
+import * as kinds from './steps/index.ts'
+
+const JOURNEYS = '/api/client/journeys'
+const PATH = `${JOURNEYS}/meta`
+
+let w: World
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+const { steps } = journeyMeta()
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
+
+const put = async (map: object) => {
+  const { body } = await w.post(JOURNEYS, { name: 'Welcome' })
+  return w.put(`${JOURNEYS}/${body.id}/steps`, map)
+}
+
+describe('GET /journeys/meta', () => {
+  test('describes every kind of step', async () => {
+    const { status, body } = await w.get(PATH, { key: w.keys.support })
+    expect(status).toBe(200)
+    expect(body).toEqual(JSON.parse(JSON.stringify({ steps })))
+    expect(Object.keys(body.steps)).toEqual(Object.keys(kinds))
+  })
+
+  test('refuses publishable keys', async () => {
+    expect(await w.get(PATH, { key: w.keys.public })).toMatchObject({ status: 403, body: { error: { reason: 'not_publishable' } } })
+  })
+
+  test('contains none of our own keywords', () => {
+    expect(JSON.stringify(steps)).not.toMatch(/"(trim|notBlank|problem|freeForm)"/)
+  })
+})
+
+describe('the example of a step', () => {
+  test.each(Object.entries(steps))('of the type %s is accepted as its data', async (type, { settings, example }) => {
+    expect(ajv.validate(settings, example)).toBe(true)
+    expect(ajv.validate(settings, { ...example, other: 1 })).toBe(false)
+    const { status, text, body } = await put({ one: { type, x: 0, y: 0, data: example } })
+    expect(status, text).toBe(200)
+    expect(body.one.data).toEqual(example)
+  })
+
+  test.each(Object.entries(steps).filter(([, { example }]) => 'rule' in example))(
+    'of the type %s has a rule that is one',
+    (_, { example }) => {
+      expect(checkRule(example.rule, 'rule')).toEqual([])
+    },
+  )
+
+  test.each(Object.entries(steps))('of the type %s allows a loop if users wait there', async (type, { waits }) => {
+    const other = { type: 'update', x: 0, y: 0, children: [{ external_id: 'one' }] }
+    const { status } = await put({ one: { type, x: 0, y: 0, children: [{ external_id: 'other' }] }, other })
+    expect(status).toBe(waits ? 200 : 422)
+  })
+
+  test.each(Object.entries(steps))('of the type %s is also in words', (_, { label, description, sentence, example }) => {
+    expect(label).toMatch(/^[A-Z]/)
+    expect(description).toMatch(/^[A-Z].*\.$/)
+    expect(sentence).toMatch(/^[\da-z].*[^.]$/)
+    for (const value of valuesIn(example)) expect(sentence).toContain(String(value))
+  })
+})
+
+/** The names and ids in an example. Settings that are true, false, relative weights or words of our own are described otherwise. */
+const valuesIn = ({ campaign_id, journey_id, event_name, rate_limit, days, hours, rate_interval }: Record<string, unknown>) =>
+  [campaign_id, journey_id, event_name, rate_limit, days, hours, rate_interval].filter((value) => value !== undefined)

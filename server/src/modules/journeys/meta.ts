@@ -1,0 +1,39 @@
+/** Describes the kinds of step, for editors of journeys. */
+import { type Static, Type } from 'typebox'
+import { publicSchema } from '../../infra/http/openapi/schemas.ts'
+import { Exact } from '../../lib/shapes.ts'
+import * as kinds from './steps/index.ts'
+import type { StepKind } from './steps/step.ts'
+
+/** The kinds of step in API replies (D-JRN-3). */
+export const JourneyMeta = Exact(
+  {
+    steps: Type.Record(
+      Type.String(),
+      Exact({
+        label: Type.String({ description: 'The name for display.' }),
+        description: Type.String({ description: 'What happens to a user at the step, in Markdown.' }),
+        settings: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema of the `data` of the step.' }),
+        example: Type.Unsafe<Record<string, unknown>>({
+          type: 'object',
+          description: 'An example of `data`, which is accepted as it stands. Ids in it are made up.',
+        }),
+        sentence: Type.String({ description: 'The step with the example in words.' }),
+        waits: Type.Boolean({ description: 'Whether users wait at the step, so that steps may lead in a loop through it.' }),
+      }),
+      { description: 'The kinds of step by `type`.' },
+    ),
+  },
+  { title: 'JourneyMeta' },
+)
+export type JourneyMeta = Static<typeof JourneyMeta>
+
+/** The kinds of step. */
+export const journeyMeta = (): JourneyMeta => ({
+  steps: Object.fromEntries(
+    Object.entries<StepKind>(kinds).map(([type, { label, description, settings, example, sentence, waits = false }]) => [
+      type,
+      { label, description, settings: publicSchema(settings), example, sentence, waits },
+    ]),
+  ),
+})
