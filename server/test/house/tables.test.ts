@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { read, sourcesOf } from './sources.ts'
-import { templatesOf } from './statements.ts'
+import { INFRA_TABLES, moduleOf, owners, tables, tablesNamedIn } from './modules.ts'
+import { sourcesOf } from './sources.ts'
 
 const RULES = 'a rule is applied to users and their events in one statement, however many there are'
 
@@ -27,44 +27,14 @@ const MAY: Record<string, string> = {
   'lists.subscriptionNames': 'the rules of a page of lists are described with the names of what they refer to',
 }
 
-const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)
-const doors = sourcesOf('server/src/modules').filter(({ path }) => /modules\/[\w-]+\/index\.ts$/.test(path))
-
-/** The tables that a module lists in its first paragraph. */
-const ownedBy = ({ text }: { text: string }) => {
-  const paragraph = text.slice(0, text.indexOf('*/')).replaceAll(/\n \* ?/g, ' ')
-  const sentence = /\bOwns ((?:`\w+`(?: \([^)]*\))?(?:, | and )?)+)/.exec(paragraph)?.[1] ?? ''
-  return [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)
-}
-
-const owners = new Map(doors.flatMap((door) => ownedBy(door).map((table) => [table, /modules\/([\w-]+)\//.exec(door.path)?.[1] as string])))
-
-/** The tables of infra. */
-const INFRA = [
-  'queue_entries',
-  'idempotency_records',
-  'parked_items',
-  'queue_partitions',
-  'queue_batches',
-  'rate_buckets',
-  'schema_migrations',
-  'usage_counters',
-]
-
-/** The tables of other modules that a module names in SQL: after a keyword, or as a template of its own. */
-const trespasses = sourcesOf('server/src/modules').flatMap((source) => {
-  const module = /modules\/([\w-]+)\//.exec(source.path)?.[1]
-  return templatesOf(source).flatMap(({ name, text }) =>
-    [...text.matchAll(/\b(?:from|join|into|update|copy|using) (\w+)|^(\w+)$/g)]
-      .map(([, after, alone]) => (after ?? alone) as string)
-      .filter((table) => tables.includes(table) && owners.get(table) !== module)
-      .map((table) => ({ statement: name, table })),
-  )
-})
+/** The tables of other modules that a module names in SQL. */
+const trespasses = sourcesOf('server/src/modules').flatMap((source) =>
+  tablesNamedIn(source).filter(({ table }) => owners.get(table) !== moduleOf(source.path)),
+)
 
 describe('tables', () => {
   test('every table has one owner, which lists it', () => {
-    expect([...owners.keys(), ...INFRA].sort()).toEqual([...tables].sort())
+    expect([...owners.keys(), ...INFRA_TABLES].sort()).toEqual([...tables].sort())
   })
 
   test('a module names its own tables only', () => {
