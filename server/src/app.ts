@@ -131,7 +131,7 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
     url,
     connectionsMax,
     name,
-    metrics,
+    onStatement: metrics.statement,
     plansEachTime: name === 'worker',
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })

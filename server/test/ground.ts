@@ -123,7 +123,9 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
-  const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, metrics }))
+  const db = closing.use(
+    openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, onStatement: metrics.statement }),
+  )
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
   let fetch = newFetch()
   closing.defer(() => fetch[Symbol.asyncDispose]())

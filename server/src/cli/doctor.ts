@@ -52,7 +52,7 @@ async function dataDirectory(path: string): Promise<Finding> {
 async function database(env: Record<string, string | undefined>): Promise<Finding[]> {
   try {
     return await withCtx(env, async (ctx) => {
-      const { version, durable } = await describeDatabase(ctx)
+      const { version, durable } = await describeDatabase(ctx.db)
       const waiting = await backlog(ctx)
       return [
         { ok: true, text: `PostgreSQL ${version}, schema up to date` },

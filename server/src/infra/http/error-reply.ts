@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isSqlState } from '../postgres/db.ts'
+import { isDatabaseAway } from '../postgres/database-away.ts'
 import { HandlerRefusal } from './idempotency.ts'
 
 /** The body of an error reply, the same for every endpoint (D-ERR-1). */
@@ -22,8 +22,6 @@ export function errorReply(error: ApiError, requestId: string, baseUrl: string) 
   }
 }
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
-
 /** Converts anything thrown to an `ApiError`. A bug or an unavailable database is not described to the caller. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -35,13 +33,4 @@ export function toApiError(error: unknown): ApiError {
     })
   }
   return new ApiError('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.')
-}
-
-/** Did this fail because the database is unavailable? If so, the same request may succeed later. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (isSqlState(error, '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006')) return true
-  if (!(error instanceof Error)) return false
-  const { code } = error as { code?: string }
-  if (code && UNREACHABLE.has(code)) return true
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(error.message)
 }

@@ -9,7 +9,6 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
-import type { Metrics } from '../runtime/metrics.ts'
 
 /** A statement or a part of one. Made by `sql` only. */
 export class Sql {
@@ -93,7 +92,8 @@ export type DatabaseOptions = {
   url: string
   connectionsMax: number
   name: string
-  metrics?: Metrics
+  /** Called with the duration of each statement. */
+  onStatement?: (elapsedMs: number) => void
   /** Plans each statement for its values, which large batches are worth. */
   plansEachTime?: boolean
   /** Tests check every row against its shape. */
@@ -188,7 +188,7 @@ function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omi
     try {
       return await queryable.query(prepared)
     } finally {
-      options.metrics?.statement(performance.now() - started)
+      options.onStatement?.(performance.now() - started)
     }
   }
   const many = async <S extends TSchema>(row: S, statement: Sql) => {

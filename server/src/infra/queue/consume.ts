@@ -4,7 +4,7 @@
  * be applied is parked with its reason, and the others of the batch are applied without it.
  */
 import type { ProjectId } from '../../lib/ids.ts'
-import { isDatabaseAway } from '../http/error-reply.ts'
+import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx, type JobName, type ProjectCtx } from '../runtime/ctx.ts'
 import {

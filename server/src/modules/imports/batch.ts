@@ -3,7 +3,7 @@
  * dies, the lock on the import ends with the transaction, and the next process begins at the same row.
  */
 
-import { isDatabaseAway } from '../../infra/http/error-reply.ts'
+import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
 import { oldestEntryAgeMs } from '../../infra/queue/backlog.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'

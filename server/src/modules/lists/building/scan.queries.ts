@@ -4,7 +4,8 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { Flag, IdOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Tracker } from '../../rules/index.ts'
-import { inWindow, keptTimes, keptTimesOfEvents, type ScanPosition } from './queries.ts'
+import { inWindow, keptTimes, keptTimesOfEvents } from '../live/times.queries.ts'
+import type { ScanPosition } from './queries.ts'
 
 /** A table for each scan, which no other transaction writes to. Its name is made of a version id. */
 const found = (id: ListVersionId) => raw(`tracked_times_found_${Number(id)}`)

@@ -8,7 +8,8 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
 import { saveTimes } from '../live/queries.ts'
-import { readTimes, type ScanPosition } from './queries.ts'
+import { readTimes } from '../live/times.queries.ts'
+import type { ScanPosition } from './queries.ts'
 import * as queries from './scan.queries.ts'
 
 type Trackers = { id: TrackerId; tracker: Tracker }[]

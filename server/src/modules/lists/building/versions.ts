@@ -6,7 +6,7 @@ import { eventRemovalToFollow, noteRemovalFollowed } from '../../events/index.ts
 import { inProject } from '../../projects/index.ts'
 import { compileRule, type Rule } from '../../rules/index.ts'
 import * as time from '../live/queries.ts'
-import { loadRegistry, type Version } from '../live/registry.ts'
+import { CLOCK_GRACE_MS, loadRegistry, type Version } from '../live/registry.ts'
 import * as queries from './queries.ts'
 
 /**
@@ -69,8 +69,6 @@ async function rebuildListsCounting(ctx: Ctx, before: Date): Promise<void> {
 }
 
 const NOTED_EVERY_MS = 5000
-/** Clocks of several machines differ a little. */
-export const CLOCK_GRACE_MS = 10_000
 
 /**
  * A clock that ran ahead made windows close that are open still. When it has been set back, lists that depend on the time

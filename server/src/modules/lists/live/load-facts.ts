@@ -5,9 +5,9 @@ import type { ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '.
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import { subscriptionStates } from '../../subscriptions/index.ts'
 import { devicesOf, findUsers, type UserChange } from '../../users/index.ts'
-import { readTimes } from '../building/queries.ts'
 import * as queries from './queries.ts'
 import { loadRegistry, type Registry, type Version } from './registry.ts'
+import { readTimes } from './times.queries.ts'
 
 /** The times of events in milliseconds, by tracker and user. */
 export type Times = Map<TrackerId, Map<UserId, readonly number[]>>

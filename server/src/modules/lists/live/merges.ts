@@ -5,11 +5,10 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
 import type { UserMerge } from '../../users/index.ts'
-import { readTimes } from '../building/queries.ts'
-import { CLOCK_GRACE_MS } from '../building/versions.ts'
 import * as queries from './merges.queries.ts'
 import { addToCounts, findTimes, markStale, type SavedTimes, saveTimes } from './queries.ts'
-import { isMaintained, registryOf, type Version } from './registry.ts'
+import { CLOCK_GRACE_MS, isMaintained, registryOf, type Version } from './registry.ts'
+import { readTimes } from './times.queries.ts'
 import { withTimes } from './tracked-times.ts'
 
 /**

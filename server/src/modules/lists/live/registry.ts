@@ -35,6 +35,9 @@ export type Registry = {
   listOf: ReadonlyMap<ListVersionId, ListId>
 }
 
+/** Clocks of several machines differ a little. */
+export const CLOCK_GRACE_MS = 10_000
+
 /** Are memberships of the user maintained? If the build has not reached the user yet, it will read everything itself. */
 export const isMaintained = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean =>
   isLive || userId <= builtTo

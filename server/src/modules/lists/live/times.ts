@@ -3,10 +3,10 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
-import { readTimes } from '../building/queries.ts'
 import type { Times } from './load-facts.ts'
 import * as queries from './queries.ts'
 import type { Version } from './registry.ts'
+import { readTimes } from './times.queries.ts'
 import { isFull, withTimes } from './tracked-times.ts'
 
 /** The times of new events, by the tracker that counts them. */

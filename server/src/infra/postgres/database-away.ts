@@ -1,0 +1,12 @@
+import { isSqlState } from './db.ts'
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
+
+/** Did this fail because the database is unavailable? If so, the same request may succeed later. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (isSqlState(error, '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006')) return true
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: string }
+  if (code && UNREACHABLE.has(code)) return true
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(error.message)
+}
