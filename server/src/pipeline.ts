@@ -2,40 +2,30 @@
  * The order in which things take effect: users, then what other modules store about them, lists, events, lists again, messages. Each
  * function is one transaction, or runs in the one of its caller. Its steps return what they found out, for the steps after them.
  */
-import type { Consumer } from './infra/queue/consume.ts'
 import { consumeDue } from './infra/queue/consume-due.ts'
 import type { Started } from './infra/queue/jobs.ts'
 import { type Partition, TIMERS } from './infra/queue/partitions.ts'
 import type { ParkedItem } from './infra/queue/queue.ts'
-import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
-import type { ImportId, ProjectId, UserId } from './lib/ids.ts'
+import type { Ctx, InTx } from './infra/runtime/ctx.ts'
+import type { ImportId, UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
-import { createEventMonths, eraseEvents, newSystemEvent, type StoredEvent, storeEvents } from './modules/events/index.ts'
+import { createEventMonths, eraseEvents, type StoredEvent, storeEvents } from './modules/events/index.ts'
 import { claimImportBatch, countFailedBatch, finishImportBatch, importsDue, saveImportedUsers } from './modules/imports/index.ts'
-import {
-  type Item,
-  identityKeysOf,
-  type KnownUsers,
-  lookUpUsers,
-  newEventsOf,
-  parkedOf,
-  queuedChangesOf,
-  readRequest,
-  updatesOf,
-} from './modules/ingest/index.ts'
+import { type Item, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './modules/ingest/index.ts'
 import {
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
   lockLists,
   lockListsShared,
+  type MembershipChange,
   membershipEventsOf,
   mergeMemberships,
   projectsWithDueMemberships,
   tryLockListsShared,
 } from './modules/lists/index.ts'
 import { enqueueMessages, eraseMessages, mergeMessages, SEND_JOBS, TRANSACTIONAL } from './modules/messages/index.ts'
-import { inProject } from './modules/projects/index.ts'
+import { contextOf, inEachProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
@@ -49,17 +39,7 @@ import {
   type UserMerge,
 } from './modules/users/index.ts'
 
-const inProjectTx = <T>(ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<T>) => inProject(ctx, id, (ctx) => inTx(ctx, work))
-
-const consumer: Consumer<Item, KnownUsers> = {
-  contextOf: (ctx, id) => inProject(ctx, id, async (ctx) => ctx),
-  tryLock: (ctx, id) => tryLockListsShared(ctx, id, null),
-  wakes: SEND_JOBS[TRANSACTIONAL],
-  read: readRequest,
-  lookUp: lookUpUsers,
-  keysOf: identityKeysOf,
-  apply: applyBatch,
-}
+const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, wakes: SEND_JOBS[TRANSACTIONAL], apply: applyBatch }
 
 /** Applies accepted requests: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
@@ -75,17 +55,26 @@ async function applyBatch(ctx: InTx, items: Item[], known: KnownUsers, partition
   const changes = joinChanges(identified.changes, queued)
   await mergeMemberships(ctx, changes.merges, partition)
   await eraseMemberships(ctx, queued.erased, partition)
-  const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)].map(newSystemEvent)
-  const events = await storeEvents(ctx, [...newEventsOf(items, identified.users), ...systemEvents], partition)
-  await followUp(ctx, events, changes, partition)
+  const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
+  const events = await storeEvents(ctx, newEventsOf(items, identified.users, systemEvents), partition)
+  await followUp(ctx, events, await evaluateMemberships(ctx, events, changes, partition), partition)
   return parkedOf(items, identified.users)
 }
 
-/** What follows from events and changes: users enter and leave lists, and get the messages of trigger campaigns. */
-async function followUp(ctx: InTx, events: StoredEvent[], changes: UserChanges, partition: Partition): Promise<void> {
-  const memberships = await evaluateMemberships(ctx, events, changes, partition)
+/** What follows from events and from membership changes, which are events too: the messages of trigger campaigns. */
+async function followUp(ctx: InTx, events: StoredEvent[], memberships: MembershipChange[], partition: Partition): Promise<void> {
   const membershipEvents = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
   await enqueueMessages(ctx, await matchTriggers(ctx, [...events, ...membershipEvents]))
+}
+
+/** Applies what changes only because time passes: one batch for each project. */
+export const applyDueTimers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await projectsWithDueMemberships(ctx), applyDue)
+
+async function applyDue(ctx: InTx): Promise<number> {
+  await lockLists(ctx)
+  const { changes, evaluated } = await evaluateDueMemberships(ctx)
+  await followUp(ctx, [], changes, TIMERS)
+  return evaluated
 }
 
 /** Users were changed by something else than the ingest queue. Lists follow when the changes are taken from the queue. */
@@ -103,16 +92,9 @@ async function mergeUserData(ctx: InTx, merges: UserMerge[]): Promise<void> {
 }
 
 /** Imports users from files: one batch for each project that has an import. */
-export async function importUsers(ctx: Ctx): Promise<number> {
-  let done = 0
-  for (const due of await importsDue(ctx)) {
-    const batch = inProjectTx(ctx, due.project_id, (ctx) => importBatch(ctx, due.id))
-    done += await batch.catch((error: unknown) => countFailedBatch(ctx, due, error))
-  }
-  return done
-}
+export const importUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsDue(ctx), importBatch, countFailedBatch)
 
-async function importBatch(ctx: InTx, id: ImportId): Promise<number> {
+async function importBatch(ctx: InTx, { id }: { id: ImportId }): Promise<number> {
   const batch = await claimImportBatch(ctx, id)
   if (!batch) return 0
   const saved = await saveImportedUsers(ctx, batch)
@@ -121,39 +103,19 @@ async function importBatch(ctx: InTx, id: ImportId): Promise<number> {
   return 1
 }
 
-/** Applies what changes only because time passes: one batch for each project. */
-export async function applyDueTimers(ctx: Ctx): Promise<number> {
-  let done = 0
-  for (const { project_id } of await projectsWithDueMemberships(ctx)) done += await inProjectTx(ctx, project_id, applyDue)
-  return done
-}
-
-async function applyDue(ctx: InTx): Promise<number> {
-  await lockLists(ctx)
-  const { changes, evaluated } = await evaluateDueMemberships(ctx)
-  const events = await storeEvents(ctx, membershipEventsOf(ctx, changes), TIMERS)
-  await enqueueMessages(ctx, await matchTriggers(ctx, events))
-  return evaluated
-}
-
-const ERASED_AT_ONCE = 20
-
 /** Erases the users whose erasure was requested, from every module. */
-export async function eraseUsers(ctx: Ctx): Promise<number> {
-  const users = await findErasable(ctx, ERASED_AT_ONCE)
-  for (const { id, project_id } of users) await inProjectTx(ctx, project_id, (ctx) => erase(ctx, id))
-  return users.length
-}
+export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await findErasable(ctx), erase)
 
-async function erase(ctx: InTx, id: UserId): Promise<void> {
+async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   await lockLists(ctx)
   const erased = await eraseUser(ctx, id)
   const ids = erased.map(({ id }) => id)
-  if (ids.length === 0) return
+  if (ids.length === 0) return 1
   await eraseMemberships(ctx, ids, TIMERS)
   await eraseMessages(ctx, ids)
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
   await suppressErased(ctx, erased)
   await eraseEvents(ctx, ids)
+  return 1
 }

@@ -42,7 +42,7 @@ const MAY: Record<string, string> = {
   'lists.limitStatements': 'settings, no table',
   'lists.lockLists': 'a lock, no table',
   'lists.lockAllShared': 'a lock, no table',
-  'lists.tryLockListsShared': 'a lock, no table',
+  'lists.tryLockAll': 'a lock, no table',
   'lists.lockRules': 'a lock, no table',
   'lists.searchNear': 'names it by way of the search that it asks each row',
   'lists.openMatches': 'a table of one scan, which is of one project',

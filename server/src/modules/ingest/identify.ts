@@ -1,10 +1,12 @@
 /** The users of the items of a batch. */
 
+import type { Consumer } from '../../infra/queue/consume.ts'
 import type { ParkedItem } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import type { NewEvent } from '../events/index.ts'
+import { type NewEvent, newSystemEvent } from '../events/index.ts'
 import {
   type IdentifiedUser,
+  type KeyedSystemEvent,
   type KnownIds,
   keysOfChange,
   keysOfUpdate,
@@ -15,7 +17,7 @@ import {
   resolveQueuedChanges,
   type UserUpdate,
 } from '../users/index.ts'
-import type { Item } from './read.ts'
+import { type Item, readRequest } from './read.ts'
 
 type UpdateItem = Extract<Item, { update: unknown }>
 type ChangeItem = Extract<Item, { change: unknown }>
@@ -27,24 +29,31 @@ const isChange = (item: Item): item is ChangeItem => 'change' in item
 export type KnownUsers = { ids: KnownIds; mergedInto: MergedInto }
 
 /** Looks up the users of a batch. `cacheable` is false in a transaction that has written something which may be undone. */
-export async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promise<KnownUsers> {
+async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promise<KnownUsers> {
   const changes = items.filter(isChange).map(({ change }) => change)
   return { ids: await knownIds(ctx, updatesOf(items), cacheable), mergedInto: await mergedIntoOf(ctx, changes) }
 }
 
 /** Items that share one of these keys are about the same user, or may come to be. */
-export const identityKeysOf = (item: Item, { ids, mergedInto }: KnownUsers): string[] =>
+const identityKeysOf = (item: Item, { ids, mergedInto }: KnownUsers): string[] =>
   isUpdate(item) ? keysOfUpdate(item.update, ids) : keysOfChange(item.change, mergedInto)
+
+/** How the consumer of the ingest queue reads accepted requests. */
+export const requestReader = { read: readRequest, lookUp: lookUpUsers, keysOf: identityKeysOf } satisfies Partial<
+  Consumer<Item, KnownUsers>
+>
 
 /** The user updates of a batch, in order. */
 export const updatesOf = (items: Item[]): UserUpdate[] => items.filter(isUpdate).map(({ update }) => update)
 
-/** The events of a batch with their users. `users` are those of the updates. */
-export const newEventsOf = (items: Item[], users: IdentifiedUser[]): NewEvent[] =>
-  items.filter(isUpdate).flatMap(({ event }, index): NewEvent[] => {
+/** The events of a batch with their users, and then the system events. `users` are those of the updates. */
+export function newEventsOf(items: Item[], users: IdentifiedUser[], systemEvents: KeyedSystemEvent[]): NewEvent[] {
+  const events = items.filter(isUpdate).flatMap(({ event }, index): NewEvent[] => {
     const user = users[index]
     return event && user && 'userId' in user ? [{ userId: user.userId, event }] : []
   })
+  return [...events, ...systemEvents.map(newSystemEvent)]
+}
 
 /** The items whose update is invalid for its user. `users` are those of the updates. */
 export const parkedOf = (items: Item[], users: IdentifiedUser[]): ParkedItem[] =>

@@ -3,6 +3,6 @@
  * `infra/queue`. Promises: a request is checked as a whole, and answered only after it is stored durably; a stored item that cannot be
  * read again is parked with the reason.
  */
-export { identityKeysOf, type KnownUsers, lookUpUsers, newEventsOf, parkedOf, queuedChangesOf, updatesOf } from './identify.ts'
-export { type Item, readRequest } from './read.ts'
+export { type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './identify.ts'
+export type { Item } from './read.ts'
 export { ingestRoutes } from './routes.ts'

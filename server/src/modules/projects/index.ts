@@ -5,4 +5,4 @@
 export { findFirstProject, insertOrganisation, lockBootstrap } from './queries.ts'
 export { projectRoutes } from './routes.ts'
 export type { Project, ProjectInput, ProjectRow } from './schema.ts'
-export { findProject, inProject, insertProject, presentProject, requireProjectRoom } from './service.ts'
+export { contextOf, findProject, inEachProject, inProject, insertProject, presentProject, requireProjectRoom } from './service.ts'

@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../infra/http/paging.ts'
-import { asSystem, type Ctx, type InTx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, type InTx, inTx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
@@ -30,9 +30,29 @@ export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: Orga
   return project
 }
 
-/** Runs background work for a project: its context carries the project's locale and time zone. Throws 404 when it does not exist. */
-export async function inProject<T>(ctx: Ctx, id: ProjectId, work: (ctx: ProjectCtx) => Promise<T>): Promise<T> {
-  return work(asSystem(ctx, id, await findProject(ctx, id)))
+/** The context of background work for a project, with the project's locale and time zone. Throws 404 when it does not exist. */
+export const contextOf = async (ctx: Ctx, id: ProjectId): Promise<ProjectCtx> => asSystem(ctx, id, await findProject(ctx, id))
+
+/** Runs background work for a project. Throws 404 when it does not exist. */
+export const inProject = async <T>(ctx: Ctx, id: ProjectId, work: (ctx: ProjectCtx) => Promise<T>): Promise<T> =>
+  work(await contextOf(ctx, id))
+
+/**
+ * Does background work that is due, each piece in a transaction of its project. Returns how much was done. A piece that fails counts as
+ * `countFailed` returns; without it, the error is thrown.
+ */
+export async function inEachProject<D extends { project_id: ProjectId }>(
+  ctx: Ctx,
+  due: D[],
+  work: (ctx: InTx, due: D) => Promise<number>,
+  countFailed?: (ctx: Ctx, due: D, error: unknown) => Promise<number>,
+): Promise<number> {
+  let done = 0
+  for (const piece of due) {
+    const worked = inProject(ctx, piece.project_id, (ctx) => inTx(ctx, (ctx) => work(ctx, piece)))
+    done += await (countFailed ? worked.catch((error: unknown) => countFailed(ctx, piece, error)) : worked)
+  }
+  return done
 }
 
 /** A project of the caller's organisation. Throws 404. */

@@ -347,11 +347,13 @@ export const unlinkUser = (ctx: InTx, id: UserId) =>
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
 
+const ERASED_AT_ONCE = 20
+
 /** Users to erase, oldest request first. */
-export const findErasable = (ctx: Ctx, limit: number) =>
+export const findErasable = (ctx: Ctx) =>
   ctx.db.many(
     Erasable,
-    sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${limit}`,
+    sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${ERASED_AT_ONCE}`,
   )
 
 const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String()), phone: Nullable(Type.String()) })

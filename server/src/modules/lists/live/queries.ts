@@ -19,7 +19,9 @@ const lockAllShared = jointRun<null>((ctx, calls) =>
 const LockRow = Type.Object({ locked: Type.Boolean() })
 
 /** Shares the lock if no one has it alone now. */
-export const tryLockListsShared = joint<null, boolean>(async (ctx, calls) => {
+export const tryLockListsShared = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => tryLockAll(ctx, projectId, null)
+
+const tryLockAll = joint<null, boolean>(async (ctx, calls) => {
   const rows = await ctx.db.many(
     LockRow,
     sql`select pg_try_advisory_xact_lock_shared(hashtextextended('lists of a project', q.project_id)) as locked from ${callRows(calls)} order by q.call`,
