@@ -29,6 +29,50 @@ const FRONT_DOOR = '^server/src/modules/[^/]+/index[.]ts$'
 /** What of Node computes and touches nothing outside. Of `net` that is isIP and BlockList; a house test holds lib to them. */
 const PURE_NODE = '^(node:)?(buffer|crypto|net|url|util|zlib)$'
 
+/**
+ * What of Node reaches outside of the process, and the files of server/src that may use it. Everything else asks `infra`; a house test
+ * deletes the places that do not use it.
+ */
+const NODE_PLACES = {
+  // outgoing: host names, and records for the checks of domains.
+  dns: ['infra/outgoing/dns.ts'],
+  // outgoing: connections. embedded-postgres: a free port. listen, app: the address that is listened on. The others: isIP and BlockList.
+  net: [
+    'infra/outgoing/',
+    'infra/postgres/embedded-postgres.ts',
+    'app.ts',
+    'cli/listen.ts',
+    'lib/(egress|urls).ts',
+    'modules/tools/spf.ts',
+    'modules/tracking/domains/dns-check.ts',
+  ],
+  // outgoing: the certificates that are trusted.
+  tls: ['infra/outgoing/'],
+  // http: types of the server below Fastify. listen: a receiver of webhooks on a developer’s machine.
+  http: ['infra/http/', 'cli/listen.ts'],
+  https: ['cli/listen.ts'],
+  http2: [],
+  // dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
+  // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style of the pages. carillon: finds Node 24.
+  fs: [
+    'infra/outgoing/dev-authority.ts',
+    'infra/postgres/(embedded-postgres[a-z-]*|migrate).ts',
+    'bootstrap.ts',
+    'cli/(carillon|doctor|listen).m?[jt]s',
+    'docs-site/layout.ts',
+  ],
+  // embedded-postgres: the server and its programs. carillon: starts itself again under Node 24.
+  child_process: ['infra/postgres/embedded-postgres[a-z-]*.ts', 'cli/carillon.mjs'],
+}
+
+const places = Object.entries(NODE_PLACES).map(([name, allowed]) => ({
+  name: `node-${name}`,
+  comment: `node:${name} is used in ${allowed.join(', ') || 'no file'} only.`,
+  severity: 'error',
+  from: { path: '^server/src/', pathNot: [TESTS, ...allowed.map((path) => `^server/src/${path}`)] },
+  to: { path: `^(node:)?${name}(/|$)` },
+}))
+
 const arrows = Object.entries(ARROWS).map(([module, allowed]) => ({
   name: `arrows-of-${module}`,
   comment: `The module ${module} may use ${allowed.join(', ') || 'no other module'}.`,
@@ -40,6 +84,7 @@ const arrows = Object.entries(ARROWS).map(([module, allowed]) => ({
 module.exports = {
   forbidden: [
     ...arrows,
+    ...places,
     {
       name: 'module-without-arrows',
       comment: 'A new module gets its line in the table of arrows.',

@@ -35,8 +35,8 @@ describe('files', () => {
     ).toEqual([])
   })
 
-  test('of lib take from node:net only what computes', () => {
-    const imports = sourcesOf('server/src/lib').flatMap(({ text }) =>
+  test('of lib and of modules take from node:net only what computes', () => {
+    const imports = [...sourcesOf('server/src/lib'), ...sourcesOf('server/src/modules')].flatMap(({ text }) =>
       [...text.matchAll(/import (.*) from 'node:net'/g)].map(([, names]) => names),
     )
     expect(imports.filter((names) => !/^\{ (isIP|BlockList|isIPv4|isIPv6|, )+ \}$/.test(names ?? ''))).toEqual([])

@@ -2,15 +2,23 @@
  * A public page is an endpoint that needs no key: for users who follow a link in a message, and for callbacks of providers.
  * It declares why it needs no key. `serve-public-pages.ts` serves it, and limits the calls from each IP address.
  */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Ctx } from '../runtime/ctx.ts'
+
+/** The headers of a request, by lower-case name. A header that may be repeated can be a list. */
+export type RequestHeaders = {
+  readonly [name: string]: string | string[] | undefined
+  'accept-language'?: string | undefined
+  'content-type'?: string | undefined
+  host?: string | undefined
+  'user-agent'?: string | undefined
+}
 
 /** A request, without any validation. */
 export type PublicRequest = {
   /** Path parameters by name, percent-decoded once. */
   params: Record<string, string>
   query: URLSearchParams
-  headers: IncomingHttpHeaders
+  headers: RequestHeaders
   body: Buffer
   /** Path and query as they were sent, because signatures cover them. */
   url: string

@@ -2,11 +2,11 @@
  * The only HTTP client for hosts that a caller chose (D-SSRF, D-WH-4). It connects only to addresses that the egress policy allows,
  * does not follow redirects, ignores proxy settings of the environment, and limits time and size.
  */
-import dns from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, type Dispatcher } from 'undici'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
+import { resolveHost } from './dns.ts'
 import { trustContext } from './trust.ts'
 
 /** `timeoutMs` covers everything from the call to the last byte of the body. */
@@ -53,9 +53,6 @@ type Options = {
   userAgent: string
   lookup?: HostLookup
 }
-
-/** Returns every address of a name, in the order of the system’s resolver. */
-export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
 
 // For connections whose request has already timed out.
 const CONNECT_TIMEOUT_MS_MAX = 10_000

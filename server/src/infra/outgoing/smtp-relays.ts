@@ -8,7 +8,8 @@ import type { NodemailerError } from 'nodemailer/lib/errors'
 import type { PluginFunction, SendMailOptions } from 'nodemailer/lib/mailer'
 import SMTPPool from 'nodemailer/lib/smtp-pool'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
-import { blockedError, guardedLookup, resolveHost } from './safe-fetch.ts'
+import { resolveHost } from './dns.ts'
+import { blockedError, guardedLookup } from './safe-fetch.ts'
 import { trustContext } from './trust.ts'
 
 /** The address of a relay and how to connect to it. */

@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
-import type { PublicReply } from '../../infra/http/public-page.ts'
+import type { PublicReply, RequestHeaders } from '../../infra/http/public-page.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../../infra/outgoing/smtp-relays.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -60,7 +59,7 @@ export type Report = {
 
 /** A provider callback, before it is verified. */
 export type Callback = {
-  headers: IncomingHttpHeaders
+  headers: RequestHeaders
   query: URLSearchParams
   body: Buffer
   /** The full URL. */

@@ -1,20 +1,17 @@
 import { randomInt } from 'node:crypto'
-import { promises as dns } from 'node:dns'
+import { createResolver } from '../../infra/outgoing/dns.ts'
 import { tcpCheck } from '../../infra/outgoing/tcp-check.ts'
 import type { CallerCtx } from '../../infra/runtime/ctx.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import type { Outside } from './service.ts'
 
-const DNS_TIMEOUT_MS = 3000
-const DNS_TRIES = 2
 const SEEDS = 2 ** 32
 
 /** The external dependencies of one request of a utility. `elapsed` counts from this call. */
 export function outsideOf(ctx: Pick<CallerCtx, 'clock' | 'config'>): Outside {
   const began = ctx.clock.now().getTime()
   return {
-    // A new resolver for each request, so that changes to the system’s name servers take effect.
-    resolver: new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
+    resolver: createResolver(),
     tcpCheck: (host, port) => tcpCheck({ host, port, policy: egressPolicy(ctx.config.EGRESS_ALLOW_CIDRS) }),
     deadline: (ms) => AbortSignal.timeout(ms),
     // The system’s clock may be set back meanwhile.

@@ -1,11 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { RequestHeaders } from '../../../infra/http/public-page.ts'
 
 /** A request for a tracking pixel or a tracked link. */
 export type TrackedRequest = {
   kind: 'open' | 'click'
   /** Empty if there is none. */
   userAgent: string
-  headers: IncomingHttpHeaders
+  headers: RequestHeaders
   /** Milliseconds since the message was rendered; negative if clocks differ. */
   sinceSentMs: number
 }

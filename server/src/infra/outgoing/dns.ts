@@ -1,0 +1,12 @@
+/** The only user of the DNS: addresses by the resolver of the system, records by its name servers. */
+import { promises as dns } from 'node:dns'
+import type { HostLookup } from '../../lib/egress.ts'
+
+const TIMEOUT_MS = 3000
+const TRIES = 2
+
+/** Returns every address of a name, in the order of the system’s resolver. */
+export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
+
+/** Creates a resolver of records. Each check takes a new one, so that changes to the system’s name servers take effect. */
+export const createResolver = (): dns.Resolver => new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
