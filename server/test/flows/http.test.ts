@@ -630,7 +630,7 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect(await w.patch(headers.location ?? '', {})).toMatchObject({ status: 200, body })
   })
 
-  test('a defect is 500, says nothing about us, and is logged with its request id', async () => {
+  test('a defect is 500, says nothing about us, and is logged with its request id and its stack', async () => {
     const lines: string[] = []
     await using w = await world({ log: { write: (line) => lines.push(line) } })
     await w.db.run(sql`alter table journeys rename to journeys_gone`)
@@ -638,7 +638,8 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     await w.db.run(sql`alter table journeys_gone rename to journeys`)
     expect([reply.status, reply.body?.code]).toEqual([500, 'internal_error'])
     expect(reply.text).not.toMatch(/journeys|relation|select|\.ts/)
-    expect(lines.some((line) => line.includes(reply.headers['x-request-id'] as string) && line.includes('"level":"error"'))).toBe(true)
+    const [line] = lines.filter((line) => line.includes(reply.headers['x-request-id'] as string) && line.includes('"level":"error"'))
+    expect(line).toMatch(/"stack":.*journeys\/service\.ts/)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Every route with every kind of credential: who is let through, and why the others are not (D-KEY-1, D-ROLE-2, D-PK-1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Route } from '../../src/infra/http/route.ts'
+import { type Route, route } from '../../src/infra/http/route.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
 import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -154,6 +154,12 @@ describe('every route', () => {
         `${method} ${path}`,
       ).not.toEqual([])
     }
+  })
+
+  test('without an access rule does not compile', () => {
+    const { path, ...rest } = { method: 'GET', path: '/api/client/bells', summary: 'List bells.', run: async () => undefined } as const
+    // @ts-expect-error `access` is missing.
+    expect(route({ ...rest, path }).path).toBe(path)
   })
 
   test('takes no key from the query or a form field', async () => {
