@@ -1,10 +1,10 @@
 import type { Caller } from '../../infra/runtime/ctx.ts'
 import { atLeast, type Role } from '../../lib/roles.ts'
 
-/** A line of the attribute register (D-ATTR-1). */
+/** An entry of the attribute register (D-ATTR-1). */
 export type AttributeRule = { key: string; min_role: string | null; is_hidden: boolean; is_end_user: boolean }
 
-/** What of `data` this caller may see. Unregistered attributes are visible to all; filtered keys leave no trace. */
+/** The part of `data` that the caller may see. Attributes that are not registered are visible to all. Hidden keys are left out. */
 export function visibleData(data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> {
   const hidden = new Set(rules.filter((rule) => !mayRead(rule, caller)).map(({ key }) => key))
   return hidden.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([key]) => !hidden.has(key)))

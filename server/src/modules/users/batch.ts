@@ -1,4 +1,4 @@
-/** Items of a batch: each is checked by itself and gets a result of its own. */
+/** The items of a batch. Each is checked separately and gets its own result. */
 import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
@@ -12,7 +12,7 @@ const checkUpsert = checker(UserUpsert)
 
 export type CheckedItem = { profile: Profile } | { faults: Fault[] }
 
-/** The items of a batch, what is wrong with some, and the updates that the others are. */
+/** The items of a batch: the faults of the invalid ones, and the updates that the valid ones make. */
 export type CheckedBatch = { items: unknown[]; checked: CheckedItem[]; updates: UserUpdate[] }
 
 /** Checks the items of a batch that was received at this time. */
@@ -59,8 +59,8 @@ export const phoneOf = (project: ProjectDefaults) => (item: Profile, user: UserR
 }
 
 /**
- * Checks an item that is applied later, when its errors can no longer be reported: it must be valid whatever is stored by then.
- * `at` is its index in the request.
+ * Checks an item that is applied later, when errors can no longer be reported: it must be valid whatever is stored by then. `at`
+ * is its index in the request.
  */
 export function checkDeferredItem(item: unknown, at: number, project: ProjectDefaults): Fault[] {
   const checked = checkItem(item)
@@ -97,7 +97,7 @@ export function batchResult(items: unknown[], outcomes: ({ user: User } | { faul
   return { results, succeeded, failed: outcomes.length - succeeded }
 }
 
-/** The ids exactly as they were sent, if they are strings. Failures have them too. */
+/** The ids exactly as they were sent, if they are strings. Results with an error have them too. */
 function suppliedIds(item: unknown) {
   const { external_id, anonymous_id } = (item ?? {}) as Record<string, unknown>
   return { ...(typeof external_id === 'string' && { external_id }), ...(typeof anonymous_id === 'string' && { anonymous_id }) }

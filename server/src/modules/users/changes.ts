@@ -9,7 +9,7 @@ import type { UserMerge } from './queries.ts'
 
 /**
  * What is different about a user: `attribute:email`, `attribute:data.plan` (a top-level key), `devices`, or a name that another module
- * gives, such as `subscription:4`. For a new user, everything is.
+ * gives, such as `subscription:4`. It is empty for a new user, where everything is different.
  */
 export type UserChange = {
   user_id: UserId
@@ -34,7 +34,7 @@ export const joinChanges = (one: UserChanges, other: UserChanges): UserChanges =
 
 const COMPARED = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale', 'has_push_device'] as const
 
-/** Everything in which the two differ. */
+/** The names of all attributes that differ between the two. */
 export function differences(before: UserRecord, after: UserRecord): string[] {
   const fields = COMPARED.filter((name) => before[name] !== after[name])
   const created = before.created_at.getTime() === after.created_at.getTime() ? [] : ['created_at']
@@ -42,7 +42,7 @@ export function differences(before: UserRecord, after: UserRecord): string[] {
   return [...fields, ...created, ...keys].map((name) => `${ATTRIBUTE}${name}`)
 }
 
-/** Attributes are named with this prefix in changes. */
+/** The prefix of attributes in changes. */
 export const ATTRIBUTE = 'attribute:'
 
 const differentKeys = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>

@@ -14,26 +14,26 @@ const known = {
   ]),
 }
 const at = new Date('2026-11-23T09:00:00Z')
-const updatesOf = (...profiles: Profile[]) => {
-  const requests = profiles.map((profile) => ({ profile, at }))
-  const resolved = resolvedUpdates(requests, known)
-  return requests.map((request) => resolved.get(request) ?? null)
+const resolvedFor = (...profiles: Profile[]) => {
+  const updates = profiles.map((profile) => ({ profile, at }))
+  const resolved = resolvedUpdates(updates, known)
+  return updates.map((update) => resolved.get(update) ?? null)
 }
 
 test.each<[string, Profile[], (number | null)[]]>([
   ['a known id', [{ external_id: 'kim' }], [1]],
-  ['both ids of one person', [{ external_id: 'kim', anonymous_id: 'a' }], [1]],
+  ['both ids of one user', [{ external_id: 'kim', anonymous_id: 'a' }], [1]],
   ['an unknown id', [{ external_id: 'new' }], [null]],
-  ['ids of two people', [{ external_id: 'lee', anonymous_id: 'a' }], [null]],
+  ['ids of two users', [{ external_id: 'lee', anonymous_id: 'a' }], [null]],
   ['a profile change', [{ external_id: 'kim', email: null }], [null]],
   [
-    'an id that another arrival moves',
+    'an id that another update moves',
     [{ anonymous_id: 'b' }, { external_id: 'lee', anonymous_id: 'b' }, { external_id: 'lee' }, { external_id: 'kim' }],
     [null, null, null, 1],
   ],
   [
-    'an id that is drawn in through a third',
+    'an id that another update shares with a third one',
     [{ anonymous_id: 'a' }, { external_id: 'kim', anonymous_id: 'a' }, { external_id: 'kim', locale: 'de' }],
     [null, null, null],
   ],
-])('%s', (_, profiles, expected) => expect(updatesOf(...profiles)).toEqual(expected))
+])('%s', (_, profiles, expected) => expect(resolvedFor(...profiles)).toEqual(expected))

@@ -10,7 +10,7 @@ import { upsertUsers } from './upsert-users.ts'
 
 export type IdentifiedUser = { userId: UserId } | { faults: Fault[] }
 
-/** Finds the user of each update, in order. Creates, links, merges and changes users as the updates say. */
+/** Finds the user of each update, in order. Creates, links, merges and changes users where the updates require it. */
 export async function identifyUsers(
   ctx: InTx,
   updates: UserUpdate[],
@@ -46,7 +46,7 @@ export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: bool
   const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map() }
   if (updates.length === 0) return known
   const scope = `${ctx.projectId} ${await queries.identityEpoch(ctx)}`
-  const recall = (name: 'external_id' | 'anonymous_id', into: Map<string, UserId>) => {
+  const readCache = (name: 'external_id' | 'anonymous_id', into: Map<string, UserId>) => {
     const unknown = new Set<string>()
     for (const { profile } of updates) {
       const id = profile[name]
@@ -57,7 +57,7 @@ export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: bool
     }
     return [...unknown]
   }
-  const unknown = { external: recall('external_id', known.byExternalId), anonymous: recall('anonymous_id', known.byAnonymousId) }
+  const unknown = { external: readCache('external_id', known.byExternalId), anonymous: readCache('anonymous_id', known.byAnonymousId) }
   if (unknown.external.length + unknown.anonymous.length === 0) return known
   for (const { id, external_id, anonymous_id } of await queries.resolveIds(ctx, unknown.external, unknown.anonymous)) {
     if (external_id !== null) known.byExternalId.set(external_id, id)
@@ -92,7 +92,7 @@ export function resolvedUpdates(updates: UserUpdate[], known: KnownIds): Map<Use
   return resolved
 }
 
-/** Updates that share one of these keys are about the same user, or may come to be. */
+/** Updates that share one of these keys are about the same user, or may be after another update links their ids. */
 const keysOf = ({ profile: { external_id, anonymous_id }, user_id }: UserUpdate) => [
   ...(external_id === undefined ? [] : [`e${external_id}`]),
   ...(anonymous_id === undefined ? [] : [`a${anonymous_id}`]),

@@ -41,7 +41,7 @@ const userOf = (outcome: ReturnType<typeof apply>) => {
   return outcome.user
 }
 
-describe('which person do these ids mean (D-USER-1)', () => {
+describe('the user that ids belong to (D-USER-1)', () => {
   const kim = () => user(1, { external_id: 'kim' })
   const anonymous = () => user(2, { aliases: ['a'] })
   const lee = () => user(3, { external_id: 'lee', aliases: ['a'] })
@@ -50,15 +50,10 @@ describe('which person do these ids mean (D-USER-1)', () => {
   >([
     ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
     ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
-    ['anon only, known visitor', [anonymous()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
+    ['anon only, anonymous user', [anonymous()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
     ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
-    [
-      'both, the same person',
-      [lee()],
-      { external_id: 'lee', anonymous_id: 'a' },
-      { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] },
-    ],
+    ['both, the same user', [lee()], { external_id: 'lee', anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     [
       'both, new anonymous id',
       [kim()],
@@ -66,25 +61,25 @@ describe('which person do these ids mean (D-USER-1)', () => {
       { id: 1, external: 'kim', anonymous: 'b', mergedAway: [] },
     ],
     [
-      'both, visitor is promoted and keeps the id',
+      'both, an anonymous user is promoted and keeps the id',
       [anonymous()],
       { external_id: 'new', anonymous_id: 'a' },
       { id: 2, external: 'new', anonymous: 'a', mergedAway: [] },
     ],
     [
-      'both, shared device: a new person takes the id',
+      'both, shared device: a new user takes the id',
       [lee()],
       { external_id: 'new', anonymous_id: 'a' },
       { id: 'new', external: 'new', anonymous: 'a', mergedAway: [] },
     ],
     [
-      'both, visitor is merged into the known person',
+      'both, an anonymous user is merged into the identified one',
       [kim(), anonymous()],
       { external_id: 'kim', anonymous_id: 'a' },
       { id: 1, external: 'kim', anonymous: 'a', mergedAway: [2] },
     ],
     [
-      'both, two identified: the id moves, nobody merges',
+      'both, two identified users: the id moves, and nothing is merged',
       [kim(), lee()],
       { external_id: 'kim', anonymous_id: 'a' },
       { id: 1, external: 'kim', anonymous: 'a', mergedAway: [] },
@@ -98,7 +93,7 @@ describe('which person do these ids mean (D-USER-1)', () => {
     expect(users.merges.map(({ from }) => from.id)).toEqual(expected.mergedAway)
   })
 
-  test('a person whose shared anonymous id was taken shows the one before it', () => {
+  test('a user whose shared anonymous id was taken shows the one before it', () => {
     const former = user(3, { external_id: 'lee', aliases: ['old', 'a'] })
     apply(usersOf(former), { external_id: 'new', anonymous_id: 'a' })
     expect(former.anonymous_id).toBe('old')
@@ -106,7 +101,7 @@ describe('which person do these ids mean (D-USER-1)', () => {
 })
 
 describe('merging', () => {
-  test('the survivor keeps its values, inherits what it lacks, and the earlier birthday', () => {
+  test('the remaining user keeps its values, inherits the others, and has the earlier created_at', () => {
     const kim = user(1, {
       external_id: 'kim',
       email: 'kim@example.com',
@@ -130,7 +125,7 @@ describe('merging', () => {
     expect(anonymous.mergedInto).toBe(kim)
   })
 
-  test('an item that is refused merges nobody', () => {
+  test('a refused item merges nothing', () => {
     const users = usersOf(user(1, { external_id: 'kim' }), user(2, { aliases: ['a'], data: { big: 'x'.repeat(40_000) } }))
     expect(apply(users, { external_id: 'kim', anonymous_id: 'a', data: { more: 'y'.repeat(40_000) } })).toMatchObject({
       fault: { code: 'validation_failed' },
@@ -139,7 +134,7 @@ describe('merging', () => {
     expect(users.touched.size).toBe(0)
   })
 
-  test('[{a}, {x}, {a, x}] in one batch ends in one person', () => {
+  test('[{a}, {x}, {a, x}] in one batch ends in one user', () => {
     const users = noUsers()
     apply(users, { anonymous_id: 'a', data: { from: 'a' } })
     apply(users, { external_id: 'x', email: 'x@example.com' })
@@ -165,7 +160,7 @@ describe('data is merged at the top level (D-USER-4)', () => {
   })
 })
 
-test('updated_at moves only when something changed', () => {
+test('updated_at changes only when something changed', () => {
   const kim = user(1, { external_id: 'kim', data: { a: { b: [1] }, c: 2 } })
   const before = kim.updated_at
   const users = usersOf(kim)
@@ -176,7 +171,7 @@ test('updated_at moves only when something changed', () => {
   expect(kim.updated_at).toBe(NOON)
 })
 
-test('JSON values are the same whatever the order of their members', () =>
+test('JSON values are the same in any order of members', () =>
   fc.assert(fc.property(fc.jsonValue(), (value) => sameJson(value, shuffled(JSON.parse(JSON.stringify(value)))))))
 
 function shuffled(value: unknown): unknown {
@@ -205,7 +200,7 @@ const item = fc
     }),
   )
 
-test('whatever comes, every id means one living person, and nobody holds two external ids', () =>
+test('after any items, every id belongs to one live user, and no user has two external ids', () =>
   fc.assert(
     fc.property(fc.array(item, { maxLength: 30 }), (items) => {
       const users = noUsers()
@@ -223,7 +218,7 @@ test('whatever comes, every id means one living person, and nobody holds two ext
     }),
   ))
 
-test('linking the same visitors in any order ends in the same people', () =>
+test('linking the same anonymous users in any order ends in the same users', () =>
   fc.assert(
     fc.property(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), (order) => {
       const links = [0, 1, 2, 3].map((number): Profile => ({ external_id: 'kim', anonymous_id: `a${number}` }))

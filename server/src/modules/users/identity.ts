@@ -63,7 +63,7 @@ export const noUsers = (): Users => ({
   merges: [],
 })
 
-/** The user that the ids of an item belong to, and what has to be done to make it so. */
+/** The user that the ids of an item belong to, and the links and merges that this requires. */
 type Resolution = { user: UserRecord | null; absorbs: UserRecord | null; takesExternalId: boolean; takesAnonymousId: boolean }
 
 /** The table of D-USER-1. */
@@ -232,7 +232,7 @@ const sameFields = (a: Fields, b: Fields) =>
   a.locale === b.locale &&
   (a.data === b.data || sameJson(a.data, b.data))
 
-/** Are the values the same JSON, apart from the order of members? */
+/** Whether the values are the same JSON, apart from the order of members. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false

@@ -1,9 +1,8 @@
 /**
- * Contacts. Owns `users`, `user_anonymous_ids`, `user_search`, `devices`, `identity_epochs`, `attributes`,
- * `attribute_profiling` and `attribute_profiles`.
- * A person is known by one external id and any number of anonymous ids; which ids mean whom is decided in `identity.ts`.
- * Promises: the same ids lead to the same person whatever road they come by and however many come at once,
- * merging loses nothing, and an erased person is gone from every read at once.
+ * Users. Owns `users`, `user_anonymous_ids`, `user_search`, `devices`, `identity_epochs`, `attributes`, `attribute_profiling` and
+ * `attribute_profiles`. A user has at most one external id and any number of anonymous ids; `identity.ts` decides which user ids belong to.
+ * Promises: the same ids lead to the same user, by every endpoint and under any load; a merge loses nothing; and an erased user is in no
+ * reply from the moment of the request.
  */
 
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'

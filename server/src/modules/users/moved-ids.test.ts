@@ -1,4 +1,4 @@
-/** Each process caches which user an id means. When an id moves to another user, every process resolves it to that user at once. */
+/** Each process caches the user of an id. When an id moves to another user, every process resolves it to that user at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../../test/blasts.ts'
 import { type World, world } from '../../../test/world.ts'
@@ -27,7 +27,7 @@ const idOf = async (name: string): Promise<UserId> => (await w.get(`/api/client/
 type Ids = Pick<Profile, 'external_id' | 'anonymous_id'>
 
 /** The user of an id, as a process resolves it when it applies events. */
-async function meaning({ knownIds }: Process, ids: Ids): Promise<UserId | undefined> {
+async function resolvedUser({ knownIds }: Process, ids: Ids): Promise<UserId | undefined> {
   const known = await inTx(w.ctx, (ctx) => knownIds(ctx, [{ profile: ids, at: w.clock.now() }], true))
   return ids.external_id === undefined ? known.byAnonymousId.get(ids.anonymous_id ?? '') : known.byExternalId.get(ids.external_id)
 }
@@ -53,7 +53,7 @@ test.each<[string, Ids, () => Promise<UserId | undefined>]>([
     },
   ],
   [
-    'a visitor who is identified',
+    'an anonymous user who is identified',
     { anonymous_id: 'visitor' },
     async () => {
       await save({ external_id: 'ed', anonymous_id: 'visitor' })
@@ -80,11 +80,11 @@ test.each<[string, Ids, () => Promise<UserId | undefined>]>([
 ])('%s', async (_, ids, move) => {
   await save(...['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gil'].map(linked), { anonymous_id: 'visitor' })
   const processes = [await anotherProcess('one'), await anotherProcess('two')]
-  const before = await Promise.all(processes.map((process) => meaning(process, ids)))
+  const before = await Promise.all(processes.map((process) => resolvedUser(process, ids)))
   expect(before).toEqual([expect.any(Number), before[0]])
   const after = await move()
   expect(after).not.toBe(before[0])
-  for (const process of processes) expect(await meaning(process, ids)).toBe(after)
+  for (const process of processes) expect(await resolvedUser(process, ids)).toBe(after)
 })
 
 test('an event of a device that has moved belongs to the new user, in a process that had cached the old one', async () => {

@@ -124,12 +124,12 @@ const IdRow = Type.Object({ id: IdOf<UserId>() })
 export const reserveIds = (ctx: InTx, count: number) =>
   ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
 
-/** A user as the statements below take it. */
+/** A user to insert or update. */
 export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
   created_at: Date
   updated_at: Date
   merged_into: UserId | null
-  /** What `q` finds the person by, when that is not stored yet. */
+  /** The text that `q` searches. Null if it is stored already. */
   search_text: string | null
 }
 
@@ -171,7 +171,7 @@ export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
             data = p.data, has_push_device = p.has_push_device, created_at = p.created_at, updated_at = p.updated_at,
             merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
         from input p
-        -- Named by an array as well, so that a plan made while the table was small still goes by the index.
+        -- The array repeats the condition, so that a plan made while the table was small still uses the index.
         where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${users.map(({ id }) => id)}::bigint[])`,
   )
 
@@ -205,9 +205,9 @@ export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
           select * from ${merges(pairs)}
         ), aliases as (
           update user_anonymous_ids a set user_id = m.into_id from pairs m where a.user_id = m.from_id and a.project_id = ${ctx.projectId}
-        ), phones as (
+        ), moved_devices as (
           update devices d set user_id = m.into_id from pairs m where d.user_id = m.from_id and d.project_id = ${ctx.projectId}
-        ), signposts as (
+        ), merged_before as (
           update users u set merged_into = m.into_id from pairs m where u.merged_into = m.from_id and u.project_id = ${ctx.projectId}
         )
         delete from user_search s using pairs m where s.user_id = m.from_id and s.project_id = ${ctx.projectId}`,
@@ -313,11 +313,11 @@ export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
         returning user_id`,
   )
 
-/** The present user of a device. */
+/** The current user of a device. Locks the device. */
 export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
   ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
 
-/** Sets `has_push_device` by the devices. */
+/** Sets `has_push_device` of users from their devices. */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
   ctx.db.run(
     sql`update users u
@@ -334,8 +334,8 @@ export const requestErasure = (ctx: InTx, id: UserId) =>
   )
 
 /**
- * Deletes the anonymous ids and the searched text of a user. A statement of its own, after the mark of erasure: it must see rows of the
- * transactions that the mark waited for.
+ * Deletes the anonymous ids and the searched text of a user. It is a separate statement that runs after `requestErasure`: it must see the rows of the
+ * transactions that `requestErasure` waited for.
  */
 export const unlinkUser = (ctx: InTx, id: UserId) =>
   ctx.db.run(
@@ -362,7 +362,7 @@ const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String(
 export const eraseUser = (ctx: InTx, id: UserId) =>
   ctx.db.many(
     ErasedRow,
-    sql`with phones as (
+    sql`with deleted_devices as (
           delete from devices where project_id = ${ctx.projectId} and user_id = ${id}
         )
         delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id, email, phone`,

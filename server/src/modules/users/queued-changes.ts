@@ -12,7 +12,7 @@ export type MergedInto = ReadonlyMap<UserId, UserId>
 /** A change with its key in the queue and the time when it was appended. */
 export type QueuedChangeItem = { change: QueuedUserChange; key: string; receivedAt: Date }
 
-/** What queued changes say about the users that are left. */
+/** Queued changes, applied to the live users. */
 export type ResolvedChanges = UserChanges & { events: KeyedSystemEvent[]; erased: UserId[] }
 
 const usersOf = ({ user_id, merged_from = [] }: QueuedUserChange): UserId[] => [user_id, ...merged_from]

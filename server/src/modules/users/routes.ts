@@ -26,9 +26,9 @@ import {
 const params = { userId: pathUser }
 
 const AttributeInput = Exact({
-  min_role: Type.Optional(Nullable(OneOf(ROLES, { description: 'Lowest role that sees it.' }))),
-  hidden: Type.Optional(Type.Boolean({ description: 'Nobody sees it over the API.' })),
-  end_user: Type.Optional(Type.Boolean({ description: 'The user itself may see it.' })),
+  min_role: Type.Optional(Nullable(OneOf(ROLES, { description: 'The lowest role that can read it.' }))),
+  hidden: Type.Optional(Type.Boolean({ description: 'No key can read it.' })),
+  end_user: Type.Optional(Type.Boolean({ description: 'A user token can read it.' })),
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
 
@@ -40,7 +40,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     method: 'POST',
     path: '/api/client/users/batch',
     summary: 'Create or update up to 100 users and report on each one.',
-    description: 'Items are applied in order; a bad one is reported and its neighbours are saved.',
+    description: 'Items are applied in order. An invalid item is reported, and the others are saved.',
     access: { secret: 'editor' },
     body: UserBatch,
     reply: BatchResult,
@@ -59,7 +59,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/me',
-    summary: 'Read the user that the session token is bound to.',
+    summary: 'Read the user of a user token.',
     access: { publishable: 'user' },
     reply: UserWithDevices,
     run: (ctx) => getMe(ctx, ctx.caller.userId),
@@ -68,7 +68,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     method: 'GET',
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
-    description: 'Somebody who was never identified is found by anonymous id.',
+    description: 'A user without an external id is found by its anonymous id.',
     access: { secret: 'support' },
     params,
     reply: UserWithDevices,
@@ -77,8 +77,8 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'DELETE',
     path: '/api/client/users/{userId}',
-    summary: 'Erase a user and every copy.',
-    description: 'The user is gone from every read at once; stored copies are removed in the background.',
+    summary: 'Erase a user and all of its data.',
+    description: 'The user disappears from every reply at once. Its data is deleted in the background.',
     access: { secret: 'editor' },
     params,
     status: 204,
@@ -87,8 +87,8 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/users/{userId}/sessions',
-    summary: 'Mint a short-lived user token.',
-    description: 'For the header `X-Service-User-Token` beside a publishable key.',
+    summary: 'Create a short-lived user token.',
+    description: 'Send it in the header `X-Service-User-Token` with a publishable key.',
     access: { secret: 'editor' },
     params,
     reply: Session,
@@ -101,7 +101,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, name the user by `external_id` or `anonymous_id`; with a user token it is that user’s. A device or token that belonged to somebody else moves.',
+      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves.',
     access: { secret: 'editor', publishable: 'user' },
     body: DeviceInput,
     reply: Device,
@@ -111,7 +111,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     method: 'GET',
     path: '/api/client/attributes',
     summary: 'List the attribute register.',
-    description: 'Who may see which key of `data`; what is not in it is visible to every role.',
+    description: 'The register sets which roles can read a key of `data`. Every role can read a key that is not in it.',
     access: { secret: 'admin' },
     reply: Exact({ results: Type.Array(Attribute) }),
     run: async (ctx) => ({
@@ -126,7 +126,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
-    summary: 'Say who may see an attribute of `data`.',
+    summary: 'Set which roles can read an attribute of `data`.',
     access: { secret: 'admin' },
     params: { key: pathAttribute },
     body: AttributeInput,
@@ -139,7 +139,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'DELETE',
     path: '/api/client/attributes/{key}',
-    summary: 'Take an attribute out of the register, so that every role sees it.',
+    summary: 'Delete an attribute from the register, so that every role can read it.',
     access: { secret: 'admin' },
     params: { key: pathAttribute },
     status: 204,
@@ -150,7 +150,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     path: '/api/client/schema/attributes',
     summary: 'List the attributes that users have.',
     description:
-      'Up to 1000, those of most users first, without those that the key may not see. In a project of more than 5000 users the figures are those of the last full count, which is made every hour while somebody asks; `as_of` says when.',
+      'Up to 1000, those that most users have first, without those that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.',
     access: { secret: 'support' },
     reply: AttributesInUse,
     run: (ctx) => attributesInUse(ctx),
@@ -164,10 +164,10 @@ async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInp
       throw fault(
         'parameter_unknown',
         external_id ? 'external_id' : 'anonymous_id',
-        'With a user token the device is that user’s; leave the ids out.',
+        'With a user token, the device is registered for that user. Leave the ids out.',
       )
     return ctx.caller.userId
   }
-  if (!name) throw fault('parameter_missing', 'external_id', 'Name the user by `external_id` or `anonymous_id`.')
+  if (!name) throw fault('parameter_missing', 'external_id', 'Give `external_id` or `anonymous_id`.')
   return (await requireUser(ctx, name)).id
 }

@@ -5,18 +5,16 @@ import { Exact, FreeForm, IdOf, Instant, Line, Nullable, Timestamp } from '../..
 export const DATA_BYTES_MAX = 65_536
 const BATCH_MAX = 100
 
-/** An id that the calling system gives (D-F-5). */
+/** An id that the caller’s system gave (D-F-5). */
 export const Identifier = Type.String({ notBlank: true, minLength: 1, maxLength: 255, format: 'identifier' })
 
-/** What may be written of a person's profile; absent keeps, null clears (D-USER-3). */
+/** The fields of a profile that can be written. An absent field keeps its value, and null clears it (D-USER-3). */
 export const profile = {
-  email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An address as in RFC 5322, stored as given.' }))),
-  phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'E.164 preferred; other forms are normalised when possible.' }))),
+  email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An address as in RFC 5322. Stored unchanged.' }))),
+  phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'Preferably E.164. Other forms are normalised if possible.' }))),
   timezone: Type.Optional(Nullable(Line(50, { format: 'timezone', description: 'IANA time zone.' }))),
   locale: Type.Optional(Nullable(Line(255, { format: 'locale', description: 'BCP-47 tag.' }))),
-  data: Type.Optional(
-    FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level; a null value removes its key.' }),
-  ),
+  data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level. Null removes a key.' })),
 }
 
 export const UserUpsert = Exact(
@@ -29,7 +27,7 @@ export const UserUpsert = Exact(
 )
 export type UserUpsert = Static<typeof UserUpsert>
 
-/** The envelope of a batch; items are checked one by one. */
+/** The envelope of a batch. Items are checked one by one. */
 export const UserBatch = Type.Array(UserUpsert, { minItems: 1, maxItems: BATCH_MAX, itemwise: true })
 
 const identity = { id: IdOf<UserId>(), project_id: IdOf<ProjectId>() }
@@ -50,7 +48,7 @@ export const Device = Exact({
   model: Nullable(Type.String()),
   app_build: Nullable(Type.String()),
   app_version: Nullable(Type.String()),
-  has_token: Type.Boolean({ description: 'The token itself is never returned.' }),
+  has_token: Type.Boolean({ description: 'Whether it has a token. The token itself is never returned.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -70,10 +68,10 @@ export const DeviceRow = Type.Object({
 
 const DeviceText = Type.Optional(Nullable(Line(255)))
 
-/** ASCII, and no longer than an index holds: a token is unique in its project. */
+/** ASCII, and short enough for an index: a token is unique in its project. */
 const PushToken = Line(2048, {
   pattern: '^[\\t\\n\\r -~]*$',
-  description: 'Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null takes it back.',
+  description: 'Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null removes it.',
 })
 
 export const DeviceInput = Exact({
@@ -89,7 +87,7 @@ export const DeviceInput = Exact({
 })
 export type DeviceInput = Static<typeof DeviceInput>
 
-/** A user as it is read; `external_id` of an anonymous user is its anonymous id (D-USER-2). */
+/** A user in replies. The `external_id` of an anonymous user is its anonymous id (D-USER-2). */
 export const User = Exact({ ...identity, external_id: Type.String(), ...fields, created_at: Timestamp, updated_at: Timestamp })
 export type User = Static<typeof User>
 
@@ -110,7 +108,7 @@ export const BatchResult = Exact(
   {
     results: Type.Array(
       Exact({
-        index: Type.Integer({ description: 'Position in the request, from zero.' }),
+        index: Type.Integer({ description: 'Index in the request, from 0.' }),
         external_id: Type.Optional(Type.String()),
         anonymous_id: Type.Optional(Type.String()),
         user: Type.Optional(User),

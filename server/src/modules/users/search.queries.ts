@@ -8,7 +8,7 @@ import { IdOf } from '../../lib/shapes.ts'
 
 const RECENT_ROWS = 2000
 
-/** How the searched text of a row matches; phone numbers also without separators. */
+/** The condition that the searched text of a row contains `q`. Phone numbers match without separators too. */
 const textMatches = (q: string) => {
   const digits = q.replace(/[ ().-]/g, '')
   const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
@@ -18,8 +18,8 @@ const textMatches = (q: string) => {
 const Found = Type.Object({ user_id: IdOf<UserId>() })
 
 /**
- * The newest matches among the latest rows before (or after) a position, at a low price for any term. A common term fills its page from
- * here; a rare one is left to the trigram index.
+ * The newest matches among the latest rows before (or after) a position, which is cheap for any term. A common term fills its page from
+ * these; a rare one needs the trigram index.
  */
 export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, count: number) => {
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
@@ -38,12 +38,12 @@ export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, coun
 }
 
 /**
- * Is a user among those whose searched text contains `q`? `id` is the column with the user id. Materialised, because the planner would
- * read the whole key for a term that it expects to be common.
+ * The condition that the searched text of a user contains `q`. `id` is the column with the user id. Materialised, because the planner
+ * would read the whole index for a term that it expects to be common.
  */
 export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
   sql`${id} in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
 
-/** The same for a common term: the page is read, and each row checked. */
+/** The same condition for a common term: each row of the page is checked. */
 export const matchesRecentQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
   sql`exists (select 1 from user_search s where s.user_id = ${id} and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`

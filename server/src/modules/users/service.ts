@@ -15,7 +15,7 @@ import type { UpsertOutcome } from './upsert-users.ts'
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
 
-/** The attribute register of a project, asked with every read of a person. */
+/** The attribute register of a project. Every read of a user needs it. */
 const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) => queries.listAttributes({ ...ctx, projectId }))
 
 export const listAttributes = (ctx: ProjectCtx) => queries.listAttributes(ctx)
@@ -25,7 +25,7 @@ export async function saveAttribute(ctx: ProjectCtx, key: string, rule: Omit<Att
   attributeRules.forget()
 }
 
-/** Takes an attribute out of the register. Throws 404. */
+/** Deletes an attribute from the register. Throws 404. */
 export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<void> {
   if ((await queries.deleteAttribute(ctx, key)) === 0) throw missing('attribute')
   attributeRules.forget()
@@ -48,20 +48,20 @@ export async function presentBatch(ctx: ProjectCtx, { items, checked }: CheckedB
 
 const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...user }: UserRecord): UserRow => ({ ...user, project_id: ctx.projectId })
 
-/** Users as this caller sees them, in the order given. */
+/** The parts of users that the caller may see, in the order given. */
 export async function usersForCaller(ctx: ProjectCtx, rows: UserRow[]): Promise<User[]> {
   const rules = await attributeRules.get(ctx, ctx.projectId)
   return rows.map((row) => present(ctx, row, rules))
 }
 
-/** A user as this caller sees it. */
+/** The part of a user that the caller may see. */
 function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
   return { ...row, external_id: row.external_id ?? row.anonymous_id ?? '', data: visibleData(row.data, rules, ctx.caller) }
 }
 
 /**
- * A page of users. A search for a common term walks the newest people; a rare one, or one that nobody matches,
- * asks the trigram index, which the planner by itself would not.
+ * A page of users. A search for a common term reads the newest users; for a rare term, or one without matches, it uses the trigram index,
+ * which the planner would not choose by itself.
  */
 export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<User>> {
   const [rules, rows] = [await attributeRules.get(ctx, ctx.projectId), await pageOfUsers(ctx, page)]
@@ -77,12 +77,12 @@ async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<U
   return queries.listUsers(ctx, page, queries.matchesSearch(ctx, page.q))
 }
 
-/** One user with devices, by the id in the path. Throws 404. */
+/** A user with its devices, by the id in the path. Throws 404. */
 export async function getUser(ctx: ProjectCtx, name: string): Promise<UserWithDevices> {
   return withDevices(ctx, await requireUser(ctx, name))
 }
 
-/** The user a token speaks for. */
+/** The user of the user token. */
 export async function getMe(ctx: ProjectCtx, id: UserId): Promise<UserWithDevices> {
   const row = await queries.findUser(ctx, id)
   if (!row) throw missing('user')
@@ -94,14 +94,14 @@ async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevic
   return { ...present(ctx, row, rules), devices }
 }
 
-/** The row of a user by external id, or the anonymous id of somebody unidentified. Throws 404. */
+/** A user by its external id, or, if it has none, by an anonymous id. Throws 404. */
 export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRow> {
   const row = await queries.findUserByName(ctx, name)
   if (!row) throw missing('user')
   return row
 }
 
-/** Makes a person invisible at once; what is left is erased in the background. */
+/** Removes a user from every read at once. A job erases the data. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   const { id } = await requireUser(ctx, name)
   await inTx(ctx, async (ctx) => {
@@ -111,15 +111,15 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   })
 }
 
-/** Registers a device for a user; the device and its token leave whoever had them. */
+/** Registers a device for a user. The device and its token are taken from the users who had them. */
 export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceInput) {
   const { external_id: _, anonymous_id: __, ...given } = input
   const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
   return inTx(ctx, async (ctx) => {
     const former = await queries.ownerOfDevice(ctx, device.device_id)
-    const tokenOwners = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
+    const previousOwners = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
     await queries.upsertDevice(ctx, id, device)
-    const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...tokenOwners.map(({ user_id }) => user_id)])]
+    const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
     await queries.refreshPushFlag(ctx, touched)
     await appendUserChanges(
       ctx,
@@ -135,7 +135,7 @@ async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
   return device
 }
 
-/** The people of these ids as they are now: who was merged is the survivor, who is gone has no entry. */
+/** The live users behind these ids. A merged user is replaced by the one who remains; an erased one has no entry. */
 export async function findLiveUsers(ctx: ProjectCtx | InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
   if (ids.length === 0) return new Map()
   const mergedInto = await queries.findMergedInto(ctx, ctx.projectId, [...new Set(ids)])

@@ -4,15 +4,15 @@ import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { ATTRIBUTE, type SystemEvent, type UserChange } from './changes.ts'
 
-/** A system event with its user, and the key that no other event has. */
+/** A system event with its user and its unique key. */
 export type KeyedSystemEvent = { userId: UserId; key: string; receivedAt: Date; event: SystemEvent }
 
 const USER_CREATED = 'user_created'
 const USER_UPDATED = 'user_updated'
 
 /**
- * The event that a user is new or has other attributes: one for each user, whatever the number of changes. It is silent: an import must
- * not send a welcome message to each of its users, and an update must not cause itself.
+ * The event for a new user or changed attributes: one for each user, whatever the number of changes. It triggers no campaign: an import
+ * must not send a welcome message to each of its users, and an update must not cause another one.
  */
 export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): KeyedSystemEvent[] {
   const now = ctx.clock.now()

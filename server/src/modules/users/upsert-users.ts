@@ -14,8 +14,8 @@ export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
 type Upserted = { outcomes: UpsertOutcome[]; changes: UserChanges }
 
 /**
- * Applies updates in order. Each outcome is the user as it was right after its update. `changes` say what is different at the end, and
- * the caller has to act on them: other modules store data of merged users too.
+ * Applies updates in order. Each outcome is the user as it was right after its update. `changes` list the differences at the end,
+ * for the caller to act on: other modules store data of merged users too.
  */
 export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Upserted> {
   if (updates.length === 0) return { outcomes: [], changes: { changes: [], merges: [] } }
@@ -47,7 +47,7 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
 }
 
-// A user token names its user by number; the update then applies to the external or anonymous id of that user.
+// A user token contains the id of the row. The update then applies to the external or anonymous id of that user.
 function boundTo(user: UserRecord, profile: Profile): Profile {
   const { external_id, anonymous_id } = user
   if (external_id !== null) return { ...profile, external_id }
@@ -146,7 +146,7 @@ function toRow(user: UserRecord, before: UserRecord | undefined): queries.SavedU
 
 const lastMergedInto = (user: UserRecord): UserRecord => (user.mergedInto ? lastMergedInto(user.mergedInto) : user)
 
-// A snapshot of a user that was new then still has the provisional id.
+// The snapshot of a new user has a provisional id.
 function withId(snapshot: UserRecord, users: Users): UserRecord {
   if (snapshot.id > 0) return snapshot
   const user = [...users.created][-snapshot.id - 1] as UserRecord

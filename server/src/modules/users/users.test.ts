@@ -6,7 +6,7 @@ import { sql } from '../../infra/postgres/db.ts'
 const batch = '/api/client/users/batch'
 
 describe('POST /users/batch', () => {
-  test('a bad item is reported and its neighbours are saved', async () => {
+  test('an invalid item is reported, and the others are saved', async () => {
     await using w = await world()
     const { status, body } = await w.post(batch, [
       { external_id: 'kim' },
@@ -32,7 +32,7 @@ describe('POST /users/batch', () => {
     expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
   })
 
-  test('the same person twice answers twice with the same id, and the last write wins', async () => {
+  test('two items for the same user get the same id, and the last write wins', async () => {
     await using w = await world()
     const { body } = await w.post(batch, [
       { external_id: 'kim', data: { n: 1, a: 1 } },
@@ -42,7 +42,7 @@ describe('POST /users/batch', () => {
     expect(body.results[1].user).toMatchObject({ id: body.results[0].user.id, data: { n: 2, a: 1 } })
   })
 
-  test('a visitor and a customer who turn out to be one end as one', async () => {
+  test('an anonymous user and an identified one become one user', async () => {
     await using w = await world()
     await w.post(batch, [
       { anonymous_id: 'a', data: { seen: true } },
@@ -69,7 +69,7 @@ describe('POST /users/batch', () => {
     expect((await w.post(batch, body)).body).toMatchObject({ code, error: { param: 'body' } })
   })
 
-  test('a no-op leaves updated_at alone, a change moves it', async () => {
+  test('updated_at changes only when something changed', async () => {
     await using w = await world()
     await w.post(batch, [{ external_id: 'kim', data: { a: 1 } }])
     w.advance('1 hour')
@@ -79,7 +79,7 @@ describe('POST /users/batch', () => {
     expect(changed.body.results[0].user.updated_at).toBe('2026-11-23T10:00:00.000Z')
   })
 
-  test('a local phone number is read by the locale of the item, the person, then the project', async () => {
+  test('a local phone number takes its country from the locale of the item, the user or the project', async () => {
     await using w = await world()
     const { body } = await w.post(batch, [
       { external_id: 'au', phone: '0400 123 456' },
@@ -95,7 +95,7 @@ describe('POST /users/batch', () => {
     ])
   })
 
-  test('attributes above the caller’s role vanish from every read', async () => {
+  test('attributes above the caller’s role are in no reply', async () => {
     await using w = await world()
     await w.put('/api/client/attributes/salary', { min_role: 'admin' })
     await w.put('/api/client/attributes/secret', { hidden: true })
@@ -113,7 +113,7 @@ describe('POST /users/batch', () => {
   })
 })
 
-test('PATCH /users is refused as a whole when one item is wrong, and applied in order when none is', async () => {
+test('PATCH /users is refused as a whole when an item is invalid, and applied in order otherwise', async () => {
   await using w = await world()
   const refused = await w.patch('/api/client/users', [{ external_id: 'kim' }, { external_id: 'lee', email: 'nope' }, {}])
   expect(refused.status).toBe(422)
@@ -128,7 +128,7 @@ test('PATCH /users is refused as a whole when one item is wrong, and applied in 
   expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
 })
 
-test('twenty clients that write the same people at once never see an error, and every id ends with one person', async () => {
+test('twenty clients that write the same users at once get no errors, and every id belongs to one user', async () => {
   await using w = await world()
   const requests = Array.from({ length: 20 }, (_, client) =>
     w.post(batch, [
@@ -151,7 +151,7 @@ test('twenty clients that write the same people at once never see an error, and 
   expect(identified).toEqual(['x0', 'x1', 'x2'])
 })
 
-test('batch, PATCH and events that bring the same people at once on several workers lose nothing', async () => {
+test('a batch, PATCH and events with the same users at once, on several workers, lose nothing', async () => {
   await using w = await world()
   const users = Array.from({ length: 12 }, (_, index) => index)
   const work = users.flatMap((index) => [
@@ -173,7 +173,7 @@ test('batch, PATCH and events that bring the same people at once on several work
 })
 
 describe('GET /users', () => {
-  test('q finds a substring of the four searched fields, whatever the case, and nothing else', async () => {
+  test('q finds a substring of the four searched fields in any case, and nothing else', async () => {
     await using w = await world()
     await w.post(batch, [
       { external_id: 'cust-100%', email: 'Jane.Doe@x.com', phone: '+61400123456', data: { note: 'needle' } },
@@ -194,7 +194,7 @@ describe('GET /users', () => {
     expect(await found('device')).toEqual(['device_77'])
   })
 
-  test('a merged or erased person is in no list, no search and no read', async () => {
+  test('a merged or erased user is in no list, search or reply', async () => {
     await using w = await world()
     await w.post(batch, [{ anonymous_id: 'a', email: 'gone@example.com' }, { external_id: 'kim' }, { external_id: 'lee' }])
     await w.post(batch, [{ anonymous_id: 'a', external_id: 'kim' }])
@@ -208,7 +208,7 @@ describe('GET /users', () => {
 })
 
 describe('erasure', () => {
-  test('removes every row that names the person, and leaves others alone', async () => {
+  test('deletes every row about the user and no other', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd1', token: 't1' })
@@ -238,7 +238,7 @@ describe('erasure', () => {
 })
 
 describe('devices', () => {
-  test('a device and its token belong to whoever registered them last', async () => {
+  test('a device and its token belong to the user who registered them last', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const first = await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd1', token: 't1', os: 'iOS' })
@@ -250,7 +250,7 @@ describe('devices', () => {
     expect((await w.get('/api/client/users/lee')).body.has_push_device).toBe(true)
   })
 
-  test('with a user token the device is that user’s', async () => {
+  test('with a user token, the device is registered for that user', async () => {
     await using w = await world()
     await w.users('kim')
     const headers = { 'x-service-user-token': await w.token('kim') }
@@ -264,7 +264,7 @@ describe('devices', () => {
 })
 
 describe('user tokens', () => {
-  test('expire after 15 minutes, die with the key that minted them, and follow a merge', async () => {
+  test('expire after 15 minutes, and follow a merge', async () => {
     await using w = await world()
     await w.post(batch, [{ anonymous_id: 'a' }, { external_id: 'kim' }])
     const headers = { 'x-service-user-token': await w.token('a') }
@@ -276,7 +276,7 @@ describe('user tokens', () => {
     expect((await me()).body.error.reason).toBe('user_token_expired')
   })
 
-  test('of another project, tampered with, or a key in its place are refused', async () => {
+  test('of another project, altered ones, and keys in their place are refused', async () => {
     await using w = await world()
     await w.users('kim')
     const token = await w.token('kim')
@@ -291,7 +291,7 @@ describe('user tokens', () => {
   })
 })
 
-test('an id that is linked while the erasure waits for its person goes with the others', async () => {
+test('an id that is linked while an erasure waits for the user is deleted too', async () => {
   await using w = await world()
   const Count = Type.Object({ count: Type.Integer() })
   const [saved] = (await w.post(batch, [{ external_id: 'kim' }])).body.results
@@ -316,7 +316,7 @@ test('an id that is linked while the erasure waits for its person goes with the 
   expect(left?.count).toBe(0)
 })
 
-test('an anonymous id whose person is gone is anybody’s', async () => {
+test('an anonymous id of an erased user is free', async () => {
   await using w = await world()
   const [saved] = (await w.post(batch, [{ external_id: 'kim', anonymous_id: 'tablet' }])).body.results
   await w.db.run(sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and id = ${saved.user.id}`)

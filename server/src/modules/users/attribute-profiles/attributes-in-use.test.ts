@@ -16,7 +16,7 @@ type Attribute = { key: string; types: string[]; people: number; coverage: numbe
 const attributes = async (w: World, key = w.keys.secret): Promise<Record<string, Attribute>> =>
   Object.fromEntries((await w.get(SCHEMA, { key })).body.results.map((attribute: Attribute) => [attribute.key, attribute]))
 
-/** People of whom every tenth has a plan. */
+/** Users, of whom every tenth has a plan. */
 const crowd = (w: World, users: number) =>
   w.db.run(
     sql`insert into users (project_id, external_id, data, created_at, updated_at)
@@ -24,8 +24,8 @@ const crowd = (w: World, users: number) =>
         from generate_series(1, ${users}::int) n`,
   )
 
-/** Runs the survey until there is nothing to do; the answer is how often there was. */
-async function profileAttributes(w: World): Promise<number> {
+/** Runs the profiling job until there is nothing to do. Returns the number of runs that did something. */
+async function profileAll(w: World): Promise<number> {
   const { signal } = new AbortController()
   let runs = 0
   for (const job of userJobs) while ((await runToEnd(job, w.ctx, signal)) > 0) runs++
@@ -33,7 +33,7 @@ async function profileAttributes(w: World): Promise<number> {
 }
 
 describe('GET /schema/attributes', () => {
-  test('shows at once what people have, of which types and how many', async () => {
+  test('shows at once which attributes users have, of which types, and how many users have them', async () => {
     await using w = await world()
     await save(w, [
       { external_id: 'kim', email: 'kim@example.com', data: { plan: 'pro', age: 42, 'a.b\\c': true, address: { city: 'Perth' } } },
@@ -57,12 +57,12 @@ describe('GET /schema/attributes', () => {
     ])
   })
 
-  test('of an empty project there is nothing to show', async () => {
+  test('shows nothing of an empty project', async () => {
     await using w = await world()
     expect((await w.get(SCHEMA)).body).toEqual({ results: [], people: 0, as_of: '2026-11-23T09:00:00.000Z' })
   })
 
-  test('leaves no trace of what the caller may not see', async () => {
+  test('leaves out what the caller may not see', async () => {
     await using w = await world()
     await save(w, [{ external_id: 'kim', data: { open: 1, salary: 2, nobody: 3, own: 4 } }])
     await w.put('/api/client/attributes/salary', { min_role: 'admin' })
@@ -74,7 +74,7 @@ describe('GET /schema/attributes', () => {
     expect(JSON.stringify(await attributes(w, w.keys.support))).not.toMatch(/salary|nobody/)
   })
 
-  test('shows neither the merged nor the erased, nor people of another project', async () => {
+  test('leaves out merged users, erased users and users of other projects', async () => {
     await using w = await world()
     const other = await w.other()
     await w.post('/api/client/users/batch', [{ external_id: 'theirs', data: { theirs: 1 } }], { key: other.keys.secret })
@@ -90,7 +90,7 @@ describe('GET /schema/attributes', () => {
     expect(Object.keys(found).filter((key) => /secret|theirs/.test(key))).toEqual([])
   })
 
-  test('in a large project the newest stand for all until everybody has been looked at, without being asked twice', async () => {
+  test('in a large project, the newest users represent all until the first run has ended; one request starts it', async () => {
     await using w = await world()
     await crowd(w, MANY + 5000)
     await w.db.run(sql`update users set data = '{"rare": 1}' where project_id = ${w.projectId} and external_id = 'u1'`)
@@ -99,27 +99,27 @@ describe('GET /schema/attributes', () => {
     expect(first.results.some(({ key }: Attribute) => key === 'data.rare')).toBe(false)
     w.advance('1 minute')
     await w.get(SCHEMA)
-    expect(await profileAttributes(w)).toBe(3)
+    expect(await profileAll(w)).toBe(3)
     const { body } = await w.get(SCHEMA)
     expect([body.people, body.as_of]).toEqual([MANY + 5000, '2026-11-23T09:01:00.000Z'])
     const found = Object.fromEntries(body.results.map((attribute: Attribute) => [attribute.key, attribute]))
     expect(found['data.rare']).toMatchObject({ people: 1, samples: [1], coverage: 1 / (MANY + 5000) })
     expect(found['data.plan']).toMatchObject({ people: 1000, samples: ['pro'], types: ['string'] })
     expect(found.external_id.samples).toHaveLength(5)
-    expect(await profileAttributes(w)).toBe(0)
+    expect(await profileAll(w)).toBe(0)
   })
 
-  test('figures of a large project are made anew every hour, and samples are what people have now', async () => {
+  test('in a large project, users are counted again every hour, and samples are of this moment', async () => {
     await using w = await world()
     await crowd(w, MANY + 999)
     await w.get(SCHEMA)
-    await profileAttributes(w)
+    await profileAll(w)
     await w.db.run(sql`update users set data = '{"plan": 7}' where project_id = ${w.projectId} and data <> '{}'`)
     w.advance('59 minutes')
-    expect(await profileAttributes(w)).toBe(0)
+    expect(await profileAll(w)).toBe(0)
     expect((await attributes(w))['data.plan']).toMatchObject({ types: ['string'], samples: [7], people: 600 })
     w.advance('1 minute')
-    expect(await profileAttributes(w)).toBeGreaterThan(0)
+    expect(await profileAll(w)).toBeGreaterThan(0)
     expect((await attributes(w))['data.plan']).toMatchObject({ types: ['number'], people: 600 })
     await w.db.run(sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and data <> '{}'`)
     expect((await attributes(w))['data.plan']?.samples).toEqual([])
@@ -127,21 +127,21 @@ describe('GET /schema/attributes', () => {
     expect((await attributes(w))['data.plan']).toBeUndefined()
   })
 
-  test('nobody asks, nobody looks; asked again, it is looked again', async () => {
+  test('users are not profiled without requests, and again after the next one', async () => {
     await using w = await world()
     await crowd(w, MANY)
-    expect(await profileAttributes(w)).toBe(0)
+    expect(await profileAll(w)).toBe(0)
     await w.get(SCHEMA)
-    expect(await profileAttributes(w)).toBeGreaterThan(0)
+    expect(await profileAll(w)).toBeGreaterThan(0)
     w.advance('8 days')
-    await profileAttributes(w)
+    await profileAll(w)
     w.advance('1 day')
-    expect(await profileAttributes(w)).toBe(0)
+    expect(await profileAll(w)).toBe(0)
     await w.get(SCHEMA)
-    expect(await profileAttributes(w)).toBeGreaterThan(0)
+    expect(await profileAll(w)).toBeGreaterThan(0)
   })
 
-  test('a project with more attributes than can be shown shows those of most people', async () => {
+  test('of more attributes than can be shown, those that most users have are shown', async () => {
     await using w = await world()
     const keys = (from: number) => Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${from + index}`, 1]))
     await save(

@@ -1,8 +1,8 @@
 /**
- * What attributes people have, of which types, how many have them, and samples.
- * A project of up to 5,000 people is looked at when somebody asks. In a larger one a job looks at everybody, some thousands
- * at a time, once an hour as long as somebody asked within a week; until it has for the first time, the newest 5,000 stand
- * for all. Samples are always read from the people themselves: what was changed, hidden or erased is in none.
+ * The attributes that users have: their types, how many users have them, and sample values. In a project with up to 5,000 users they are
+ * computed for each request. In a larger one a job profiles all users, some thousands at a time: once an hour, until no request
+ * has come for a week. Before its first run ends, the newest 5,000 users represent all. Samples are read for each request, so that values
+ * which were changed, hidden or erased are never shown.
  */
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
@@ -11,14 +11,14 @@ import { listAttributes } from '../queries.ts'
 import * as queries from './queries.ts'
 import type { AttributesInUse } from './schema.ts'
 
-const LOOKED_AT_ONCE = 5000
+const PROFILED_AT_ONCE = 5000
 const SHOWN_MAX = 1000
 const KEYS_MAX = 2000
 const DATA = 'data.'
 const HOUR_MS = 3_600_000
-const ASKED_WITHIN_MS = 7 * 24 * HOUR_MS
+const REQUESTED_WITHIN_MS = 7 * 24 * HOUR_MS
 
-/** The attributes that the caller may see, those of most people first. */
+/** The attributes that the caller may see. Those that most users have come first. */
 export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse> {
   const hidden = await hiddenKeys(ctx)
   const { profiles, users, asOf } = await profilesOf(ctx, hidden)
@@ -41,26 +41,26 @@ export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse>
 }
 
 async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
-  const count = await queries.countUsers(ctx, LOOKED_AT_ONCE + 1)
-  if (count > LOOKED_AT_ONCE) {
+  const count = await queries.countUsers(ctx, PROFILED_AT_ONCE + 1)
+  if (count > PROFILED_AT_ONCE) {
     const now = ctx.clock.now()
     await queries.requestProfiling(ctx, new Date(now.getTime() - HOUR_MS))
     const profiled = await queries.profiledAttributes(ctx, hidden, SHOWN_MAX)
     if (profiled[0]) return { profiles: profiled, users: profiled[0].users_profiled, asOf: profiled[0].as_of }
   }
-  const profiles = await queries.profileNewest(ctx, LOOKED_AT_ONCE, hidden, SHOWN_MAX)
-  // Everybody has a `created_at`: what all have says how many were looked at, whoever came since they were counted.
+  const profiles = await queries.profileNewest(ctx, PROFILED_AT_ONCE, hidden, SHOWN_MAX)
+  // Every user has a `created_at`, so the highest number is that of all users that were read.
   return { profiles, users: Math.max(0, ...profiles.map(({ users }) => users)), asOf: ctx.clock.now() }
 }
 
-/** The keys that leave no trace for this caller (D-ATTR-1). */
+/** The keys of `data` that are hidden from the caller (D-ATTR-1). */
 async function hiddenKeys(ctx: ProjectCtx): Promise<string[]> {
   const rules = await listAttributes(ctx)
   const visible = visibleData(Object.fromEntries(rules.map(({ key }) => [key, true])), rules, ctx.caller)
   return rules.filter(({ key }) => !Object.hasOwn(visible, key)).map(({ key }) => `${DATA}${key}`)
 }
 
-/** Profiles the next users of the run that is due. Returns how many, or 1 at the end. */
+/** Profiles the next users of the run that is due. Returns how many, or 1 at the end of the run. */
 export const profileAttributes = (ctx: Ctx): Promise<number> =>
   inTx(ctx, async (ctx) => {
     const due = await queries.claimProfiling(ctx)
@@ -68,13 +68,13 @@ export const profileAttributes = (ctx: Ctx): Promise<number> =>
     const { project_id, run, looked_to, users_so_far } = due
     const now = ctx.clock.now()
     const startedAt = due.started_at ?? now
-    const looked = await queries.profileNext(ctx, project_id, run + 1, looked_to, LOOKED_AT_ONCE, KEYS_MAX)
-    const users = users_so_far + looked.users
-    if (looked.looked_to !== null && looked.users === LOOKED_AT_ONCE) {
-      await queries.saveProgress(ctx, project_id, startedAt, looked.looked_to, users)
+    const profiled = await queries.profileNext(ctx, project_id, run + 1, looked_to, PROFILED_AT_ONCE, KEYS_MAX)
+    const users = users_so_far + profiled.users
+    if (profiled.looked_to !== null && profiled.users === PROFILED_AT_ONCE) {
+      await queries.saveProgress(ctx, project_id, startedAt, profiled.looked_to, users)
     } else {
-      const isWanted = now.getTime() - due.asked_at.getTime() < ASKED_WITHIN_MS
+      const isWanted = now.getTime() - due.asked_at.getTime() < REQUESTED_WITHIN_MS
       await queries.finishRun(ctx, project_id, run + 1, startedAt, users, isWanted ? new Date(now.getTime() + HOUR_MS) : null)
     }
-    return Math.max(1, looked.users)
+    return Math.max(1, profiled.users)
   })

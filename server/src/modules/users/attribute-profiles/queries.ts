@@ -7,7 +7,7 @@ import { isLive } from '../queries.ts'
 import { Samples } from './schema.ts'
 
 /** The columns that are profiled. */
-const looked = sql`u.id, u.updated_at, u.data, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale`
+const profiledColumns = sql`u.id, u.updated_at, u.data, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale`
 
 /** How many ids are kept for each attribute, to read samples from. */
 const SAMPLED = 10
@@ -57,7 +57,7 @@ export const profileNewest = (ctx: ProjectCtx, users: number, hidden: string[], 
   ctx.db.many(
     Profile,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${ctx.projectId} and ${isLive} order by u.id desc limit ${users}
+          select ${profiledColumns} from users u where u.project_id = ${ctx.projectId} and ${isLive} order by u.id desc limit ${users}
         )
         select key, types, users, last_seen, sample_users from ${profileOfChunk} p
         where not key = any(${hidden}::text[])
@@ -85,7 +85,7 @@ const SAMPLES_SHOWN = 5
 const cut = (text: Sql) =>
   sql`case when length(${text}) > ${SAMPLE_LENGTH_MAX} then left(${text}, ${SAMPLE_LENGTH_MAX}) || '…' else ${text} end`
 
-/** A jsonb value as a sample shows it. */
+/** A jsonb value in the form of a sample. */
 const asSample = (value: Sql) =>
   sql`case jsonb_typeof(${value})
         when 'number' then ${value}
@@ -94,7 +94,7 @@ const asSample = (value: Sql) =>
         else to_jsonb(${cut(sql`(${value}::text)`)})
       end`
 
-/** An instant as replies write it (D-HTTP-5); JSON of the database would name the zone in another way. */
+/** An instant in the format of replies (D-HTTP-5). The JSON functions of PostgreSQL format the time zone differently. */
 const asTimestamp = (instant: Sql) => sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** Some different samples out of a group of jsonb values, as a jsonb array. */
@@ -102,7 +102,7 @@ export const samplesOf = (value: Sql) => sql`to_jsonb((array_agg(distinct ${asSa
 
 const Sampled = Type.Object({ key: Type.String(), samples: Samples })
 
-/** The present values of these users under these keys, two arrays of the same length. Only live users have any. */
+/** Samples of the current values of these keys, each read from the user at the same index. Only live users are read. */
 export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
   ctx.db.many(
     Sampled,
@@ -149,26 +149,26 @@ export const claimProfiling = (ctx: InTx<Ctx>) =>
         for update skip locked`,
   )
 
-const Looked = Type.Object({ users: Type.Integer(), looked_to: Nullable(Type.Integer()) })
+const ProfiledChunk = Type.Object({ users: Type.Integer(), looked_to: Nullable(Type.Integer()) })
 
 /** Profiles the next users after `lookedTo` and adds them to a run, which has at most `keysMax` attributes. */
 export const profileNext = async (ctx: InTx<Ctx>, projectId: ProjectId, run: number, lookedTo: number, users: number, keysMax: number) =>
   (await ctx.db.first(
-    Looked,
+    ProfiledChunk,
     sql`with chunk as materialized (
-          select ${looked} from users u where u.project_id = ${projectId} and ${isLive} and u.id > ${lookedTo} order by u.id limit ${users}
+          select ${profiledColumns} from users u where u.project_id = ${projectId} and ${isLive} and u.id > ${lookedTo} order by u.id limit ${users}
         ), known as materialized (
           select key from attribute_profiles where project_id = ${projectId} and run = ${run}
         ), found as (
           select f.key, f.types, f.users, f.last_seen, f.sample_users, k.key is not null as is_known,
-                 row_number() over (partition by k.key is null order by f.users desc, f.key) as place
+                 row_number() over (partition by k.key is null order by f.users desc, f.key) as rank
           from ${profileOfChunk} f
           left join known k on k.key = f.key
         ), added as (
           insert into attribute_profiles as a (project_id, run, key, types, users, last_seen, sample_users)
           select ${projectId}, ${run}, key, types, users, last_seen, sample_users
           from found
-          where is_known or place <= ${keysMax} - (select count(*) from known)
+          where is_known or rank <= ${keysMax} - (select count(*) from known)
           on conflict (project_id, run, key) do update
           set types = array(select distinct t from unnest(a.types || excluded.types) as u(t) order by t),
               users = a.users + excluded.users,

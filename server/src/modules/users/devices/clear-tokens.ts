@@ -4,7 +4,7 @@ import { appendUserChanges } from '../changes.ts'
 import { refreshPushFlag } from '../queries.ts'
 import { clearTokens } from './queries.ts'
 
-/** Tokens that a push service says are dead: they go, their devices stay. */
+/** Clears device tokens that a push service rejected for good. The devices stay. */
 export async function clearDeviceTokens(ctx: InTx, tokens: string[]): Promise<void> {
   if (tokens.length === 0) return
   const owners = distinct((await clearTokens(ctx, tokens)).map(({ user_id }) => user_id))

@@ -14,7 +14,7 @@ const device = (w: World, external_id: string, device_id: string, token: string 
 const user = async (w: World, name: string): Promise<{ id: UserId; has_push_device: boolean; devices: unknown[] }> =>
   (await w.get(`/api/client/users/${name}`)).body
 
-test('pushes go to the devices with a token, those seen last first, and to nobody else’s', async () => {
+test('the push devices of users are those with a token, the last registered first', async () => {
   await using w = await world()
   await w.users('kim', 'lee', 'max')
   await device(w, 'kim', 'phone', 't1')
@@ -33,7 +33,7 @@ test('pushes go to the devices with a token, those seen last first, and to nobod
   expect(await pushDevicesOf(other.ctx, [kim.id, lee.id])).toEqual([])
 })
 
-test('of many devices the twenty that were seen last', async () => {
+test('of many devices, the twenty registered last are push devices', async () => {
   await using w = await world()
   await w.users('kim')
   for (let n = 0; n < 22; n++) {
@@ -44,7 +44,7 @@ test('of many devices the twenty that were seen last', async () => {
   expect(targets.map(({ token }) => token)).toEqual(Array.from({ length: 20 }, (_, n) => `t${21 - n}`))
 })
 
-test('a dead token goes, its device stays, and lists that ask for a push device hear of it', async () => {
+test('a rejected token is cleared, its device stays, and lists that depend on push devices follow', async () => {
   await using w = await world()
   await w.users('kim', 'lee')
   await device(w, 'kim', 'phone', 't1')
@@ -67,7 +67,7 @@ test('a dead token goes, its device stays, and lists that ask for a push device 
   expect(await members()).toEqual(['lee'])
 })
 
-test('a token of the same name in another project is another token', async () => {
+test('the same token in another project is not cleared', async () => {
   await using w = await world()
   const other = await w.other()
   await w.users('kim')
@@ -76,7 +76,7 @@ test('a token of the same name in another project is another token', async () =>
   expect((await user(w, 'kim')).has_push_device).toBe(true)
 })
 
-test('a token of the longest form is registered, found and forgotten; a longer one is refused', async () => {
+test('a token of the longest form is registered, found and cleared; a longer one is refused', async () => {
   await using w = await world()
   await w.users('kim')
   const token = randomBytes(1536).toString('base64url')
