@@ -10,16 +10,16 @@ const SCHEMA = '/api/client/schema/events'
 
 type Given = { name: string; data?: Record<string, unknown>; at?: string; user?: number }
 
-/** Stores events and counts them, as processing does. */
-const happen = (w: World, events: Given[], partition = 0) =>
+/** Stores and counts events like a batch. */
+const store = (w: World, events: Given[], partition = 0) =>
   inTx(w.ctx, async (ctx) => {
-    const stored = events.map(({ name, at, user = 1 }) => ({
+    const counted = events.map(({ name, at, user = 1 }) => ({
       userId: user as UserId,
       event: { name, createdAt: at === undefined ? w.clock.now() : new Date(at) },
     }))
     await copyEvents(
       ctx,
-      stored.map(({ userId, event }, index) => ({
+      counted.map(({ userId, event }, index) => ({
         project_id: w.projectId,
         user_id: userId,
         name: event.name,
@@ -28,13 +28,13 @@ const happen = (w: World, events: Given[], partition = 0) =>
         received_at: w.clock.now(),
       })),
     )
-    await countEvents(ctx, stored, partition)
+    await countEvents(ctx, counted, partition)
   })
 
 const only = async (w: World) => (await w.get(SCHEMA)).body.results[0]
 
 describe('GET /schema/events', () => {
-  test('knows at once what was sent, when, and what it carried', async () => {
+  test('shows at once which events were sent, when, and with which attributes', async () => {
     await using w = await world()
     await w.post('/api/client/events', [
       { name: 'bought', external_id: 'kim', data: { total: 9.5, 'a.b': 'x', absent: null, tags: ['a', 'b'] } },
@@ -62,12 +62,12 @@ describe('GET /schema/events', () => {
     })
   })
 
-  test('looks at the latest events to arrive, in whichever partition', async () => {
+  test('reads the events that were stored last, in all partitions', async () => {
     await using w = await world()
-    await happen(w, [{ name: 'a', data: { before: 1 } }])
+    await store(w, [{ name: 'a', data: { before: 1 } }])
     for (let batch = 0; batch < 3; batch++) {
       w.advance('1 second')
-      await happen(
+      await store(
         w,
         Array.from({ length: 20 }, (_, index) => ({ name: 'a', data: { since: index } })),
         batch,
@@ -77,26 +77,26 @@ describe('GET /schema/events', () => {
     expect((await only(w)).attributes[0].samples).toHaveLength(5)
   })
 
-  test('cuts long texts', async () => {
+  test('shortens long texts', async () => {
     await using w = await world()
-    await happen(w, [{ name: 'a', data: { text: 'é'.repeat(65), short: 'é'.repeat(64), list: ['x'.repeat(100)] } }])
+    await store(w, [{ name: 'a', data: { text: 'é'.repeat(65), short: 'é'.repeat(64), list: ['x'.repeat(100)] } }])
     const samples = Object.fromEntries((await only(w)).attributes.map(({ key, samples: [sample] }: any) => [key, sample]))
     expect(samples).toEqual({ 'data.text': `${'é'.repeat(64)}…`, 'data.short': 'é'.repeat(64), 'data.list': `["${'x'.repeat(62)}…` })
   })
 
-  test('shows nothing of what somebody did who was erased', async () => {
+  test('shows nothing of the events of erased users', async () => {
     await using w = await world()
-    await happen(w, [{ name: 'a', data: { secret: 'kim' }, user: 5 }])
+    await store(w, [{ name: 'a', data: { secret: 'kim' }, user: 5 }])
     await w.db.run(sql`delete from events where project_id = ${w.projectId} and user_id = 5`)
     expect(await only(w)).toMatchObject({ name: 'a', count: 1, attributes: [] })
   })
 
-  test('is sorted and paged by name, count and the last time, whatever partition counted', async () => {
+  test('is sorted and paged by name, count and the last time, over all partitions', async () => {
     await using w = await world()
     const other = await w.other()
     await inTx(other.ctx, (ctx) => countEvents(ctx, [{ userId: 1 as UserId, event: { name: 'theirs', createdAt: w.clock.now() } }], 0))
-    await happen(w, [{ name: 'b' }, { name: 'b' }, { name: 'c', at: '2026-11-20' }])
-    await happen(
+    await store(w, [{ name: 'b' }, { name: 'b' }, { name: 'c', at: '2026-11-20' }])
+    await store(
       w,
       [
         { name: 'a', at: '2026-11-22' },

@@ -7,7 +7,7 @@ const at = (name: string, time: string, userId = 1): CountedEvent => ({
   event: { name, createdAt: new Date(time) },
 })
 
-test('an event counts on the day in UTC on which it happened', () => {
+test('an event counts on the day of its created_at in UTC', () => {
   const stored = [
     at('a', '2026-11-22T23:59:59.999Z'),
     at('a b', '2026-11-23T00:00:00Z'),
@@ -21,7 +21,7 @@ test('an event counts on the day in UTC on which it happened', () => {
   ])
 })
 
-test('a name knows its first, its last and the latest to arrive, those first', () => {
+test('a name has its first and last time, and the events that were stored last, newest first', () => {
   expect(countNames([at('a', '2026-11-23', 1), at('b', '2026-11-01', 2), at('a', '2026-11-20', 3), at('a', '2026-11-21', 4)])).toEqual([
     {
       name: 'a',
@@ -42,7 +42,7 @@ test('a name knows its first, its last and the latest to arrive, those first', (
   ])
 })
 
-test('of many events, no more than are looked at are remembered', () => {
+test('only the last of many events are kept', () => {
   const [counted] = countNames(Array.from({ length: 2000 }, (_, index) => at('a', '2026-11-23', index)))
   expect([counted?.events, counted?.recent_users.length, counted?.recent_users[0]]).toEqual([2000, RECENT_KEPT, 1999])
 })

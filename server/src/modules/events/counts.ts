@@ -6,7 +6,7 @@ export type CountedEvent = { userId: UserId; event: { name: string; createdAt: D
 
 export type DayCount = { name: string; day: string; events: number }
 
-/** `recent_users` and `recent_times` locate the last events that were stored, newest first: the nth of one belongs to the nth of the other. */
+/** `recent_users` and `recent_times` locate the events that were stored last, newest first. The entries at an index belong together. */
 export type NameCount = {
   name: string
   events: number
@@ -16,7 +16,7 @@ export type NameCount = {
   recent_times: Date[]
 }
 
-/** This many events of each name can be located. */
+/** The number of events of each name that can be located. */
 export const RECENT_KEPT = 50
 
 /** The number of events by name and by day of `created_at` in UTC. */

@@ -1,8 +1,8 @@
-/** Events between the ingest queue and the table `events`. Pure. */
+/** Events on their way from the ingest queue to the table `events`. Pure. */
 import type { UserId } from '../../lib/ids.ts'
 import type { KeyedSystemEvent } from '../users/index.ts'
 
-/** An event of an accepted request. No other event ever has the same key. */
+/** An event of an accepted request. Its key is unique. */
 export type AcceptedEvent = {
   key: string
   name: string

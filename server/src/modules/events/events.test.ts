@@ -10,7 +10,7 @@ const EventRow = Type.Object({
   partition: Type.String(),
 })
 
-/** What was sent. That people are new, or changed, are events as well, with tests of their own. */
+/** The events that were sent. System events about users have tests of their own. */
 const stored = (w: World) =>
   w.db.many(
     EventRow,
@@ -39,7 +39,7 @@ describe('POST /events', () => {
       '[0].created_at',
     ],
     [
-      'a second event that is wrong',
+      'an invalid second event',
       [
         { name: 'x', external_id: 'kim' },
         { name: 'x', external_id: 'kim', data: [] },
@@ -50,7 +50,7 @@ describe('POST /events', () => {
     ],
     ['data over 32 KiB', [{ name: 'x', external_id: 'kim', data: { a: 'x'.repeat(33_000) } }], 422, 'validation_failed', '[0].data'],
     [
-      'a phone number nobody can place',
+      'an invalid phone number',
       [{ name: 'x', external_id: 'kim', user: { phone: '12' } }],
       400,
       'parameter_invalid_format',
@@ -64,7 +64,7 @@ describe('POST /events', () => {
     expect(await stored(w)).toEqual([])
   })
 
-  test('what was accepted is stored once, with its person, in its month', async () => {
+  test('an accepted event is stored once, with its user, in its month', async () => {
     await using w = await world()
     expect(
       (
@@ -82,7 +82,7 @@ describe('POST /events', () => {
     ])
   })
 
-  test('an event dated 1970 finds a home, and one dated tomorrow happened when it arrived', async () => {
+  test('an event from 1970 is stored, and one from tomorrow gets the time when it was received', async () => {
     await using w = await world()
     await post(w, [
       { name: 'old', external_id: 'kim', created_at: '1970-01-01' },
@@ -107,7 +107,7 @@ describe('POST /events', () => {
     expect((await w.get('/api/client/users/kim')).body).toMatchObject({ email: 'kim3@example.com', data: { n1: 1, n2: 2, n3: 3 } })
   })
 
-  test('a shared device: each event goes to whoever the id meant at that moment', async () => {
+  test('on a shared device, each event belongs to the user who had the id at that moment', async () => {
     await using w = await world()
     await post(w, [
       { name: 'login', anonymous_id: 'tablet', external_id: 'kim' },
@@ -155,15 +155,15 @@ describe('a publishable key', () => {
     ['an anonymous event', { name: 'x', anonymous_id: 'a' }, 204],
     ['an event with an external id', { name: 'x', anonymous_id: 'a', external_id: 'kim' }, 403],
     ['an event with a profile', { name: 'x', anonymous_id: 'a', user: { email: 'a@example.com' } }, 403],
-    ['an event with no id', { name: 'x' }, 403],
-  ])('without a token: %s', async (_, event, status) => {
+    ['an event without an id', { name: 'x' }, 403],
+  ])('without a user token: %s', async (_, event, status) => {
     await using w = await world()
     const reply = await post(w, [event], { key: w.keys.public })
     expect(reply.status).toBe(status)
     if (status === 403) expect(reply.body.error.reason).toBe('not_publishable')
   })
 
-  test('with a token speaks for that user and nobody else', async () => {
+  test('with a user token: only events of that user', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
@@ -177,7 +177,7 @@ describe('a publishable key', () => {
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ a: 1 })
   })
 
-  test('with the token of a visitor who never got an id of any other kind', async () => {
+  test('with the user token of an anonymous user', async () => {
     await using w = await world()
     await post(w, [{ name: 'first', anonymous_id: 'a' }])
     await w.drain()
@@ -190,10 +190,10 @@ describe('a publishable key', () => {
 })
 
 describe('disasters', () => {
-  test('a poison item is parked with its reason and the rest goes on', async () => {
+  test('a poison item is parked with its reason, and the others are applied', async () => {
     await using w = await world()
     await post(w, [{ name: 'before', external_id: 'kim' }])
-    // What only a newer or older release could have accepted.
+    // Only an older or newer release could have accepted this.
     await w.db.run(
       sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
           values (${w.projectId}, 'events', 'req_poison', ${w.clock.now()}, 2, ${Buffer.from('[{"name":"fine","external_id":"lee"},{"nom":"poison"}]')})`,
@@ -207,7 +207,7 @@ describe('disasters', () => {
     ])
   })
 
-  test('an item that breaks the whole batch is found and parked alone', async () => {
+  test('an item that makes the whole batch fail is the only one parked', async () => {
     await using w = await world()
     await w.db.run(sql`alter table events add constraint no_poison check (name <> ${sql`'poison'`}) not valid`)
     try {
@@ -224,7 +224,7 @@ describe('disasters', () => {
     expect((await stored(w)).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c'])
   })
 
-  test('two workers on one log store each event once', async () => {
+  test('two workers on one queue store each event once', async () => {
     await using w = await world()
     for (let at = 0; at < 20; at++)
       await post(w, [
@@ -236,7 +236,7 @@ describe('disasters', () => {
     expect(await stored(w)).toHaveLength(40)
   })
 
-  test('the clock jumps a year ahead and back, and events still find their month', async () => {
+  test('the clock jumps a year ahead and back, and events are still stored in their month', async () => {
     await using w = await world()
     w.clock.set(new Date('2027-12-15T00:00:00Z'))
     await post(w, [

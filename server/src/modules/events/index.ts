@@ -1,6 +1,6 @@
 /**
- * Behavioural events. Owns `events` (a partition a month), `event_ids`, `event_days`, `event_names` and `event_removals`.
- * Promises: an accepted event is stored exactly once, in the order it was sent for each user, and counted in the same transaction.
+ * Behavioural events. Owns `events` (with a partition for each month), `event_ids`, `event_days`, `event_names` and `event_removals`.
+ * Promises: an accepted event is stored exactly once, in the order of sending for each user, and counted in the same transaction.
  */
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
 export { eventJobs } from './jobs.ts'

@@ -1,7 +1,7 @@
-/** Months, as the partitions of `events` are cut: `[from, to)` in UTC. */
+/** A month in UTC, which has a partition of `events`: `from` is included, `to` is not. */
 export type Month = { name: string; from: string; to: string }
 
-/** The month that holds an instant, so many months away. */
+/** The month of an instant, or the one `ahead` months later. */
 export function monthOf(instant: Date, ahead = 0): Month {
   const from = new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead, 1))
   const to = new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 1))
@@ -9,7 +9,7 @@ export function monthOf(instant: Date, ahead = 0): Month {
   return { name: `events_${day(from).slice(0, 7).replace('-', '_')}`, from: day(from), to: day(to) }
 }
 
-/** The months that should have a partition and have none: from the first there is (or this one) to so many ahead. */
+/** The months without a partition, from the first one that has a partition (or this month) to the one `ahead` months from now. */
 export function missingMonths(there: ReadonlySet<string>, now: Date, ahead: number): Month[] {
   const last = monthOf(now, ahead)
   const oldest = [...there].filter((name) => /^events_\d{4}_\d{2}$/.test(name)).sort()[0] ?? monthOf(now).name

@@ -19,7 +19,7 @@ export const listMonths = async (ctx: Ctx): Promise<Set<string>> => {
 /** Locks the creation of partitions, so that two processes do not create the same one. */
 export const lockMonths = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
 
-/** Creates a monthly partition. Names and bounds are made of digits by us. */
+/** Creates a monthly partition. Its name and bounds contain only digits from `monthOf`, so they need no quoting. */
 export const createMonth = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
   ctx.db.run(sql`create table if not exists ${raw(name)} partition of events for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
 

@@ -3,16 +3,16 @@ import { Type } from 'typebox'
 import { fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
 
-/** The query parameters, each optional. */
+/** Optional query parameters. */
 export const range = {
-  since: Type.Optional(Type.String({ format: 'time', description: 'From this time on, ISO 8601.' })),
-  until: Type.Optional(Type.String({ format: 'time', description: 'Before this time, ISO 8601.' })),
+  since: Type.Optional(Type.String({ format: 'time', description: 'The start, ISO 8601. Included.' })),
+  until: Type.Optional(Type.String({ format: 'time', description: 'The end, ISO 8601. Not included.' })),
 }
 
-/** The name of an event, exactly. */
-export const eventName = Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event, exactly.' })
+/** The exact name of an event. */
+export const eventName = Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The exact name of the event.' })
 
-/** The two as instants. Throws 422 when nothing can lie between them. */
+/** `since` and `until` as instants. Throws 422 unless `since` is before `until`. */
 export function readRange(given: { since?: string; until?: string }): { since?: Date; until?: Date } {
   const since = given.since === undefined ? null : parseTime(given.since)
   const until = given.until === undefined ? null : parseTime(given.until)

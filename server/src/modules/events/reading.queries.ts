@@ -28,12 +28,12 @@ export const timelineListing = listing({
   searchedFields: 'name',
 })
 
-/** A filter of the events of a user; `since` is included, `until` is not. */
+/** A filter of the events of a user. `since` is included, `until` is not. */
 export type Wanted = { name?: string; since?: Date; until?: Date }
 
 /**
- * Makes `listEvents` read in the order of the index. The planner expects an average user to have few events, and would fetch and sort all
- * of them.
+ * Makes `listEvents` read in the order of the index. The planner assumes that every user has few events, and would fetch and sort
+ * all of them.
  */
 export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enable_bitmapscan', 'off', true)`)
 
@@ -78,12 +78,12 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
                 fetch first ${rows} rows with ties)`
   }
   const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
-  // One more tells whether there is another page, and one may be the row of the cursor itself.
+  // One extra row shows whether there is another page, and one may be the row of the cursor.
   const ahead = side(ascending, (page.limit === -1 ? ctx.config.LIST_ALL_MAX : page.limit) + 2)
   return position ? sql`${ahead} union all ${side(!ascending, 2)}` : ahead
 }
 
-/** Adds to the counts by day and by name, and stores where the latest events of each name are. */
+/** Adds to the counts by day and by name, and stores the users and times of the latest events of each name. */
 export const addCounts = (ctx: InTx, partition: number, days: DayCount[], names: NameCount[]) =>
   addAllCounts(ctx, ctx.projectId, { partition, days, names })
 
@@ -128,7 +128,7 @@ const NameDayRow = Type.Object({
   names: Type.Integer(),
 })
 
-/** The days of the `most` names with the most events, those first. Each row also has the totals over all names. */
+/** The daily counts of the `most` most frequent names, most frequent first. Each row also has the totals over all names. */
 export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
   ctx.db.many(
     NameDayRow,
@@ -137,7 +137,7 @@ export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | 
           from event_days
           where project_id = ${ctx.projectId} and day >= ${from}::date and day <= ${to}::date${name === undefined ? sql`` : sql` and name = ${name}`}
           group by name, day
-        ), foremost as (
+        ), top_names as (
           select name, sum(count)::bigint as name_total, (sum(sum(count)) over ())::bigint as total, count(*) over () as names
           from counts
           group by name
@@ -145,7 +145,7 @@ export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | 
           limit ${most}
         )
         select c.name, c.day::text as day, c.count, f.name_total, f.total, f.names
-        from foremost f
+        from top_names f
         join counts c on c.name = f.name
         order by f.name_total desc, c.name, c.day`,
   )
@@ -191,17 +191,17 @@ const AttributeRow = Type.Object({
   samples: Samples,
 })
 
-/** The attributes of the latest `looked` events of each name, at most `most` of each. Erased users have no events. */
-export const attributesOfLatest = (ctx: ProjectCtx, names: string[], looked: number, most: number) =>
+/** The attributes of the latest `eventsMax` events of each name, at most `most` of each. Erased users have no events. */
+export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, most: number) =>
   ctx.db.many(
     AttributeRow,
     sql`with latest as materialized (
           select distinct r.name, r.user_id, r.at
-          from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as place
+          from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as rank
                 from event_names n cross join lateral unnest(n.recent_users, n.recent_times) as r(user_id, at)
                 where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
-          where r.place <= ${looked}
-        ), carried as materialized (
+          where r.rank <= ${eventsMax}
+        ), event_data as materialized (
           select l.name, e.data
           from latest l
           cross join lateral (select e.data from events e
@@ -210,12 +210,12 @@ export const attributesOfLatest = (ctx: ProjectCtx, names: string[], looked: num
         select a.name, a.key, a.types, a.coverage, a.samples
         from (select c.name, d.key, array_agg(distinct jsonb_typeof(d.value) order by jsonb_typeof(d.value)) as types,
                      count(*)::float8 / max(t.events) as coverage, ${samplesOf(sql`d.value`)} as samples,
-                     row_number() over (partition by c.name order by count(*) desc, d.key) as place
-              from carried c
-              join (select name, count(*) as events from carried group by name) t on t.name = c.name
+                     row_number() over (partition by c.name order by count(*) desc, d.key) as rank
+              from event_data c
+              join (select name, count(*) as events from event_data group by name) t on t.name = c.name
               cross join lateral jsonb_each(c.data) as d(key, value)
               where jsonb_typeof(d.value) <> 'null'
               group by c.name, d.key) a
-        where a.place <= ${most}
-        order by a.name, a.place`,
+        where a.rank <= ${most}
+        order by a.name, a.rank`,
   )

@@ -5,14 +5,14 @@ import { Count, Instant, Nullable } from '../../lib/shapes.ts'
 
 const Removal = Type.Object({ removed: Type.Integer(), past_to: Type.Integer(), completed_at: Nullable(Instant) })
 
-/** The progress of removing the events before an instant. */
+/** The progress of the removal of events before an instant. */
 export const findRemoval = (ctx: Ctx, before: Date) =>
   ctx.db.first(Removal, sql`select removed, past_to, completed_at from event_removals where before = ${before}`)
 
 /** Limits the wait for a lock: while a statement waits for an exclusive lock, all later ones wait behind it. */
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
 
-/** Drops monthly partitions. Names are made of digits by us. */
+/** Drops partitions. Their names come from the database, so they need no quoting. */
 export const dropMonthTables = (ctx: InTx<Ctx>, names: string[]) => ctx.db.run(sql`drop table if exists ${join(names.map(raw), ', ')}`)
 
 /** Adds the number of dropped partitions. */
@@ -22,7 +22,7 @@ export const noteDropped = (ctx: InTx<Ctx>, before: Date, partitions: number) =>
         on conflict (before) do update set removed = r.removed + excluded.removed`,
   )
 
-/** Nothing before an instant is left. A removal that removed nothing needs no follow-up. */
+/** Notes that a removal is complete. Lists need no update if it removed nothing. */
 export const noteComplete = (ctx: Ctx, before: Date) =>
   ctx.db.run(
     sql`insert into event_removals as r (before, completed_at, followed_at) values (${before}, ${ctx.clock.now()}, ${ctx.clock.now()})
@@ -32,14 +32,14 @@ export const noteComplete = (ctx: Ctx, before: Date) =>
 
 const Unfollowed = Type.Object({ before: Instant })
 
-/** The oldest complete removal that lists have not followed yet. */
+/** The oldest complete removal after which lists were not updated yet. */
 export const findUnfollowed = (ctx: Ctx) =>
   ctx.db.first(
     Unfollowed,
     sql`select before from event_removals where completed_at is not null and followed_at is null order by before limit 1`,
   )
 
-/** Lists have followed a removal. */
+/** Notes that lists were updated after a removal. */
 export const noteFollowed = (ctx: Ctx, before: Date) =>
   ctx.db.run(sql`update event_removals set followed_at = ${ctx.clock.now()} where before = ${before} and followed_at is null`)
 

@@ -18,12 +18,12 @@ const stored = async (w: World) =>
     )
   ).map(({ name, partition }) => `${name} in ${partition}`)
 
-const happen = (w: World, ...times: string[]) =>
+const store = (w: World, ...times: string[]) =>
   inTx(w.ctx, async (ctx) => {
-    const stored = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
+    const events = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
     await copyEvents(
       ctx,
-      stored.map(({ event: { name, createdAt } }) => ({
+      events.map(({ event: { name, createdAt } }) => ({
         project_id: w.projectId,
         user_id: 1 as UserId,
         name,
@@ -32,11 +32,11 @@ const happen = (w: World, ...times: string[]) =>
         received_at: createdAt,
       })),
     )
-    await countEvents(ctx, stored, 0)
+    await countEvents(ctx, events, 0)
   })
 
-/** Runs the job until nothing is left to remove, and returns the removals that have to be followed, which it follows. */
-async function retain(w: World): Promise<string[]> {
+/** Runs the job until nothing is left to remove. Returns the removals after which lists have to be updated, and marks them as done. */
+async function removeAll(w: World): Promise<string[]> {
   while ((await removeExpired(w.ctx)) > 0);
   const followed: string[] = []
   for (let before = await eventRemovalToFollow(w.ctx); before; before = await eventRemovalToFollow(w.ctx)) {
@@ -46,8 +46,8 @@ async function retain(w: World): Promise<string[]> {
   return followed
 }
 
-/** A world of which every month since November 2026 has its partition, at a later time. */
-async function later(time: string, months: number): Promise<World> {
+/** A world at a later time, with a partition for every month since November 2026. */
+async function worldAt(time: string, months: number): Promise<World> {
   const w = await world({ env: { EVENT_RETENTION_MONTHS: String(months) } })
   w.clock.set(new Date(time))
   await createEventMonths(w.ctx)
@@ -55,31 +55,31 @@ async function later(time: string, months: number): Promise<World> {
 }
 
 describe('EVENT_RETENTION_MONTHS', () => {
-  test('of what is older than the first month with a partition, the older part goes', async () => {
-    await using w = await later('2026-11-24', 6)
-    await happen(w, '1999-01-01', '2026-04-30T23:59:59.999Z', '2026-05-01')
-    expect(await retain(w)).toEqual(['2026-05-01'])
+  test('removes expired events from the partition for everything older', async () => {
+    await using w = await worldAt('2026-11-24', 6)
+    await store(w, '1999-01-01', '2026-04-30T23:59:59.999Z', '2026-05-01')
+    expect(await removeAll(w)).toEqual(['2026-05-01'])
     expect(await stored(w)).toEqual(['2026-05-01 in events_past'])
   })
 
-  test('where nothing is old enough, nobody is told', async () => {
-    await using w = await later('2028-01-15', 24)
-    await happen(w, '2026-11-01')
-    expect(await retain(w)).toEqual([])
+  test('if nothing is expired, lists need no update', async () => {
+    await using w = await worldAt('2028-01-15', 24)
+    await store(w, '2026-11-01')
+    expect(await removeAll(w)).toEqual([])
     expect(await stored(w)).toHaveLength(1)
   })
 
-  test('keeps everything for ever unless it is set', async () => {
-    await using w = await later('2028-03-15', 0)
-    await happen(w, '1999-01-01', '2026-11-01')
-    expect(await retain(w)).toEqual([])
+  test('with 0, keeps everything', async () => {
+    await using w = await worldAt('2028-03-15', 0)
+    await store(w, '1999-01-01', '2026-11-01')
+    expect(await removeAll(w)).toEqual([])
     expect(await stored(w)).toHaveLength(2)
   })
 
-  test('removes months that lie wholly before it, what is older than all of them, and their counts', async () => {
-    await using w = await later('2028-02-15', 12)
-    await happen(w, '1999-01-01', '2026-12-31', '2027-01-31T23:59:59.999Z', '2027-02-01', '2028-02-15')
-    expect(await retain(w)).toEqual(['2027-02-01'])
+  test('removes expired months, everything older, and their counts', async () => {
+    await using w = await worldAt('2028-02-15', 12)
+    await store(w, '1999-01-01', '2026-12-31', '2027-01-31T23:59:59.999Z', '2027-02-01', '2028-02-15')
+    expect(await removeAll(w)).toEqual(['2027-02-01'])
     expect(await stored(w)).toEqual(['2027-02-01 in events_2027_02', '2028-02-15 in events_2028_02'])
     expect([...(await listMonths(w.ctx))].filter((name) => name < 'events_2027_02')).toEqual([])
     const { body } = await w.get('/api/client/schema/events')
@@ -87,47 +87,47 @@ describe('EVENT_RETENTION_MONTHS', () => {
     expect((await w.get('/api/client/events/stats?since=2026-12-01&until=2027-02-02')).body.total).toBe(1)
   })
 
-  test('a name of which some events are left counts those', async () => {
-    await using w = await later('2028-05-15', 12)
-    const storedEvent = (time: string) => ({ userId: 1 as UserId, event: { name: 'a', createdAt: new Date(time) } })
-    await inTx(w.ctx, (ctx) => countEvents(ctx, [storedEvent('2027-04-30T23:59:59Z'), storedEvent('2027-06-01')], 0))
-    await retain(w)
+  test('the count of a name is that of the events that are left', async () => {
+    await using w = await worldAt('2028-05-15', 12)
+    const event = (time: string) => ({ userId: 1 as UserId, event: { name: 'a', createdAt: new Date(time) } })
+    await inTx(w.ctx, (ctx) => countEvents(ctx, [event('2027-04-30T23:59:59Z'), event('2027-06-01')], 0))
+    await removeAll(w)
     expect((await w.get('/api/client/schema/events?q=a')).body.results).toMatchObject([
       { name: 'a', count: 1, first_seen: '2027-05-01T00:00:00.000Z', last_seen: '2027-06-01T00:00:00.000Z' },
     ])
   })
 
-  test('an event from a removed time still finds a home, and goes with the next month', async () => {
-    await using w = await later('2029-01-15', 12)
-    await retain(w)
-    await happen(w, '2027-12-31', '1970-01-01')
-    expect(await retain(w)).toEqual([])
+  test('an event with an expired time is stored, and removed with the next month', async () => {
+    await using w = await worldAt('2029-01-15', 12)
+    await removeAll(w)
+    await store(w, '2027-12-31', '1970-01-01')
+    expect(await removeAll(w)).toEqual([])
     expect(await stored(w)).toEqual(['1970-01-01 in events_past', '2027-12-31 in events_past'])
     w.clock.set(new Date('2029-02-01'))
-    expect(await retain(w)).toEqual(['2028-02-01'])
+    expect(await removeAll(w)).toEqual(['2028-02-01'])
     expect(await stored(w)).toEqual([])
   })
 
-  test('a removal is to be followed once, however late', async () => {
-    await using w = await later('2030-02-15', 12)
-    await happen(w, '2028-12-31')
+  test('lists have to be updated once after a removal, even if it is late', async () => {
+    await using w = await worldAt('2030-02-15', 12)
+    await store(w, '2028-12-31')
     while ((await removeExpired(w.ctx)) > 0);
     expect(await eventRemovalToFollow(w.ctx)).toEqual(new Date('2029-02-01'))
     expect(await removeExpired(w.ctx)).toBe(0)
-    expect(await retain(w)).toEqual(['2029-02-01'])
-    expect(await retain(w)).toEqual([])
+    expect(await removeAll(w)).toEqual(['2029-02-01'])
+    expect(await removeAll(w)).toEqual([])
   })
 
-  test('does not wait for those who work with events, nor lets others wait', async () => {
-    await using w = await later('2031-02-15', 12)
-    await happen(w, '2029-12-31')
+  test('neither waits for transactions that write events nor blocks others', async () => {
+    await using w = await worldAt('2031-02-15', 12)
+    await store(w, '2029-12-31')
     await w.db.transaction(async (db) => {
       await db.run(sql`lock table events in row exclusive mode`)
       expect(await removeExpired(w.ctx)).toBe(0)
-      await happen(w, '2031-02-01')
+      await store(w, '2031-02-01')
     })
     expect(await stored(w)).toHaveLength(2)
-    await retain(w)
+    await removeAll(w)
     expect(await stored(w)).toHaveLength(1)
   })
 })

@@ -1,7 +1,7 @@
 /**
- * Removes events whose time is over (EVENT_RETENTION_MONTHS), by whole calendar months: their partitions are dropped, and the home
- * of what is older than all of these is looked through and cleared, with the counts of those days. It is done once a month: a late
- * event from such a time is stored, and goes with the next one.
+ * Deletes events that are older than EVENT_RETENTION_MONTHS, by whole calendar months: it drops their partitions, deletes from the
+ * partition for everything older, and deletes the counts of those days. It does so once a month. An event with such an old time that is
+ * received later is stored, and deleted with the next month.
  */
 
 import { isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/postgres/db.ts'
@@ -16,7 +16,7 @@ const LOCK_WAIT_MS = 500
 const PAGES_AT_ONCE = 2000
 const DAYS_AT_ONCE = 10_000
 
-/** Removes one piece of what is too old; the answer is how much, 0 when nothing is left or it was not possible just now. */
+/** Deletes a part of what is too old. Returns how much, or 0 when nothing is left or a lock was not available. */
 export async function removeExpired(ctx: Ctx): Promise<number> {
   const months = ctx.config.EVENT_RETENTION_MONTHS
   if (months === 0) return 0
@@ -28,7 +28,7 @@ export async function removeExpired(ctx: Ctx): Promise<number> {
   if (dropped > 0) return dropped
   const pastTo = removal?.past_to ?? 0
   if (pastTo < (await queries.oldestMonthPages(ctx))) return queries.deleteFromOldestMonth(ctx, before, pastTo, pastTo + PAGES_AT_ONCE)
-  // Its rows are written by processing too, in another order.
+  // Batches write the same rows in another order: a deadlock is retried by the transaction.
   const days = await inTx(ctx, (ctx) => queries.deleteDays(ctx, before, DAYS_AT_ONCE))
   if (days > 0) return days
   await queries.deleteNames(ctx)
@@ -36,15 +36,15 @@ export async function removeExpired(ctx: Ctx): Promise<number> {
   return 1
 }
 
-/** The end of the period whose events were removed, while lists have not followed it yet; undefined when there is nothing to follow. */
+/** The instant before which events were removed, until lists are updated; undefined if they are up to date. */
 export const eventRemovalToFollow = async (ctx: Ctx): Promise<Date | undefined> => (await queries.findUnfollowed(ctx))?.before
 
-/** Notes that lists have followed a removal. */
+/** Notes that lists were updated after a removal. */
 export const noteRemovalFollowed = (ctx: Ctx, before: Date) => queries.noteFollowed(ctx, before)
 
 /**
- * Drops the months that end before an instant, and all that is older than they are; an empty home takes the place of both, so that
- * no late event is without one. Dropping takes a lock that processing waits for: it is given up soon and tried again later.
+ * Drops the months that end before an instant and everything older. An empty partition takes their place, for events that are received
+ * late. Dropping takes a lock that batches wait for, so it stops waiting after a short time and is retried later.
  */
 async function dropMonths(ctx: Ctx, before: Date): Promise<number | 'busy'> {
   await createEventMonths(ctx)

@@ -16,7 +16,7 @@ export const eventRoutes = [
     path: '/api/client/events/stats',
     summary: 'Count events by name and day.',
     description:
-      'Days are in UTC, and an event counts on the day when it happened, however late it came. A day counts as a whole when it has a part between `since` and `until`; at most 366 days, unless given the last 30. Users that were erased since are counted.',
+      'Days are in UTC. An event counts on the day of its `created_at`. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Events of users who were erased are included.',
     access: { secret: 'support' },
     query: wanted,
     reply: EventStats,
@@ -25,8 +25,8 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/api/client/schema/events',
-    summary: 'List the names of events with what they carry.',
-    description: 'Counts are of this moment. Attributes are those of the latest events of each name.',
+    summary: 'List event names with their attributes.',
+    description: 'Counts are up to date. Attributes are those of the latest events of each name.',
     access: { secret: 'support' },
     list: nameListing,
     reply: Page(EventType),
@@ -36,7 +36,7 @@ export const eventRoutes = [
     method: 'GET',
     path: '/api/client/users/{userId}/events',
     summary: 'List the events of a user, latest first.',
-    description: 'With the events of users that were merged into this one. `since` is included, `until` is not.',
+    description: 'Includes the events of users who were merged into this one. `since` is included, `until` is not.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     query: wanted,

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
 
-/** Stores events in order, and returns those that were stored: repeats of an event id are dropped. */
+/** Stores events in order, and returns those that were stored. An event with a known `event_id` is dropped. */
 export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Partition): Promise<StoredEvent[]> {
   const fresh = await withoutRepeats(ctx, events)
   if (fresh.length === 0) return []

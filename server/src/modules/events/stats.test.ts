@@ -18,7 +18,7 @@ const count = (w: World, stored: [name: string, time: string][], partition = 0) 
 const days = (...pairs: [string, number][]) => pairs.map(([day, count]) => ({ day, count }))
 
 describe('GET /events/stats', () => {
-  test('counts what was sent by name and day, a late event on its own day', async () => {
+  test('counts events by name and day, a late event on its own day', async () => {
     await using w = await world()
     await w.post('/api/client/events', [
       { name: 'viewed', external_id: 'kim' },
@@ -43,7 +43,7 @@ describe('GET /events/stats', () => {
     expect((await w.get(`${STATS}?since=1970-01-01&until=1970-01-02`)).body).toMatchObject({ total: 1, results: [{ name: 'old' }] })
   })
 
-  test('is the sum over all partitions, of this project', async () => {
+  test('counts are sums over all partitions of this project', async () => {
     await using w = await world()
     const other = await w.other()
     await count(w, [['a', '2026-11-20']], 0)
@@ -54,7 +54,7 @@ describe('GET /events/stats', () => {
     expect((await w.get(STATS)).body).toMatchObject({ total: 3, results: [{ name: 'a', count: 3, days: days(['2026-11-20', 3]) }] })
   })
 
-  test('partitions do not wait for each other', async () => {
+  test('counting in one partition does not wait for another', async () => {
     await using w = await world()
     await count(w, [['a', '2026-11-20']], 1)
     await count(w, [['a', '2026-11-20']], 2)
@@ -96,12 +96,12 @@ describe('GET /events/stats', () => {
     expect((await w.get(`${STATS}${query}`)).body).toMatchObject({ code, error: { param } })
   })
 
-  test('a year and a day may be asked for', async () => {
+  test('a range of a year and a day is allowed', async () => {
     await using w = await world()
     expect((await w.get(`${STATS}?since=2025-11-23&until=2026-11-24`)).status).toBe(200)
   })
 
-  test('of very many names the most frequent are shown, and all are in the total', async () => {
+  test('shows the most frequent of very many names, and counts all in the total', async () => {
     await using w = await world()
     const stored = Array.from({ length: 120 }, (_, index): [string, string] => [`e${String(index).padStart(3, '0')}`, '2026-11-20'])
     await count(w, [...stored, ['e119', '2026-11-21']])

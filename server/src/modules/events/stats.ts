@@ -1,4 +1,4 @@
-/** Event counts, by name and day. They are kept as events are stored, so that reading them needs no events. */
+/** Event counts by name and day. They are updated when events are stored, so reading them reads no events. */
 import { type Static, Type } from 'typebox'
 import type { Partition } from '../../infra/queue/partitions.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -18,16 +18,16 @@ const Day = Type.String({ pattern: DAY, description: 'A day in UTC, such as `202
 
 export const EventStats = Exact({
   since: Day,
-  until: Type.String({ pattern: DAY, description: 'The last day that is counted.' }),
-  total: Type.Integer({ description: 'All events of these days.' }),
-  names_total: Type.Integer({ description: 'How many names they have.' }),
+  until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
+  total: Type.Integer({ description: 'The number of events in these days, over all names.' }),
+  names_total: Type.Integer({ description: 'The number of names.' }),
   results: Type.Array(
     Exact({
       name: Type.String(),
       count: Type.Integer(),
-      days: Type.Array(Exact({ day: Day, count: Type.Integer() }), { description: 'Days without an event are left out.' }),
+      days: Type.Array(Exact({ day: Day, count: Type.Integer() }), { description: 'Days without events are left out.' }),
     }),
-    { description: `The names with the most events first, at most ${NAMES_MAX}.` },
+    { description: `At most ${NAMES_MAX} names, those with the most events first.` },
   ),
 })
 type EventStats = Static<typeof EventStats>
@@ -37,7 +37,7 @@ export async function countEvents(ctx: InTx, events: CountedEvent[], partition: 
   if (events.length > 0) await queries.addCounts(ctx, partition, countDays(events), countNames(events))
 }
 
-/** Events by name and day. Throws 422 when these are too many days. */
+/** Counts events by name and day. Throws 422 when the range has too many days. */
 export async function readStats(
   ctx: ProjectCtx,
   { name, ...range }: { name?: string; since?: string; until?: string },
@@ -52,11 +52,11 @@ export async function readStats(
   return { since: days.from, until: days.to, total: rows[0]?.total ?? 0, names_total: rows[0]?.names ?? 0, results }
 }
 
-/** The days that have a part in the range; the last 30 of it unless it has a beginning, up to today unless it has an end. */
+/** The days that the range overlaps: without a start its last 30 days, without an end up to today. */
 function daysOf({ since, until }: { since?: Date; until?: Date }, now: Date): queries.Days {
   const last = until ? until.getTime() - 1 : Math.max(now.getTime(), since?.getTime() ?? 0)
   const first = since?.getTime() ?? last - (DAYS_DEFAULT - 1) * DAY_MS
   const days = Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1
-  if (days > DAYS_MAX) throw fault('validation_failed', since ? 'since' : 'until', `At most ${DAYS_MAX} days can be counted at once.`)
+  if (days > DAYS_MAX) throw fault('validation_failed', since ? 'since' : 'until', `The range may have at most ${DAYS_MAX} days.`)
   return { from: dayOf(new Date(first)), to: dayOf(new Date(last)) }
 }

@@ -10,14 +10,14 @@ const send = async (w: World, events: unknown[]) => {
   const { status } = await w.post('/api/client/events', events)
   expect(status).toBe(204)
   await w.drain()
-  // That somebody is new, or changed, stands in a timeline like anything else; here it would only be in the way.
+  // System events about users are in a timeline too. These tests do not expect them.
   await w.db.run(sql`delete from events where project_id = ${w.projectId} and name in ('user_created', 'user_updated')`)
 }
 const of = (user: string, query = '') => `/api/client/users/${user}/events${query}`
 const names = async (w: World, user: string, query = '') =>
   (await w.get(of(user, query))).body.results.map(({ name }: { name: string }) => name)
 
-/** Every name on the way forward, and the same on the way back. */
+/** The names on all pages forwards. The pages backwards have the same. */
 async function walk(w: World, user: string, query: string): Promise<{ there: string[]; back: string[] }> {
   const pages = async (path: string, cursor: 'nextCursor' | 'prevCursor', page: string) => {
     const found: string[][] = []
@@ -35,7 +35,7 @@ async function walk(w: World, user: string, query: string): Promise<{ there: str
 }
 
 describe('GET /users/{userId}/events', () => {
-  test('shows what somebody did, latest first, with what belongs to it', async () => {
+  test('shows the events of a user with their data, latest first', async () => {
     await using w = await world()
     await send(w, [
       { name: 'old', external_id: 'kim', created_at: '1970-01-01' },
@@ -57,7 +57,7 @@ describe('GET /users/{userId}/events', () => {
     })
   })
 
-  test('includes what the person did before it was known who that was', async () => {
+  test('includes the events before the user was identified', async () => {
     await using w = await world()
     await send(w, [
       { name: 'looked', anonymous_id: 'phone', created_at: '2026-11-20' },
@@ -76,7 +76,7 @@ describe('GET /users/{userId}/events', () => {
     })
   })
 
-  test.each(['desc', 'asc'])('pages are exact where events share an instant: %s', async (direction) => {
+  test.each(['desc', 'asc'])('pages are exact when events have the same time: %s', async (direction) => {
     await using w = await world()
     const at = (index: number) => `2026-11-${['20', '20', '20', '21', '21', '21', '21'][index % 7]}T00:00:00Z`
     await send(w, [{ name: 'first', anonymous_id: 'phone', created_at: at(0) }])
@@ -93,7 +93,7 @@ describe('GET /users/{userId}/events', () => {
     }
   })
 
-  test('events of one instant stand in the order they were sent', async () => {
+  test('events with the same time are in the order of sending', async () => {
     await using w = await world()
     for (let batch = 0; batch < 3; batch++) {
       await send(
@@ -104,7 +104,7 @@ describe('GET /users/{userId}/events', () => {
     expect(await names(w, 'kim', '?direction=asc')).toEqual(['0.1', '0.2', '1.1', '1.2', '2.1', '2.2'])
   })
 
-  test('pages cross from one month into another', async () => {
+  test('a page can have events of several months', async () => {
     await using w = await world()
     const times = ['2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.001Z', '2026-09-01T00:00:00.000Z']
     w.clock.set(new Date('2027-01-02T00:00:00Z'))
@@ -148,7 +148,7 @@ describe('GET /users/{userId}/events', () => {
     expect(await w.get(of('kim', query))).toMatchObject({ status, body: { code, error: { param } } })
   })
 
-  test('nobody sees the events of somebody who is not there, was erased, or is of another project', async () => {
+  test('the events of an unknown user, an erased user and a user of another project are not found', async () => {
     await using w = await world()
     await send(w, [{ name: 'a', external_id: 'kim' }])
     const { keys } = await w.other()
@@ -158,7 +158,7 @@ describe('GET /users/{userId}/events', () => {
     expect((await w.get(of('kim'))).status).toBe(404)
   })
 
-  test('a page of somebody with many events reads few of them', async () => {
+  test('a page of a user with many events reads few of them', async () => {
     await using w = await world()
     await send(w, [{ name: 'first', external_id: 'kim' }])
     const { id } = (await w.get('/api/client/users/kim')).body as { id: UserId }

@@ -1,4 +1,4 @@
-/** What somebody did, latest first. */
+/** The events of a user, latest first. */
 import { type Static, Type } from 'typebox'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -15,7 +15,7 @@ export const TimelineItem = Exact({
 })
 type TimelineItem = Static<typeof TimelineItem>
 
-/** A page of the events of a person, with those of people who turned out to be the same. Throws 404. */
+/** A page of the events of a user and of the users merged into it. Throws 404. */
 export async function listTimeline(
   ctx: ProjectCtx,
   user: string,

@@ -1,4 +1,4 @@
-/** Events between acceptance and storage: what they say, whom they name, when they happened. Pure. */
+/** Checks events when they are accepted, and reads them when they are applied. Pure. */
 import type { Caller, ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import { ApiError, type Fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
@@ -9,10 +9,10 @@ import { EventInput } from './schema.ts'
 
 const checkShape = checker(EventInput)
 
-/** A device clock may run ahead this far; what lies further ahead happened when it arrived (D-EVT-3). */
+/** How far the clock of a device may be ahead. An event further in the future gets the time when it was received (D-EVT-3). */
 const SKEW_MS = 300_000
 
-/** What is wrong with the item at a position; `bound` means that a user token names the person. */
+/** The faults of the item at an index. With `bound`, a user token names the user. */
 export function checkEvent(item: unknown, at: number, project: ProjectDefaults, bound: boolean): Fault[] {
   const { faults, value } = checkShape(item)
   if (faults.length > 0) return faults.map((fault) => located(fault, at))
@@ -37,7 +37,7 @@ function located(fault: Fault, at: number): Fault {
   return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
 }
 
-/** What a publishable key may say without a user token: anonymous events that touch no profile (D-PK-1). */
+/** Without a user token, a publishable key can only send anonymous events that change no profile (D-PK-1). */
 export function requireAnonymousEvents(items: unknown[], caller: Caller): void {
   if (caller.kind !== 'anonymous') return
   const allowed = items.every((item) => {
@@ -47,7 +47,7 @@ export function requireAnonymousEvents(items: unknown[], caller: Caller): void {
   if (allowed) return
   throw new ApiError(
     'permission_denied',
-    'Without a user token a publishable key may only send events that carry `anonymous_id` and neither `external_id` nor `user`.',
+    'Without a user token, a publishable key can only send events that have `anonymous_id` and neither `external_id` nor `user`.',
     {
       reason: 'not_publishable',
     },
@@ -57,7 +57,7 @@ export function requireAnonymousEvents(items: unknown[], caller: Caller): void {
 const profileOf = ({ anonymous_id, external_id, user = {} }: EventInput): Profile =>
   toProfile({ ...user, ...(anonymous_id !== undefined && { anonymous_id }), ...(external_id !== undefined && { external_id }) })
 
-/** An item of the log, as it was accepted. Throws when it is not one: then it is parked. */
+/** Reads an item of an accepted request. Throws when it is invalid: then it is parked. */
 export function toAcceptedEvent(item: unknown, key: string, receivedAt: Date): { profile: Profile; event: AcceptedEvent } {
   const { faults, value } = checkShape(item)
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join(' '))

@@ -34,7 +34,7 @@ async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promis
   return { ids: await knownIds(ctx, updatesOf(items), cacheable), mergedInto: await mergedIntoOf(ctx, changes) }
 }
 
-/** Items that share one of these keys are about the same user, or may come to be. */
+/** Items that share one of these keys are about the same user, or may be after another item links their ids. */
 const identityKeysOf = (item: Item, { ids, mergedInto }: KnownUsers): string[] =>
   isUpdate(item) ? keysOfUpdate(item.update, ids) : keysOfChange(item.change, mergedInto)
 
@@ -62,7 +62,7 @@ export const parkedOf = (items: Item[], users: IdentifiedUser[]): ParkedItem[] =
     return user && 'faults' in user ? [{ ...source, reason: user.faults.map(({ message }) => message).join(' ') }] : []
   })
 
-/** What the user changes of a batch say about the users that are left. */
+/** The user changes of a batch, applied to the live users. */
 export const queuedChangesOf = (items: Item[], { mergedInto }: KnownUsers): ResolvedChanges =>
   resolveQueuedChanges(
     items.filter(isChange).map(({ change, key, source }) => ({ change, key, receivedAt: source.received_at })),

@@ -1,7 +1,7 @@
 /**
  * Requests that are applied later: events and queued user updates. Owns no table: accepted requests wait in the ingest queue of
- * `infra/queue`. Promises: a request is checked as a whole, and answered only after it is stored durably; a stored item that cannot be
- * read again is parked with the reason.
+ * `infra/queue`. Promises: a request is accepted or refused as a whole; the reply is sent only after it is stored durably; a stored
+ * item that cannot be read is parked with the reason.
  */
 export { type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './identify.ts'
 export type { Item } from './read.ts'

@@ -5,15 +5,15 @@ import { checkItem, type Profile, type QueuedUserChange, type UserUpdate } from 
 import { toAcceptedEvent } from './check-events.ts'
 
 /**
- * One item of the ingest queue: a user update, with the event that brought it unless it was sent by itself, or a change of a user that was
- * made in another way. The key is different for each item.
+ * One item of the ingest queue: a user update, with its event if it was sent with one, or a user change that was already saved. The key is
+ * unique.
  */
 export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
   | { update: UserUpdate; event?: AcceptedEvent }
   | { change: QueuedUserChange }
 )
 
-/** Reads a stored request. Items that an older release accepted and this one does not understand are parked. */
+/** Reads a stored request. Items are parked if another release accepted them and this one cannot read them. */
 export function readRequest({ position, kind, user_id, request_id, received_at, body }: QueueEntry): {
   items: Item[]
   parked: ParkedItem[]

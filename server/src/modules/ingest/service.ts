@@ -6,17 +6,17 @@ import type { UserId } from '../../lib/ids.ts'
 import { checkDeferredItem, findUsers, type UserRow } from '../users/index.ts'
 import { checkEvent, requireAnonymousEvents } from './check-events.ts'
 
-/** Checks the whole request, then stores it durably; answered only after the commit (D-EVT-1). */
+/** Stores a request of events, all or none of them. Resolves after the commit (D-EVT-1). */
 export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
   const { caller } = ctx
   requireAnonymousEvents(items, caller)
   refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
-  if (caller.kind === 'user') await refuseOthers(ctx, caller.userId, items)
+  if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items)
   await append(ctx, appender, 'events', items.length, body, requestId)
   ctx.metrics.eventsIngested('accepted', items.length)
 }
 
-/** The same road for `PATCH /users` (D-PATCHU-1). */
+/** Stores a request of user updates, all or none of them (D-PATCHU-1). */
 export async function acceptUserUpdates(
   ctx: ProjectCtx,
   appender: Appender,
@@ -40,18 +40,18 @@ async function append(
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
   const request = { projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body }
-  // Under an Idempotency-Key the append commits with the record of the reply; otherwise it shares a commit with others.
+  // With an Idempotency-Key, the append commits together with the stored reply. Otherwise it shares a commit with other requests.
   return 'inTransaction' in ctx.db ? appendAll(ctx.db, [request]) : appender.append(request)
 }
 
-/** With a user token, ids may be left out; given, they must be that user's. */
-async function refuseOthers(ctx: ProjectCtx, userId: UserId, items: unknown[]): Promise<void> {
+/** With a user token, ids can be left out. Given ids must be those of that user. */
+async function requireOwnIds(ctx: ProjectCtx, userId: UserId, items: unknown[]): Promise<void> {
   const [user] = await findUsers(ctx, [userId])
   const own = (user: UserRow | undefined, { external_id, anonymous_id }: Record<string, unknown>) =>
     (external_id === undefined || external_id === null || external_id === user?.external_id) &&
     (anonymous_id === undefined || anonymous_id === null || anonymous_id === user?.anonymous_id)
   if (items.every((item) => own(user, item as Record<string, unknown>))) return
-  throw new ApiError('permission_denied', 'The ids of an event must be those of the user that the token is bound to, or be left out.', {
+  throw new ApiError('permission_denied', 'Omit the ids of events, or give the ids of the user of the user token.', {
     reason: 'other_user',
   })
 }
