@@ -1,6 +1,6 @@
 /**
- * A batch of rows of an import. It is applied in one transaction, together with the position in the file where it ends: when a process
- * dies, the lock on the import ends with the transaction, and the next process begins at the same row.
+ * A batch of rows of an import. It is applied in one transaction, which also stores the position in the file where it ends: when a process
+ * dies, the transaction and its lock on the import end, and the next process starts at the same row.
  */
 
 import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
@@ -19,30 +19,30 @@ import type { ClaimedImport } from './schema.ts'
 import { CHUNK_BYTES } from './upload.ts'
 
 const BATCH_ROWS = 500
-/** Each batch appends changes to the ingest queue. When that falls behind, events of users go before rows of a file. */
+/** Each batch appends changes to the ingest queue. When the queue falls behind, imports wait, so that they do not delay events. */
 const QUEUE_AGE_MAX_MS = 1000
 const ATTEMPTS_MAX = 5
-/** Of one import. Further failures are counted and not stored. */
+/** The most failures stored for an import. Further failures are only counted. */
 const FAILURES_KEPT = 100_000
 
-const GIVEN_UP = 'Something went wrong on our side. What was imported stays; upload the file again to go on.'
+const GIVEN_UP = 'An internal error stopped the import. The rows imported so far are kept. Upload the file again to import the rest.'
 
 /** The next rows of an import. */
 export type ImportBatch = {
   claimed: ClaimedImport
   rows: ValidRow[]
   refused: Outcome[]
-  /** Where the batch ends. */
+  /** The position in the file where the batch ends. */
   position: number
   line: number
   /** Set when the import ends with this batch. */
   end: queries.Progress['end']
 }
 
-/** What saving a batch led to. The changes of a dry run were undone. */
+/** The results of saving a batch. The changes of a dry run were undone. */
 export type SavedBatch = { outcomes: Outcome[]; changes: UserChanges[] } & (Pick<SavedRows, 'userIds'> | { added: number })
 
-/** Locks an import and reads its next rows. Undefined while another process has it, or while the ingest queue is behind. */
+/** Locks an import and reads its next rows. Undefined while another process has locked it, or while the ingest queue is behind. */
 export async function claimImportBatch(ctx: InTx, id: ImportId): Promise<ImportBatch | undefined> {
   if ((await oldestEntryAgeMs(ctx, ctx.projectId)) > QUEUE_AGE_MAX_MS) return undefined
   const claimed = await queries.claimImport(ctx, id)
@@ -50,7 +50,7 @@ export async function claimImportBatch(ctx: InTx, id: ImportId): Promise<ImportB
   if (!(await findList(ctx, claimed.list_id))) return lastBatch(claimed, 'The list was archived.')
   const read = await nextRows(ctx, claimed)
   if (read.problem !== undefined)
-    return lastBatch(claimed, `${read.problem} The rows before it are imported; correct it and upload the file again.`)
+    return lastBatch(claimed, `${read.problem} The rows before it were imported. Correct the file and upload it again.`)
   const readRow = rowReader(claimed.columns)
   const checked = read.rows.map((row) => ({ row, ...readRow(row.cells) }))
   const position = claimed.position + read.consumed
@@ -82,7 +82,7 @@ async function nextRows(ctx: InTx, { id, bytes, position, line, delimiter }: Cla
   return readRows(read.subarray(position - no * CHUNK_BYTES), { delimiter, line, isLast, rowsMax: BATCH_ROWS })
 }
 
-/** Saves the users of a batch. The caller acts on the changes, wave by wave, before it finishes the batch. */
+/** Saves the users of a batch. The caller must act on the changes, wave by wave, before it finishes the batch. */
 export async function saveImportedUsers(ctx: InTx, { claimed, rows }: ImportBatch): Promise<SavedBatch> {
   return claimed.dry_run ? { ...(await dryRun(ctx, claimed, rows)), changes: [] } : saveRows(ctx, claimed, rows)
 }
@@ -111,7 +111,7 @@ function countsOf(outcomes: Outcome[], added: number): queries.Counts {
   return counts
 }
 
-/** Counts a batch that failed; the last attempt ends the import. Throws when the database was unavailable: then no attempt is counted. */
+/** Counts a failed batch. The last attempt ends the import. Throws if the database was unavailable, which does not count as an attempt. */
 export async function countFailedBatch(ctx: Ctx, due: queries.DueImport, error: unknown): Promise<0> {
   if (isDatabaseAway(error)) throw error
   ctx.log.error({ err: error, project_id: due.project_id, import_id: due.id }, 'import batch failed')

@@ -10,24 +10,24 @@ describe('columns', () => {
     [['id', 'email'], { id: 'anonymous_id', email: 'data.old_email' }, ['anonymous_id', 'data.old_email']],
     [['', 'external_id', ''], {}, [null, 'external_id', null]],
     [['external_id', '__proto__', 'constructor'], {}, ['external_id', 'data.__proto__', 'data.constructor']],
-  ])('%j with %j lead to %j', (headers, mapping, fields) => {
+  ])('headers %j with mapping %j give the fields %j', (headers, mapping, fields) => {
     const found = columnsOf(headers, mapping)
     expect('columns' in found ? found.columns.map(({ field }) => field) : found.faults).toEqual(fields)
   })
 
   test.each([
-    [['external_id', 'email', 'email'], {}, 'body', 'Two columns are called `email`'],
+    [['external_id', 'email', 'email'], {}, 'body', 'Two columns have the header `email`'],
     [['external_id', 'a\0b'], {}, 'body', 'U+0000'],
     [['external_id', ...Array.from({ length: 500 }, (_, index) => `c${index}`)], {}, 'body', 'at most 500 columns'],
-    [['external_id', 'x'.repeat(256)], {}, 'body', 'Shorten it'],
-    [['external_id', 'plan', 'data.plan'], {}, 'body', 'Two columns lead to `data.plan`'],
-    [['external_id', 'a', 'b'], { a: 'data.x', b: 'data.x:number' }, 'mapping', 'Two columns lead to `data.x`'],
-    [['external_id'], { nobody: 'email' }, 'mapping', 'no column `nobody`'],
-    [['external_id', 'name'], { name: 'user.name' }, 'mapping', 'must lead to one of `external_id`'],
-    [['external_id', 'name'], { name: 'data.' }, 'mapping', 'must lead to one of `external_id`'],
-    [['email', 'phone'], {}, 'mapping', 'No column leads to'],
-    [['external_id', 'email'], { external_id: null }, 'mapping', 'No column leads to'],
-  ])('%j with %j are refused', (headers, mapping, param, message) => {
+    [['external_id', 'x'.repeat(256)], {}, 'body', 'Rename the column'],
+    [['external_id', 'plan', 'data.plan'], {}, 'body', 'Two columns are mapped to `data.plan`'],
+    [['external_id', 'a', 'b'], { a: 'data.x', b: 'data.x:number' }, 'mapping', 'Two columns are mapped to `data.x`'],
+    [['external_id'], { missing: 'email' }, 'mapping', 'no column `missing`'],
+    [['external_id', 'name'], { name: 'user.name' }, 'mapping', 'must be one of `external_id`'],
+    [['external_id', 'name'], { name: 'data.' }, 'mapping', 'must be one of `external_id`'],
+    [['email', 'phone'], {}, 'mapping', 'No column is mapped to'],
+    [['external_id', 'email'], { external_id: null }, 'mapping', 'No column is mapped to'],
+  ])('headers %j with mapping %j are refused', (headers, mapping, param, message) => {
     expect(columnsOf(headers, mapping)).toEqual({
       faults: [{ code: 'validation_failed', param, message: expect.stringContaining(message) }],
     })
@@ -43,4 +43,4 @@ test.each([
   ['data.:number', undefined],
   ['Email', undefined],
   ['plan', undefined],
-])('%s leads to %j', (field, target) => expect(targetOf(field)).toEqual(target))
+])('the target of %s is %j', (field, target) => expect(targetOf(field)).toEqual(target))

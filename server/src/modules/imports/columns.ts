@@ -1,4 +1,4 @@
-/** Which column of a file goes where: by its header, or as the caller says. */
+/** Maps the columns of a file to fields: by their headers, or by the `mapping` of the request. */
 import type { Fault } from '../../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
 
@@ -6,10 +6,10 @@ const PROFILE_FIELDS = ['external_id', 'anonymous_id', 'email', 'phone', 'timezo
 type ProfileField = (typeof PROFILE_FIELDS)[number]
 
 const CONVERSIONS = ['number', 'boolean', 'date'] as const
-/** What the text of a cell becomes. */
+/** The type that the text of a cell is converted to. */
 export type Conversion = (typeof CONVERSIONS)[number] | 'text'
 
-/** A column as it is stored: `email`, `data.plan`, `data.age:number`, or null when it is skipped. */
+/** A stored column. Its field is `email`, `data.plan`, `data.age:number`, or null if the column is skipped. */
 export type Column = { header: string; field: string | null }
 
 export type Target = { profile: ProfileField } | { key: string; conversion: Conversion }
@@ -19,7 +19,7 @@ export type Mapping = Record<string, string | null>
 const COLUMNS_MAX = 500
 const KEY_LENGTH_MAX = 255
 
-/** Where a field of a mapping leads; undefined when it is none. */
+/** The target of a field of a mapping. Undefined if the field is invalid. */
 export function targetOf(field: string): Target | undefined {
   const profile = PROFILE_FIELDS.find((name) => name === field)
   if (profile) return { profile }
@@ -30,7 +30,7 @@ export function targetOf(field: string): Target | undefined {
   return length >= 1 && length <= KEY_LENGTH_MAX ? { key, conversion } : undefined
 }
 
-/** The field a header means when nobody says otherwise. */
+/** The field of a header that is not in `mapping`. */
 function fieldNamedBy(header: string): string | null {
   if (header === '') return null
   const lower = header.toLowerCase()
@@ -38,7 +38,7 @@ function fieldNamedBy(header: string): string | null {
   return header.startsWith('data.') ? header : `data.${header}`
 }
 
-/** The columns of a file with these headers, or everything that is wrong with them. */
+/** The columns of a file with these headers, or all faults of the headers and the mapping. */
 export function columnsOf(headerLine: string[], mapping: Mapping): { columns: Column[] } | { faults: Fault[] } {
   const headers = headerLine.map(trimWhiteSpace)
   const columns = headers.map((header) => ({
@@ -50,51 +50,47 @@ export function columnsOf(headerLine: string[], mapping: Mapping): { columns: Co
   return faults.length > 0 ? { faults } : { columns }
 }
 
-const wrong = (param: 'body' | 'mapping', message: string): Fault => ({ code: 'validation_failed', param, message })
+const invalid = (param: 'body' | 'mapping', message: string): Fault => ({ code: 'validation_failed', param, message })
 
-const shown = (text: string) => `\`${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text}\``
+const quoted = (text: string) => `\`${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text}\``
 
 function headerFaults(headers: string[]): Fault[] {
-  if (headers.length > COLUMNS_MAX) return [wrong('body', `The file may have at most ${COLUMNS_MAX} columns.`)]
-  if (headers.some((header) => header.includes('\0'))) return [wrong('body', 'The header line holds the character U+0000. Remove it.')]
+  if (headers.length > COLUMNS_MAX) return [invalid('body', `The file may have at most ${COLUMNS_MAX} columns.`)]
+  if (headers.some((header) => header.includes('\0'))) return [invalid('body', 'The header line contains the character U+0000. Remove it.')]
   return repeated(headers.filter((header) => header !== '')).map((header) =>
-    wrong('body', `Two columns are called ${shown(header)}. Give each column a header of its own.`),
+    invalid('body', `Two columns have the header ${quoted(header)}. Give each column a different header.`),
   )
 }
 
 function mappingFaults(headers: string[], mapping: Mapping): Fault[] {
   return Object.entries(mapping).flatMap(([header, field]): Fault[] => {
-    if (!headers.includes(header)) return [wrong('mapping', `The file has no column ${shown(header)}, which \`mapping\` names.`)]
+    if (!headers.includes(header))
+      return [invalid('mapping', `The file has no column ${quoted(header)}. Correct or remove it in \`mapping\`.`)]
     if (field === null || targetOf(field)) return []
     return [
-      wrong(
+      invalid(
         'mapping',
-        `In \`mapping\`, ${shown(header)} must lead to one of ${PROFILE_FIELDS.map((name) => `\`${name}\``).join(', ')}, to \`data.\` and a key of at most ${KEY_LENGTH_MAX} characters, or to null.`,
+        `In \`mapping\`, ${quoted(header)} must be one of ${PROFILE_FIELDS.map((name) => `\`${name}\``).join(', ')}, or \`data.\` and a key of at most ${KEY_LENGTH_MAX} characters, or null.`,
       ),
     ]
   })
 }
 
 function fieldFaults(columns: Column[], mapping: Mapping): Fault[] {
-  const long = columns.filter(({ field }) => field !== null && !targetOf(field))
-  if (long.length > 0)
-    return long.map(({ header }) =>
-      wrong('body', `The header ${shown(header)} cannot be the key of an attribute. Shorten it, or map it to null.`),
+  const unusable = columns.filter(({ field }) => field !== null && !targetOf(field))
+  if (unusable.length > 0)
+    return unusable.map(({ header }) =>
+      invalid('body', `The header ${quoted(header)} cannot be the key of an attribute. Rename the column, or map it to null.`),
     )
-  const places = columns.flatMap(({ field }) => (field === null ? [] : [placeOf(field)]))
-  const twice = repeated(places).map((place) =>
-    wrong(Object.keys(mapping).length > 0 ? 'mapping' : 'body', `Two columns lead to ${shown(place)}. Map one of them to null.`),
+  const targets = columns.flatMap(({ field }) => (field === null ? [] : [targetName(field)]))
+  const twice = repeated(targets).map((target) =>
+    invalid(Object.keys(mapping).length > 0 ? 'mapping' : 'body', `Two columns are mapped to ${quoted(target)}. Map one of them to null.`),
   )
-  if (twice.length > 0 || places.includes('external_id') || places.includes('anonymous_id')) return twice
-  return [
-    wrong(
-      'mapping',
-      'No column leads to `external_id` or `anonymous_id`, so nobody can be told from anybody. Say in `mapping` which one does.',
-    ),
-  ]
+  if (twice.length > 0 || targets.includes('external_id') || targets.includes('anonymous_id')) return twice
+  return [invalid('mapping', 'No column is mapped to `external_id` or `anonymous_id`. Map one in `mapping`.')]
 }
 
-function placeOf(field: string): string {
+function targetName(field: string): string {
   const target = targetOf(field)
   return target && 'key' in target ? `data.${target.key}` : field
 }

@@ -1,6 +1,6 @@
 /**
- * A dry run applies every batch and undoes it. Undoing also loses what earlier rows of the file said about the same users, so that those
- * rows are stored, and saved again before the batch without being counted. The counts are those of a real import.
+ * A dry run applies every batch and undoes it. That also undoes earlier rows of the file about the same users, so these rows are stored,
+ * and applied again before the batch without being counted. The counts are those of a real import.
  */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
@@ -10,21 +10,21 @@ import { addToList, type Outcome, saveRows, type ValidRow } from './save-rows.ts
 import type { ClaimedImport } from './schema.ts'
 import { keysOf, nameOf } from './waves.ts'
 
-/** What a real import would have led to. */
+/** The results that a real import would have. */
 export type DryRun = { outcomes: Outcome[]; added: number }
 
 class Undone extends Error {
   readonly result: DryRun
   constructor(result: DryRun) {
-    super('A dry run is undone.')
+    super('The dry run was undone.')
     this.result = result
   }
 }
 
-/** Saves rows and undoes that. */
+/** Saves rows, undoes that, and returns the results. */
 export async function dryRun(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<DryRun> {
   const before = await readEarlierRows(ctx, claimed.id, rows)
-  const result = await undone(ctx, async () => {
+  const result = await runAndUndo(ctx, async () => {
     const again = [...new Set(before.values())].map((profile) => ({ row: { line: 0, cells: [] }, profile }))
     if (again.length > 0) await saveAndAdd(ctx, claimed, again)
     return saveAndAdd(ctx, claimed, rows)
@@ -38,7 +38,7 @@ async function saveAndAdd(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): 
   return { outcomes, added: await addToList(ctx, claimed, userIds) }
 }
 
-async function undone(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
+async function runAndUndo(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
   try {
     return await ctx.db.savepoint(async () => {
       throw new Undone(await work())
@@ -49,7 +49,7 @@ async function undone(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
   }
 }
 
-/** The profile that the rows so far add up to, by each id that they name. */
+/** The combined profile of the rows so far, by each of their ids. */
 type EarlierRows = Map<string, Profile>
 
 async function readEarlierRows(ctx: InTx, id: ImportId, rows: ValidRow[]): Promise<EarlierRows> {
@@ -58,7 +58,7 @@ async function readEarlierRows(ctx: InTx, id: ImportId, rows: ValidRow[]): Promi
   return new Map(known.map(({ key, profile }) => [key, profile]))
 }
 
-/** Stores the rows for later batches. A skipped row changes no profile, and only its id is stored: its user is in the list now. */
+/** Stores the rows for later batches. A skipped row changes no profile, so only its id is stored: its user is in the list now. */
 async function saveForLater(ctx: InTx, id: ImportId, rows: ValidRow[], { outcomes }: DryRun, earlier: EarlierRows): Promise<void> {
   const outcomeOf = new Map(outcomes.map(({ row, is }) => [row, is]))
   for (const { row, profile } of rows) {

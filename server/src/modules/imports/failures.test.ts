@@ -18,13 +18,13 @@ test.each([
   ['', ''],
 ])('%j is written as %j', (cell, written) => expect(escapeFormula(cell)).toBe(written))
 
-test('cells come out as they went in', () => {
+test('cells are written unchanged', () => {
   const cells = ['two\nlines', 'two\rlines', 'say "hi"', 'a,b', ' x ', '']
   const text = failureLines([{ line: 7, code: 'validation_failed', message: 'Too, long.', cells }])
   expect(parse(text, { record_delimiter: ['\r\n', '\n', '\r'] })).toEqual([['7', 'validation_failed', 'Too, long.', ...cells]])
 })
 
-test('several faults of a row are told together, in what can be stored', () => {
+test('a row with several faults has all messages, and characters that can be stored', () => {
   expect(
     failureOf({ line: 3, cells: ['a\0'] }, [
       { code: 'parameter_invalid_format', param: 'email', message: 'One.' },

@@ -1,14 +1,14 @@
-/** The rows that could not be imported, as a file to be corrected: what was wrong, and the cells as they were. */
+/** The refused rows as a CSV file to correct and upload again: the error, and the original cells. */
 import { stringify } from 'csv-stringify/sync'
 import type { Fault } from '../../lib/errors.ts'
 import type { Row } from './rows.ts'
 
-/** A row that was refused, as it is kept. */
+/** A refused row as it is stored. */
 export type Failure = { line: number; code: string; message: string; cells: string[] }
 
 const MESSAGE_LENGTH_MAX = 500
 
-/** What is kept of a row that was refused. */
+/** The failure of a refused row. */
 export function failureOf({ line, cells }: Row, faults: Fault[]): Failure {
   const codes = new Set(faults.map(({ code }) => code))
   const message = faults.map(({ message }) => message).join(' ')
@@ -20,10 +20,10 @@ export function failureOf({ line, cells }: Row, faults: Fault[]): Failure {
   }
 }
 
-/** The first line of the file. */
+/** The header line of the file. */
 export const failureHeader = (headers: string[]): string => lines([['line', 'code', 'message', ...headers]])
 
-/** Its other lines. */
+/** The other lines of the file. */
 export const failureLines = (failures: Failure[]): string =>
   lines(failures.map(({ line, code, message, cells }) => [String(line), code, message, ...cells]))
 
@@ -33,9 +33,9 @@ const lines = (rows: string[][]) =>
     { quoted_match: /[\r\n]/ },
   )
 
-// A number with a sign, which a phone number is, computes nothing.
+// A number with a sign, such as a phone number, is not a formula.
 const FORMULA = /^[\t\r\n ]*[=@+\-\uff1d\uff20\uff0b\uff0d]|^[\t\r]/
 const SIGNED_NUMBER = /^[+-][\d ().-]*$/
 
-/** Spreadsheets run what begins like a formula; with an apostrophe before it, it is text to them. */
+/** Spreadsheets run text that begins like a formula. An apostrophe before it prevents that. */
 export const escapeFormula = (cell: string): string => (FORMULA.test(cell) && !SIGNED_NUMBER.test(cell) ? `'${cell}` : cell)

@@ -11,7 +11,7 @@ import { importUsers } from '../../pipeline.ts'
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
 
-async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
   try {
@@ -30,7 +30,7 @@ const send = (w: World, list: number, file: string | Buffer, { query = {}, key =
     headers: { 'content-type': 'text/csv', ...headers },
   })
 
-/** Sends a file, has it imported, and reads how that went. */
+/** Sends a file, runs the import, and returns it. */
 async function importFile(w: World, list: number, file: string | Buffer, options: Options = {}) {
   const { status, body, text } = await send(w, list, file, options)
   if (status !== 202) throw new Error(text)
@@ -42,7 +42,7 @@ const user = async (w: World, externalId: string) => (await w.get(`/api/client/u
 
 const members = async (w: World, list: number): Promise<unknown[]> =>
   (
-    await ask(
+    await select(
       w,
       `select u.external_id from list_memberships p join lists l on l.live_version_id = p.version_id join users u on u.id = p.user_id
        where l.id = $1 and p.is_member order by 1`,
@@ -62,7 +62,7 @@ lines",
 const TYPED = { mapping: '{"age":"data.age:number"}' }
 
 describe('an import', () => {
-  test('saves people and puts them into the list', async () => {
+  test('saves users and adds them to the list', async () => {
     await using w = await world()
     const list = await staticList(w)
     await w.users('kim')
@@ -96,7 +96,7 @@ describe('an import', () => {
     expect(await members(w, list)).toEqual(['ana', 'kim', 'zoë "z"'])
   })
 
-  test('of the same file changes nothing the second time', async () => {
+  test('of the same file again changes nothing', async () => {
     await using w = await world()
     const list = await staticList(w)
     await importFile(w, list, FILE, { query: TYPED })
@@ -106,7 +106,7 @@ describe('an import', () => {
     expect(await user(w, 'kim')).toEqual(before)
   })
 
-  test('never clears what is known', async () => {
+  test('keeps stored values where cells are empty', async () => {
     await using w = await world()
     const list = await staticList(w)
     await importFile(w, list, 'external_id,email,plan\nkim,kim@example.com,pro\n')
@@ -114,7 +114,7 @@ describe('an import', () => {
     expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com', data: { plan: 'pro' } })
   })
 
-  test('tells each row that was refused, and saves its neighbours', async () => {
+  test('reports each refused row, and saves the others', async () => {
     await using w = await world()
     const list = await staticList(w)
     const file = [
@@ -142,7 +142,7 @@ describe('an import', () => {
     expect(await members(w, list)).toEqual(['ben'])
   })
 
-  test('takes rows about one person in their order, also several in a batch', async () => {
+  test('applies rows about one user in order, even several in a batch', async () => {
     await using w = await world()
     const list = await staticList(w)
     const done = await importFile(w, list, 'external_id,anonymous_id,plan\nkim,,free\nkim,,pro\nkim,,pro\n,v1,seen\nkim,v1,\nana,,x\n')
@@ -151,7 +151,7 @@ describe('an import', () => {
     expect(await members(w, list)).toEqual(['ana', 'kim'])
   })
 
-  test('with update_existing=false leaves people who exist as they are, and adds them to the list', async () => {
+  test('with update_existing=false adds existing users to the list and does not change them', async () => {
     await using w = await world()
     const list = await staticList(w)
     await w.users('kim')
@@ -171,7 +171,7 @@ describe('an import', () => {
     ['semicolons', 'external_id;email\nkim;kim@example.com\n', {}],
     ['tabs', 'external_id\temail\nkim\tkim@example.com\n', {}],
     ['bars', 'external_id|email\nkim|kim@example.com', {}],
-    ['a delimiter that is said', 'external_id|email;note\nkim|kim@example.com', { delimiter: '|' }],
+    ['a given delimiter', 'external_id|email;note\nkim|kim@example.com', { delimiter: '|' }],
     ['a byte order mark', '\ufeffexternal_id,email\r\nkim,kim@example.com\r\n', {}],
   ])('reads files with %s', async (_, file, query) => {
     await using w = await world()
@@ -185,14 +185,14 @@ describe('an import', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('takes files that were compressed with %s', async (encoding, compress) => {
+  ])('accepts files that are compressed with %s', async (encoding, compress) => {
     await using w = await world()
     const list = await staticList(w)
     const done = await importFile(w, list, compress(FILE), { headers: { 'content-encoding': encoding } })
     expect(done).toMatchObject({ state: 'finished', rows: 3, bytes: Buffer.byteLength(FILE) })
   })
 
-  test('reads quoted line breaks and characters of several bytes wherever the pieces end', async () => {
+  test('reads quoted line breaks and multi-byte characters across chunks', async () => {
     await using w = await world()
     const list = await staticList(w)
     const note = 'é🙂\n"ü",'.repeat(40)
@@ -203,15 +203,20 @@ describe('an import', () => {
     for (const index of [0, 499, 500, 777, 1499]) expect((await user(w, `person ${index}`)).data).toEqual({ note: `${note}${index}` })
   })
 
-  test('stops with a reason at a quotation mark that is not closed, and keeps the rows before it', async () => {
+  test('fails with a reason at a quotation mark that is not closed, and keeps the rows before it', async () => {
     await using w = await world()
     const list = await staticList(w)
     const done = await importFile(w, list, 'external_id,note\nkim,x\nana,"open\nben,y\n')
-    expect(done).toMatchObject({ state: 'failed', rows: 1, created: 1, reason: expect.stringContaining('On line 3 a quotation mark') })
+    expect(done).toMatchObject({
+      state: 'failed',
+      rows: 1,
+      created: 1,
+      reason: expect.stringContaining('The quotation mark that opens on line 3'),
+    })
     expect(await members(w, list)).toEqual(['kim'])
   })
 
-  test('of nothing but a header line is over at once', async () => {
+  test('of a file with only a header line finishes', async () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await importFile(w, list, 'external_id,email\n')).toMatchObject({ state: 'finished', rows: 0, progress: 1 })
@@ -221,7 +226,7 @@ describe('an import', () => {
 describe('consent', () => {
   const subscribe = (ids: number[]) => ({ subscription_ids: ids.join(), consent_source: 'Trade fair' })
 
-  test('is stored where nothing was, and who opted out stays so', async () => {
+  test('is stored for users without a state; users who opted out stay unsubscribed', async () => {
     await using w = await world()
     const list = await staticList(w)
     await w.users('out', 'confirmed', 'silent')
@@ -239,11 +244,13 @@ describe('consent', () => {
       const { results } = (await w.get(`/api/client/users/${name}/subscriptions`)).body
       expect([name, results.find(({ subscription_id }: any) => subscription_id === type.id).state]).toEqual([name, state])
     }
-    const sources = await ask(w, 'select wording as source from consent_entries where subscription_id = $1 order by state, id', [type.id])
+    const sources = await select(w, 'select wording as source from consent_entries where subscription_id = $1 order by state, id', [
+      type.id,
+    ])
     expect(sources.map(({ source }) => source)).toEqual([null, 'Trade fair', 'Trade fair', null])
   })
 
-  test('is not stored for users whom the file merges, when one of them opted out', async () => {
+  test('is not stored for users that the file merges if one of them opted out', async () => {
     await using w = await world()
     const list = await staticList(w)
     await w.post('/api/client/users/batch', [{ external_id: 'kim' }, { anonymous_id: 'a' }, { anonymous_id: 'b' }])
@@ -253,10 +260,10 @@ describe('consent', () => {
     expect(await members(w, list)).toEqual(['kim'])
     const { results } = (await w.get('/api/client/users/kim/subscriptions')).body
     expect(results.find(({ subscription_id }: any) => subscription_id === type.id).state).toBe(0)
-    expect(await ask(w, `select 1 from consent_entries where subscription_id = $1 and source = 'import'`, [type.id])).toEqual([])
+    expect(await select(w, `select 1 from consent_entries where subscription_id = $1 and source = 'import'`, [type.id])).toEqual([])
   })
 
-  test('needs a source, and a type that there is', async () => {
+  test('needs a source and an existing subscription type', async () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await send(w, list, FILE, { query: { subscription_ids: '1' } })).toMatchObject({
@@ -271,7 +278,7 @@ describe('consent', () => {
 })
 
 describe('a dry run', () => {
-  // Many people, some of them again in later batches, some refused, some known.
+  // Users in several batches: some repeated in later batches, some refused, some existing.
   const rows = Array.from({ length: 1300 }, (_, index) => {
     const name = `p${index % 900}`
     return index % 50 === 49 ? `${name},nowhere,x` : `${name},${name}@example.com,${index % 7 === 0 ? index : 'same'}`
@@ -287,7 +294,7 @@ describe('a dry run', () => {
     added,
   })
 
-  test.each([{}, { update_existing: 'false' }])('says with %j what a real one does, and keeps nothing', async (query) => {
+  test.each([{}, { update_existing: 'false' }])('with %j reports the results of a real import, and changes nothing', async (query) => {
     await using w = await world()
     const list = await staticList(w)
     await w.users('p1', 'p2', 'p3')
@@ -299,10 +306,10 @@ describe('a dry run', () => {
     expect(counts(dry)).toEqual(counts(real))
     expect(real.created).toBe(879)
     expect(await failuresOf(w, list, dry.id)).toEqual(await failuresOf(w, list, real.id))
-    expect(await ask(w, 'select 1 from import_dry_run_rows where project_id = $1', [w.projectId])).toEqual([])
+    expect(await select(w, 'select 1 from import_dry_run_rows where project_id = $1', [w.projectId])).toEqual([])
   })
 
-  test('of a file that creates and merges users leaves them as they are, and nothing in the ingest queue', async () => {
+  test('of a file that creates and merges users changes no users and appends nothing to the ingest queue', async () => {
     await using w = await world()
     const list = await staticList(w)
     await w.post('/api/client/users/batch', [{ external_id: 'kim' }, { anonymous_id: 'a' }])
@@ -311,15 +318,15 @@ describe('a dry run', () => {
     expect(await importUsers(w.ctx)).toBe(1)
     const done = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
     expect(counts(done)).toMatchObject({ rows: 2, created: 1, updated: 1, added: 2 })
-    expect(await ask(w, 'select 1 from queue_entries where project_id = $1', [w.projectId])).toEqual([])
+    expect(await select(w, 'select 1 from queue_entries where project_id = $1', [w.projectId])).toEqual([])
     expect((await w.get('/api/client/users')).body.results.map(({ external_id }: any) => external_id)).toEqual(['a', 'kim'])
   })
 })
 
 describe('interruptions', () => {
-  const FIFTY = `external_id,email\n${Array.from({ length: 2500 }, (_, index) => `k${index},k${index}@example.com`).join('\n')}\n`
+  const LARGE = `external_id,email\n${Array.from({ length: 2500 }, (_, index) => `k${index},k${index}@example.com`).join('\n')}\n`
 
-  /** A database whose transactions fail after so many statements. */
+  /** A context with a database whose transactions fail after this many statements. */
   function failing(ctx: Ctx, after: number, error: Error): Ctx {
     let left = after
     const counted = (db: TxDb): TxDb =>
@@ -338,10 +345,10 @@ describe('interruptions', () => {
     return { ...ctx, db }
   }
 
-  test('repeat nothing and lose nothing, wherever they come', async () => {
+  test('at any statement repeat nothing and lose nothing', async () => {
     await using w = await world()
     const list = await staticList(w)
-    const { body } = await send(w, list, FIFTY)
+    const { body } = await send(w, list, LARGE)
     for (const after of [1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
       await importUsers(failing(w.ctx, after, new Error('Connection terminated unexpectedly'))).catch(() => undefined)
     }
@@ -353,22 +360,22 @@ describe('interruptions', () => {
     expect(await members(w, list)).toHaveLength(2500)
   })
 
-  test('by our own mistakes end the import after some attempts, with a reason', async () => {
+  test('by internal errors fail the import after five attempts, with a reason', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
     for (let attempt = 0; attempt < 5; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining('on our side'),
+      reason: expect.stringContaining('An internal error'),
       rows: 0,
     })
   })
 
-  test('by our own mistakes count anew after each batch that succeeds', async () => {
+  test('by internal errors are counted from zero after each successful batch', async () => {
     await using w = await world()
     const list = await staticList(w)
-    const { body } = await send(w, list, FIFTY)
+    const { body } = await send(w, list, LARGE)
     for (let batch = 1; batch <= 5; batch++) {
       for (let attempt = 0; attempt < 4; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
       expect(await importUsers(w.ctx)).toBe(1)
@@ -380,10 +387,10 @@ describe('interruptions', () => {
     expect(await members(w, list)).toHaveLength(2500)
   })
 
-  test('by a cancellation leave what is done, and it can be asked for twice', async () => {
+  test('by a cancellation keep the imported rows, and cancelling again changes nothing', async () => {
     await using w = await world()
     const list = await staticList(w)
-    const { body } = await send(w, list, FIFTY)
+    const { body } = await send(w, list, LARGE)
     await importUsers(w.ctx)
     const path = `/api/client/lists/${list}/imports/${body.id}`
     expect((await w.get(path)).body).toMatchObject({ state: 'running', rows: 500 })
@@ -397,21 +404,21 @@ describe('interruptions', () => {
     expect(await w.post(`/api/client/lists/${list}/imports/${finished.id}/cancel`)).toMatchObject({ status: 422 })
   })
 
-  test('by the end of its list end the import', async () => {
+  test('by archiving the list fail the import', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
-    await ask(w, 'update lists set archived_at = now() where id = $1', [list])
+    await select(w, 'update lists set archived_at = now() where id = $1', [list])
     await w.drain()
-    expect(await ask(w, 'select state, reason from imports where id = $1', [body.id])).toEqual([
+    expect(await select(w, 'select state, reason from imports where id = $1', [body.id])).toEqual([
       { state: 'failed', reason: 'The list was archived.' },
     ])
   })
 
-  test('by a log that falls behind wait until it has caught up', async () => {
+  test('by an ingest queue that falls behind last until it has caught up', async () => {
     await using w = await world()
     const list = await staticList(w)
-    const { body } = await send(w, list, FIFTY)
+    const { body } = await send(w, list, LARGE)
     await importUsers(w.ctx)
     w.advance('2 seconds')
     expect(await importUsers(w.ctx)).toBe(0)
@@ -419,13 +426,13 @@ describe('interruptions', () => {
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
   })
 
-  test('two workers share the work and do none of it twice', async () => {
+  test('several workers share the imports and apply each row once', async () => {
     await using w = await world()
     const foreign = await w.other()
     const [ours, theirs] = [await staticList(w), await staticList(w, foreign)]
-    const first = await send(w, ours, FIFTY)
+    const first = await send(w, ours, LARGE)
     const second = await send(w, ours, FILE)
-    const other = await send(w, theirs, FIFTY, { key: foreign.keys.editor })
+    const other = await send(w, theirs, LARGE, { key: foreign.keys.editor })
     const worker = async () => {
       let done: number
       do done = await importUsers(w.ctx)
@@ -449,12 +456,12 @@ describe('interruptions', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('of a file is deleted when the import ends, and of refused rows after thirty days', async () => {
+describe('stored data', () => {
+  test('of a file is deleted when the import ends, and of refused rows after 30 days', async () => {
     await using w = await world()
     const list = await staticList(w)
     const done = await importFile(w, list, 'external_id,email\nkim,nowhere\n')
-    expect(await ask(w, 'select 1 from import_chunks where import_id = $1', [done.id])).toEqual([])
+    expect(await select(w, 'select 1 from import_chunks where import_id = $1', [done.id])).toEqual([])
     w.advance('29 days')
     await w.drain()
     expect(await failuresOf(w, list, done.id)).toHaveLength(2)
@@ -464,16 +471,16 @@ describe('what is kept', () => {
     expect((await w.get(`/api/client/lists/${list}/imports/${done.id}`)).body).toEqual(done)
   })
 
-  test('of an upload that stopped is deleted after an hour', async () => {
+  test('of an incomplete upload is deleted after an hour', async () => {
     await using w = await world()
     const list = await staticList(w)
-    await ask(
+    await select(
       w,
       `insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, subscription_ids, created_at, received_at)
        values ($1, $2, ',', '[]', 0, 1, false, true, '{}', $3, $3)`,
       [w.projectId, list, w.clock.now()],
     )
-    const count = async () => (await ask(w, 'select 1 from imports where list_id = $1', [list])).length
+    const count = async () => (await select(w, 'select 1 from imports where list_id = $1', [list])).length
     await w.drain()
     expect(await count()).toBe(1)
     expect((await w.get(`/api/client/lists/${list}/imports`)).body.results).toEqual([])

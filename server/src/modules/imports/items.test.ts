@@ -15,18 +15,18 @@ describe('a row', () => {
     [['external_id', 'data.vip:boolean'], ['kim', 'Yes'], { external_id: 'kim', data: { vip: true } }],
     [['external_id', 'data.vip:boolean'], ['kim', '0'], { external_id: 'kim', data: { vip: false } }],
     [['external_id', 'data.since:date'], ['kim', '2026-02-28'], { external_id: 'kim', data: { since: '2026-02-28' } }],
-  ])('of %j with %j says %j', (fields, cells, profile) => expect(read(fields, cells)).toEqual({ profile }))
+  ])('of the columns %j with the cells %j becomes %j', (fields, cells, profile) => expect(read(fields, cells)).toEqual({ profile }))
 
-  test('may fill an attribute called __proto__', () => {
+  test('can set an attribute named __proto__', () => {
     const row = read(['external_id', 'data.__proto__'], ['kim', 'x'])
     const { data } = 'profile' in row ? row.profile : {}
     expect(Object.entries(data ?? {})).toEqual([['__proto__', 'x']])
   })
 
   test.each([
-    [['external_id', 'email'], ['kim'], 'validation_failed', 'The row has 1 cells; the header has 2.'],
-    [['external_id', 'email'], ['kim', 'x@example.com', ''], 'validation_failed', 'The row has 3 cells; the header has 2.'],
-    [['external_id', 'email'], ['', 'x@example.com'], 'resource_missing', 'neither an `external_id` nor an `anonymous_id`'],
+    [['external_id', 'email'], ['kim'], 'validation_failed', 'The row has 1 cells, but the header has 2.'],
+    [['external_id', 'email'], ['kim', 'x@example.com', ''], 'validation_failed', 'The row has 3 cells, but the header has 2.'],
+    [['external_id', 'email'], ['', 'x@example.com'], 'resource_missing', 'Fill in its `external_id` or `anonymous_id`'],
     [['external_id', 'email'], ['kim', 'nowhere'], 'parameter_invalid_format', '`email` is not a valid email address'],
     [['external_id', 'timezone'], ['kim', 'Mars'], 'parameter_invalid_format', '`timezone` is not a time zone'],
     [['external_id'], ['x'.repeat(256)], 'validation_failed', 'at most 255 characters'],
@@ -36,7 +36,7 @@ describe('a row', () => {
     [['external_id', 'data.age:number'], ['kim', '0x10'], 'parameter_invalid_format', '`data.age` is not a number'],
     [['external_id', 'data.vip:boolean'], ['kim', 'maybe'], 'parameter_invalid_format', '`data.vip` is not a boolean'],
     [['external_id', 'data.since:date'], ['kim', '2026-02-30'], 'parameter_invalid_format', '`data.since` is not a date'],
-  ])('of %j with %j is refused', (fields, cells, code, message) => {
+  ])('of the columns %j with the cells %j is refused', (fields, cells, code, message) => {
     expect(read(fields, cells)).toEqual({ faults: [expect.objectContaining({ code, message: expect.stringContaining(message) })] })
   })
 })

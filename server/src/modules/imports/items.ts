@@ -1,4 +1,4 @@
-/** A row as an upsert: cells to fields, text to numbers where that was asked for. */
+/** Converts a row to a user upsert: its cells become fields, with the types of the mapping. */
 import type { Fault } from '../../lib/errors.ts'
 import { trimWhiteSpace } from '../../lib/text.ts'
 import { isTime } from '../../lib/times.ts'
@@ -12,18 +12,23 @@ export function rowReader(columns: Column[]): (cells: string[]) => { profile: Pr
     const faults = cellFaults(cells, targets)
     if (faults.length > 0) return { faults }
     const item = itemOf(cells, targets)
-    return 'external_id' in item || 'anonymous_id' in item ? checkItem(item) : { faults: [nobody] }
+    return 'external_id' in item || 'anonymous_id' in item ? checkItem(item) : { faults: [NO_ID] }
   }
 }
 
-const nobody: Fault = { code: 'resource_missing', message: 'The row has neither an `external_id` nor an `anonymous_id`.' }
+const NO_ID: Fault = {
+  code: 'resource_missing',
+  message: 'The row has no id. Fill in its `external_id` or `anonymous_id`.',
+}
 
 function cellFaults(cells: string[], targets: (Target | undefined)[]): Fault[] {
   if (cells.length !== targets.length) {
-    return [{ code: 'validation_failed', message: `The row has ${cells.length} cells; the header has ${targets.length}.` }]
+    return [
+      { code: 'validation_failed', message: `The row has ${cells.length} cells, but the header has ${targets.length}. Correct the row.` },
+    ]
   }
   if (cells.some((cell) => cell.includes('\0'))) {
-    return [{ code: 'parameter_invalid_format', message: 'The row holds the character U+0000, which cannot be stored.' }]
+    return [{ code: 'parameter_invalid_format', message: 'The row contains the character U+0000, which cannot be stored. Remove it.' }]
   }
   return cells.flatMap((cell, index): Fault[] => {
     const target = targets[index]
@@ -35,12 +40,12 @@ function cellFaults(cells: string[], targets: (Target | undefined)[]): Fault[] {
 
 const HINTS: Record<Conversion, string> = {
   text: '',
-  number: '; write it like `1234.5`',
-  boolean: '; write `true` or `false`',
-  date: '; use ISO 8601, such as `2026-11-20` or `2026-11-20T09:30:00Z`',
+  number: '. Write it like `1234.5`',
+  boolean: '. Write `true` or `false`',
+  date: '. Use ISO 8601, such as `2026-11-20` or `2026-11-20T09:30:00Z`',
 }
 
-/** An empty cell keeps what is there, so that a column that a system does not fill loses nothing. */
+/** An empty cell keeps the stored value, so that a column which is empty in the source system deletes nothing. */
 const isEmpty = (cell: string) => trimWhiteSpace(cell) === ''
 
 function itemOf(cells: string[], targets: (Target | undefined)[]): Record<string, unknown> {
@@ -52,7 +57,7 @@ function itemOf(cells: string[], targets: (Target | undefined)[]): Record<string
     if ('profile' in target) item[target.profile] = cell
     else data.push([target.key, convert(cell, target.conversion)])
   }
-  // From entries: a key may be called `__proto__`.
+  // `Object.fromEntries`, because a key may be `__proto__`.
   return data.length > 0 ? { ...item, data: Object.fromEntries(data) } : item
 }
 
@@ -60,7 +65,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 const TRUE = /^(?:true|yes|1)$/i
 const FALSE = /^(?:false|no|0)$/i
 
-/** The value that the text stands for; undefined when it stands for none. */
+/** The value of a cell. Undefined if the text cannot be converted. */
 function convert(cell: string, conversion: Conversion): string | number | boolean | undefined {
   const text = trimWhiteSpace(cell)
   switch (conversion) {

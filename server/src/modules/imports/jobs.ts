@@ -19,7 +19,7 @@ export const importJobs = [
   job({ name: 'imports.purge', idleMs: HOUR_MS, run: purge }),
 ]
 
-/** Deletes uploads that stopped, and the next part of a file that is not needed any more. */
+/** Deletes incomplete uploads, and a part of a file that is no longer needed. */
 async function deleteUploads(ctx: Ctx): Promise<number> {
   const before = new Date(ctx.clock.now().getTime() - UPLOAD_SILENCE_MAX_MS)
   const stopped = await queries.purgeUploads(ctx, before, UPLOADS_AT_ONCE)

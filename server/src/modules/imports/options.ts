@@ -1,4 +1,4 @@
-/** What a caller said beside the file, read and checked as far as that goes without the file. */
+/** Reads the options of an import and checks them, as far as that is possible without the file. */
 import { type Fault, fault, refuse } from '../../lib/errors.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
@@ -7,7 +7,7 @@ import type { ImportQuery } from './schema.ts'
 
 export type ImportOptions = {
   mapping: Mapping
-  /** Absent: the header line says. */
+  /** Undefined: detected from the header line. */
   delimiter: string | undefined
   dryRun: boolean
   updateExisting: boolean
@@ -25,11 +25,7 @@ export function optionsOf({
   subscription_ids,
 }: ImportQuery): ImportOptions {
   if (subscription_ids !== undefined && consent_source === undefined) {
-    throw fault(
-      'parameter_missing',
-      'consent_source',
-      'Say in `consent_source` where the people of the file agreed to what `subscription_ids` names.',
-    )
+    throw fault('parameter_missing', 'consent_source', 'With `subscription_ids`, give the source of the consent in `consent_source`.')
   }
   return {
     mapping: mapping === undefined ? {} : mappingOf(mapping),
@@ -54,7 +50,13 @@ function mappingOf(text: string): Mapping {
     Object.values(mapping).flatMap((field): Fault[] =>
       field === null || typeof field === 'string'
         ? []
-        : [{ code: 'parameter_invalid_format', param: 'mapping', message: 'In `mapping`, each header must lead to a string or to null.' }],
+        : [
+            {
+              code: 'parameter_invalid_format',
+              param: 'mapping',
+              message: 'In `mapping`, the value of each header must be a string or null.',
+            },
+          ],
     ),
   )
   return mapping as Mapping

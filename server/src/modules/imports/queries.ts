@@ -101,7 +101,7 @@ export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
 const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
 export type DueImport = { id: ImportId; project_id: ProjectId }
 
-/** The oldest waiting import of each project: a project runs one at a time. */
+/** The oldest unfinished import of each project. A project runs one import at a time. */
 export const importsDue = (ctx: Ctx) =>
   ctx.db.many(
     DueRow,
@@ -202,18 +202,18 @@ export const saveDryRunRows = (ctx: InTx, id: ImportId, rows: DryRunRow[]) =>
         on conflict (project_id, import_id, key) do update set profile = excluded.profile`,
   )
 
-/** Deletes uploads that stopped before their end, also those of dead processes. */
+/** Deletes incomplete uploads, including those of dead processes. */
 export const purgeUploads = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from imports
         where (project_id, id) in (select project_id, id from imports where state = 'receiving' and received_at < ${before} order by received_at limit ${limit})`,
   )
 
-/** An import that has ended and still has its file. */
+/** An import that has ended and whose file is not deleted yet. */
 export const importToClear = (ctx: Ctx) =>
   ctx.db.first(DueRow, sql`select id, project_id from imports where finished_at is not null and cleared_at is null order by id limit 1`)
 
-/** Deletes some of the file and of the dry run of an import; 0 when nothing is left. */
+/** Deletes some of the chunks and dry-run rows of an import. Returns 0 when nothing is left. */
 export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: number, rowsMax: number) =>
   ctx.db.run(
     sql`with dry_run_rows as (
@@ -233,7 +233,7 @@ export const clearSome = (ctx: Ctx, { id, project_id }: DueImport, chunksMax: nu
 export const markCleared = (ctx: Ctx, { id, project_id }: DueImport) =>
   ctx.db.run(sql`update imports set cleared_at = ${ctx.clock.now()} where project_id = ${project_id} and id = ${id}`)
 
-/** An import that ended before an instant and still has failures. */
+/** An import that ended before an instant and whose failures are not deleted yet. */
 export const importToPurge = (ctx: Ctx, before: Date) =>
   ctx.db.first(
     DueRow,

@@ -15,7 +15,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/import',
     summary: 'Import a CSV file into a static list.',
     description:
-      'The file is UTF-8 with a header line. It is stored as it comes and applied in the background, each row like an item of `POST /users/batch`; a bad one is reported and its neighbours are saved. An empty cell keeps what is known. The same file may be sent again: what is so already stays as it is.',
+      'The file is UTF-8 with a header line. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. An empty cell keeps the stored value. The same file can be imported again: rows with no changes are left alone.',
     access: { secret: 'editor' },
     params: ofList,
     query: ImportQuery,
@@ -32,7 +32,7 @@ export const importRoutes = [
   route({
     method: 'GET',
     path: '/api/client/lists/{listId}/imports',
-    summary: 'List the imports into a list.',
+    summary: 'List the imports of a list.',
     access: { secret: 'support' },
     params: ofList,
     list: importListing,
@@ -42,7 +42,7 @@ export const importRoutes = [
   route({
     method: 'GET',
     path: '/api/client/lists/{listId}/imports/{importId}',
-    summary: 'Read an import and how far it has come.',
+    summary: 'Read an import and its progress.',
     access: { secret: 'support' },
     params: ofImport,
     reply: Import,
@@ -51,8 +51,8 @@ export const importRoutes = [
   route({
     method: 'POST',
     path: '/api/client/lists/{listId}/imports/{importId}/cancel',
-    summary: 'Stop an import where it is.',
-    description: 'What was imported stays.',
+    summary: 'Cancel an import.',
+    description: 'The rows imported so far are kept.',
     access: { secret: 'editor' },
     params: ofImport,
     reply: Import,
@@ -61,12 +61,12 @@ export const importRoutes = [
   route({
     method: 'GET',
     path: '/api/client/lists/{listId}/imports/{importId}/errors',
-    summary: 'Download the rows that were refused.',
+    summary: 'Download the refused rows.',
     description:
-      'Each with its line in the file, an error code, what to do about it, and its cells as they were. Kept for 30 days; of one import at most the first 100,000. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
+      'Each row has its line in the file, an error code, a message, and its original cells. Rows are kept for 30 days, at most the first 100,000 of an import. A cell that a spreadsheet would run as a formula gets an apostrophe at the start.',
     access: { secret: 'support' },
     params: ofImport,
-    reply: DownloadOf('text/csv', 'The columns `line`, `code` and `message`, then those of the file.'),
+    reply: DownloadOf('text/csv', 'The columns `line`, `code` and `message`, then the columns of the file.'),
     run: (ctx, { params }) => downloadFailures(ctx, params.listId, params.importId),
   }),
 ]

@@ -84,24 +84,24 @@ describe('rows', () => {
     expect(problem).toBeUndefined()
   })
 
-  test('that may go on behind the bytes are left for the next time', () => {
+  test('that may continue after the bytes are left for the next read', () => {
     expect(read('a,b\nc,d', { isLast: false })).toMatchObject({ rows: [{ line: 1, cells: ['a', 'b'] }], consumed: 4, line: 2 })
     expect(read('a,b\n"c\n', { isLast: false })).toMatchObject({ rows: [{ line: 1, cells: ['a', 'b'] }], consumed: 4, line: 2 })
     expect(read('a,b\nc,d\r', { isLast: false })).toMatchObject({ consumed: 4, line: 2 })
   })
 
-  test('are no more than asked for', () => {
+  test('are at most as many as requested', () => {
     expect(read('a\nb\nc\nd', { rowsMax: 2 })).toMatchObject({ rows: [{ cells: ['a'] }, { cells: ['b'] }], consumed: 4, line: 3 })
   })
 
-  test('without an end are a problem, with its line, once the rows before are read', () => {
+  test('without an end are a problem with its line, after the rows before them were read', () => {
     const first = read('a,b\n\n"c,d\ne,f\n', { line: 7 })
     expect(first).toMatchObject({ rows: [{ line: 7 }], line: 8 })
     expect(first.problem).toBeUndefined()
     expect(read('\n"c,d\ne,f\n', { line: 8 })).toMatchObject({
       rows: [],
       consumed: 0,
-      problem: 'On line 9 a quotation mark is opened and not closed again.',
+      problem: 'The quotation mark that opens on line 9 is not closed.',
     })
     expect(read('x'.repeat(1000), { isLast: false }).problem).toBe('The row on line 1 is longer than 256 KiB.')
   })
@@ -109,7 +109,7 @@ describe('rows', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', '🙂', '"', ',', '\n', '\r\n', ' ', ';'), maxLength: 6 })
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
 
-  test('are the same wherever the file is cut, and however often reading begins again', () => {
+  test('are the same however the file is cut and however often reading continues', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(cell, cell, fc.constantFrom('\n', '\r\n')), { maxLength: 12 }),

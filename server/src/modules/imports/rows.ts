@@ -1,11 +1,11 @@
-/** Bytes of CSV (RFC 4180) to rows with their place in the file, so that reading can begin again behind any of them. */
+/** Reads rows from bytes of CSV (RFC 4180), with their positions in the file, so that reading can continue after any row. */
 import { parse } from 'csv-parse/sync'
 
-/** The longest row, in bytes. Bytes that are read at once must be at least as many. */
+/** The length of the longest row, in bytes. At least as many bytes must be read at once. */
 export const ROW_BYTES_MAX = 262_144
 
 export type Row = {
-  /** Where it begins, counted from one. */
+  /** The line at which the row begins, from 1. */
   line: number
   cells: string[]
 }
@@ -14,29 +14,29 @@ export type Reading = {
   delimiter: string
   /** The line at which the bytes begin. */
   line: number
-  /** Does the file end with these bytes? */
+  /** Whether the file ends with these bytes. */
   isLast: boolean
   rowsMax: number
 }
 
 export type Read = {
-  /** Without those that have nothing in any cell. */
+  /** Without rows whose cells are all empty. */
   rows: Row[]
-  /** How many bytes the rows took, and the line behind them. */
+  /** The number of bytes of the rows, and the line after them. */
   consumed: number
   line: number
-  /** Why there is no reading on, as a sentence. What is in `rows` was read before. */
+  /** The reason why reading cannot continue, as a sentence. `rows` are the rows before it. */
   problem?: string
 }
 
-/** Reads whole rows from the beginning of the bytes, which must be that of a row. */
+/** Reads complete rows. The bytes must start at the beginning of a row. */
 export function readRows(bytes: Buffer, { delimiter, line: firstLine, isLast, rowsMax }: Reading): Read {
   const { records, isBroken } = recordsOf(bytes, delimiter, rowsMax)
-  // What ends with the bytes may go on behind them.
-  const whole = isLast ? records : records.filter(({ end }) => end < bytes.length)
+  // A row at the end of the bytes may continue after them.
+  const complete = isLast ? records : records.filter(({ end }) => end < bytes.length)
   let [at, line] = [0, firstLine]
-  const rows = whole.map(({ cells, end }) => {
-    const begin = behindEmptyLines(bytes, at)
+  const rows = complete.map(({ cells, end }) => {
+    const begin = skipEmptyLines(bytes, at)
     const row = { line: line + lineBreaks(bytes, at, begin), cells }
     line = row.line + lineBreaks(bytes, begin, end)
     at = end
@@ -44,22 +44,22 @@ export function readRows(bytes: Buffer, { delimiter, line: firstLine, isLast, ro
   })
   const filled = rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   if (rows.length > 0) return { rows: filled, consumed: at, line }
-  const rest = behindEmptyLines(bytes, 0)
+  const rest = skipEmptyLines(bytes, 0)
   if (rest === bytes.length) return { rows: [], consumed: rest, line: line + lineBreaks(bytes, 0, rest) }
   return { rows: [], consumed: 0, line, problem: problemAt(line + lineBreaks(bytes, 0, rest), isBroken) }
 }
 
-type Rec = { cells: string[]; end: number }
+type CsvRecord = { cells: string[]; end: number }
 
-function recordsOf(bytes: Buffer, delimiter: string, rowsMax: number): { records: Rec[]; isBroken: boolean } {
-  const records: Rec[] = []
+function recordsOf(bytes: Buffer, delimiter: string, rowsMax: number): { records: CsvRecord[]; isBroken: boolean } {
+  const records: CsvRecord[] = []
   try {
     parse(bytes, {
       delimiter,
       to: rowsMax,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
-      // How many cells a row should have is for others to say; a quotation mark inside an unquoted cell is one.
+      // The number of cells is checked elsewhere. A quotation mark inside an unquoted cell is an ordinary character.
       relax_column_count: true,
       relax_quotes: true,
       on_record: (cells: string[], { bytes: end }) => {
@@ -76,12 +76,12 @@ function recordsOf(bytes: Buffer, delimiter: string, rowsMax: number): { records
 
 const problemAt = (line: number, isBroken: boolean) =>
   isBroken
-    ? `On line ${line} a quotation mark is opened and not closed again.`
+    ? `The quotation mark that opens on line ${line} is not closed.`
     : `The row on line ${line} is longer than ${ROW_BYTES_MAX / 1024} KiB.`
 
 const [LF, CR] = [10, 13]
 
-function behindEmptyLines(bytes: Buffer, from: number): number {
+function skipEmptyLines(bytes: Buffer, from: number): number {
   let at = from
   while (bytes[at] === LF || bytes[at] === CR) at++
   return at
@@ -96,11 +96,11 @@ function lineBreaks(bytes: Buffer, from: number, to: number): number {
 const DELIMITERS = [',', ';', '\t', '|']
 const QUOTE = 34
 
-/** The delimiter that the first line has most of, outside of quotation marks; a comma when it has none. */
+/** The most frequent delimiter of the first line, outside of quotation marks; a comma if it has none. */
 export function guessDelimiter(bytes: Buffer): string {
   const counts = DELIMITERS.map(() => 0)
   let isQuoted = false
-  for (let at = behindEmptyLines(bytes, 0); at < bytes.length; at++) {
+  for (let at = skipEmptyLines(bytes, 0); at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (byte === QUOTE) isQuoted = !isQuoted
     if (isQuoted) continue

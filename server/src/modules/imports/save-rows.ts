@@ -18,9 +18,9 @@ export type Outcome = { row: Row } & ({ is: 'created' | 'updated' | 'unchanged' 
 
 export type SavedRows = {
   outcomes: Outcome[]
-  /** What is different about users, wave by wave. */
+  /** The changes of users, by wave. */
   changes: UserChanges[]
-  /** The users of the rows, each once; of a user who was merged, the one who remains. */
+  /** The users of the rows, each once. A merged user is replaced by the one who remains. */
   userIds: UserId[]
 }
 
@@ -66,7 +66,7 @@ async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Pr
 const changedBy = ({ changes, merges }: UserChanges): Set<UserId> =>
   new Set([...changes.filter(({ is_new }) => !is_new).map(({ user_id }) => user_id), ...merges.map(({ into_id }) => into_id)])
 
-/** Tells whether a profile is that of a stored user: by its external id, or without one by its anonymous id. */
+/** Finds stored users. The function that it returns tells whether a profile belongs to one: by external id or, without one, by anonymous id. */
 async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profile) => boolean> {
   const given = (name: 'external_id' | 'anonymous_id') => rows.flatMap(({ profile }) => profile[name] ?? [])
   const known = await resolveIds(ctx, given('external_id'), given('anonymous_id'))
@@ -77,8 +77,8 @@ async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profil
 }
 
 /**
- * Adds the users of rows to the list, and subscribes them to the types of the import unless they have a state already. Their merges must
- * be complete: a merged user may have brought a state along. Returns how many were not in the list before.
+ * Adds the users of rows to the list, and subscribes them to the types of the import unless they have a state already. Call it
+ * after their merges are complete: a merged user may bring a state along. Returns the number of users who were not in the list before.
  */
 export async function addToList(ctx: InTx, claimed: ClaimedImport, userIds: UserId[]): Promise<number> {
   const added = await addMembers(ctx, claimed.list_id, userIds)

@@ -6,33 +6,36 @@ import type { Column } from './columns.ts'
 const Flag = (description: string, fallback: 'true' | 'false') =>
   Type.Optional(OneOf(['true', 'false'], { description, default: fallback }))
 
-/** What is said beside the file. */
+/** The options of an import. */
 export const ImportQuery = Exact({
   mapping: Type.Optional(
     Type.String({
       maxLength: 8192,
       description:
-        'Where columns go, as a JSON object: header → `external_id`, `anonymous_id`, `email`, `phone`, `timezone`, `locale`, `data.<key>` or null to skip it. With `:number`, `:boolean` or `:date` behind a key the cells are converted. A column that is not named goes where its header says: `email` to `email`, `plan` and `data.plan` to `data.plan`.',
+        'A JSON object that maps headers to `external_id`, `anonymous_id`, `email`, `phone`, `timezone`, `locale` or `data.<key>`, or to null to skip the column. Add `:number`, `:boolean` or `:date` to a key to convert the cells. A column that is not in the object is mapped by its header: `email` to `email`, `plan` and `data.plan` to `data.plan`.',
       examples: ['{"Customer no":"external_id","Age":"data.age:number","Notes":null}'],
     }),
   ),
   delimiter: Type.Optional(
-    OneOf([',', ';', 'tab', '|', 'auto'], { description: 'What stands between cells; `auto` asks the header line.', default: 'auto' }),
+    OneOf([',', ';', 'tab', '|', 'auto'], {
+      description: 'The delimiter of the cells. `auto` detects it from the header line.',
+      default: 'auto',
+    }),
   ),
-  dry_run: Flag('Do everything, keep nothing: the same counts and failures, and nobody is changed.', 'false'),
-  update_existing: Flag('With `false`, users who exist already are added to the list and not changed.', 'true'),
+  dry_run: Flag('Report the same counts and failures as a real import, without changing any user.', 'false'),
+  update_existing: Flag('If `false`, existing users are added to the list but not changed.', 'true'),
   consent_source: Type.Optional(
     Line(255, {
-      description: 'Where these people said yes, in your words. Required with `subscription_ids`.',
+      description: 'Where these users gave their consent, in your words. Required with `subscription_ids`.',
       examples: ['Trade fair 2026'],
     }),
   ),
   subscription_ids: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}(,\\d{1,15}){0,99}$',
-      problem: 'must be up to 100 ids of subscription types with commas between them',
+      problem: 'must be up to 100 ids of subscription types, separated by commas',
       description:
-        'Subscription types, with commas between them. Users for whom no state is stored are subscribed; who opted out stays so.',
+        'Ids of subscription types, separated by commas. Users without a stored state are subscribed. Users who opted out stay unsubscribed.',
       examples: ['1,4'],
     }),
   ),
@@ -47,34 +50,36 @@ const columns = {
   id: IdOf<ImportId>(),
   list_id: IdOf<ListId>(),
   state: OneOf(IMPORT_STATES),
-  reason: Nullable(Type.String({ description: 'Why it failed.' })),
+  reason: Nullable(Type.String({ description: 'The reason why the import failed.' })),
   dry_run: Type.Boolean(),
   update_existing: Type.Boolean(),
   consent_source: Nullable(Type.String()),
   subscription_ids: Type.Array(IdOf<SubscriptionId>()),
-  rows: Count('Rows read so far, without blank ones. Each is counted once below.'),
-  created: Count('Rows that made a user.'),
+  rows: Count(
+    'Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`.',
+  ),
+  created: Count('Rows that created a user.'),
   updated: Count('Rows that changed a user.'),
-  unchanged: Count('Rows that said what was known already.'),
-  skipped: Count('Rows about users who exist, with `update_existing=false`.'),
-  failed: Count('Rows that were refused; `…/errors` says why.'),
-  added: Count('Users who are new in the list.'),
-  bytes: Count('Length of the file, decompressed.'),
+  unchanged: Count('Rows with no changes.'),
+  skipped: Count('Rows about existing users, if `update_existing` is `false`.'),
+  failed: Count('Refused rows. `GET …/errors` lists them with their reasons.'),
+  added: Count('Users who were added to the list.'),
+  bytes: Count('The length of the file after decompression.'),
 }
 
-const Delimiter = Type.String({ description: 'What was found to stand between cells.' })
+const Delimiter = Type.String({ description: 'The delimiter of the cells, given or detected.' })
 
-/** An import as it is read. */
+/** An import in replies. */
 export const Import = Exact({
   ...columns,
   delimiter: Delimiter,
   mapping: Type.Unsafe<Record<string, string | null>>({
     type: 'object',
     additionalProperties: { type: ['string', 'null'] },
-    description: 'Where each column goes, as it was decided.',
+    description: 'The field of each column, or null if it is skipped.',
   }),
   columns: Type.Array(Type.String(), { description: 'The headers in the order of the file.' }),
-  progress: Type.Number({ minimum: 0, maximum: 1, description: 'How much of the file was read.' }),
+  progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the file that was processed.' }),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
@@ -92,6 +97,6 @@ export const ImportRow = Type.Object({
 })
 export type ImportRow = Static<typeof ImportRow>
 
-/** An import that a batch is being made of. */
+/** An import that is locked for a batch. */
 export const ClaimedImport = Type.Object({ ...ImportRow.properties, line: Type.Integer() })
 export type ClaimedImport = Static<typeof ClaimedImport>

@@ -9,16 +9,16 @@ import { failureHeader, failureLines } from './failures.ts'
 import { type ImportOptions, optionsOf } from './options.ts'
 import * as queries from './queries.ts'
 import type { Import, ImportQuery, ImportRow } from './schema.ts'
-import { headingOf, piecesOf } from './upload.ts'
+import { chunksOf, readHeading } from './upload.ts'
 
 const UNFINISHED_MAX = 20
 
-/** A file that is stored, and that nobody works on yet. */
+/** A stored file whose import is not queued yet. */
 export type Upload = Received & { id: ImportId }
 
 /**
- * Stores a file as it comes. Throws 404 and 422 before it is read, 400 and 422 when its beginning says so, and leaves
- * nothing behind then.
+ * Stores a file while it is received. Throws 404 and 422 before reading it, 400 and 422 for a faulty header line, and 400 for content that
+ * is not UTF-8. After a failure, nothing stays stored.
  */
 export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: ImportQuery, stream: BodyStream): Promise<Upload> {
   await requireStaticList(ctx, listId)
@@ -27,18 +27,18 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
   if ((await queries.countUnfinished(ctx)) >= UNFINISHED_MAX) {
     throw new ApiError(
       'quota_exceeded',
-      `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
+      `The project has ${UNFINISHED_MAX} unfinished imports, which is the maximum. Wait for one to finish, or cancel one.`,
     )
   }
-  const pieces = piecesOf(stream)
-  const first = await pieces.next()
+  const chunks = chunksOf(stream)
+  const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
-  const id = await queries.insertImport(ctx, listId, headingOf(first.value, options), options)
+  const id = await queries.insertImport(ctx, listId, readHeading(first.value, options), options)
   const discard = async () => {
     await queries.discardUpload(ctx, id)
   }
   try {
-    await storePieces(ctx, id, first.value, pieces)
+    await storeChunks(ctx, id, first.value, chunks)
   } catch (error) {
     await discard()
     throw error
@@ -46,16 +46,20 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
   return { id, [Symbol.asyncDispose]: discard }
 }
 
-async function storePieces(ctx: ProjectCtx, id: ImportId, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {
+async function storeChunks(ctx: ProjectCtx, id: ImportId, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {
   await queries.insertChunk(ctx, id, 0, first)
   let no = 1
-  for await (const piece of others) await queries.insertChunk(ctx, id, no++, piece)
+  for await (const chunk of others) await queries.insertChunk(ctx, id, no++, chunk)
 }
 
 async function requireStaticList(ctx: ProjectCtx, listId: ListId): Promise<void> {
   const list = await requireList(ctx, listId)
   if (list.type !== 'static') {
-    throw fault('validation_failed', 'listId', 'Nobody is put into a dynamic list: its rule says who is in it. Import into a static list.')
+    throw fault(
+      'validation_failed',
+      'listId',
+      'Users cannot be imported into a dynamic list, because its rule decides its members. Choose a static list.',
+    )
   }
 }
 
@@ -73,15 +77,15 @@ async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOp
     throw fault(
       'validation_failed',
       'subscription_ids',
-      `In \`subscription_ids\`, ${unknown.join(', ')} is no subscription type of this project.`,
+      `\`subscription_ids\` contains ids that are not of a subscription type of this project: ${unknown.join(', ')}. Remove or correct them.`,
     )
   }
 }
 
-/** Hands a stored file to the background. */
+/** Queues the import of a stored file. */
 export async function startImport(ctx: ProjectCtx, { id }: Upload): Promise<Import> {
   const row = await queries.queueImport(ctx, id)
-  if (!row) throw new Error('The upload is not there any more.')
+  if (!row) throw new Error('The upload was deleted before its import was queued.')
   return present(row)
 }
 
@@ -100,18 +104,18 @@ async function requireImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Pro
   return row
 }
 
-/** Stops an import where it is; what it has done stays. Throws 422 when it is over. */
+/** Cancels an import. The rows imported so far are kept. Throws 404, and 422 if the import has ended. */
 export async function cancelImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> {
   const stopped = await queries.cancelImport(ctx, listId, id)
   if (stopped) return present(stopped)
   const row = await requireImport(ctx, listId, id)
-  if (row.state !== 'cancelled') throw fault('validation_failed', 'importId', 'The import is over; there is nothing to cancel.')
+  if (row.state !== 'cancelled') throw fault('validation_failed', 'importId', 'The import has already ended and cannot be cancelled.')
   return present(row)
 }
 
 const FAILURES_AT_ONCE = 500
 
-/** The rows that were refused, as a file. Throws 404. */
+/** The refused rows as a file. Throws 404. */
 export async function downloadFailures(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Download> {
   const { columns } = await requireImport(ctx, listId, id)
   return {
@@ -136,7 +140,7 @@ async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): As
   }
 }
 
-/** Not 1 before the end. */
+/** The share of the file that was processed. It is 1 only when the import is finished. */
 const progressOf = ({ state, position, bytes }: ImportRow) => (state === 'finished' ? 1 : Math.floor((1000 * position) / bytes) / 1000)
 
 function present(row: ImportRow): Import {

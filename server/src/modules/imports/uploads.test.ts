@@ -11,7 +11,7 @@ import { sql } from '../../infra/postgres/db.ts'
 const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id
 
-async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
   try {
@@ -35,18 +35,18 @@ const send = (
     headers: { 'content-type': 'text/csv', ...headers },
   })
 
-/** Everything of uploads, whatever became of them. */
-const kept = (w: World) =>
-  ask(w, 'select i.state, c.no from imports i left join import_chunks c on c.import_id = i.id where i.project_id = $1', [w.projectId])
+/** The stored imports and chunks of the project. */
+const stored = (w: World) =>
+  select(w, 'select i.state, c.no from imports i left join import_chunks c on c.import_id = i.id where i.project_id = $1', [w.projectId])
 
-describe('a file that is refused leaves nothing behind', () => {
+describe('nothing is stored of a file', () => {
   test.each([
     ['of another media type', FILE, { 'content-type': 'application/json' }, 415, 'parameter_invalid_format', 'Content-Type'],
     ['in another charset', FILE, { 'content-type': 'text/csv; charset=latin1' }, 415, 'parameter_invalid_format', 'Content-Type'],
     ['in another encoding', FILE, { 'content-encoding': 'zstd' }, 415, 'parameter_invalid_format', 'Content-Encoding'],
-    ['that is no gzip', FILE, { 'content-encoding': 'gzip' }, 400, 'parameter_invalid_format', 'body'],
+    ['that is not gzip', FILE, { 'content-encoding': 'gzip' }, 400, 'parameter_invalid_format', 'body'],
     [
-      'that ends too early',
+      'that is truncated',
       gzipSync(FILE.repeat(50)).subarray(0, 60),
       { 'content-encoding': 'gzip' },
       400,
@@ -55,7 +55,7 @@ describe('a file that is refused leaves nothing behind', () => {
     ],
     ['that is too large', `external_id\n${'x\n'.repeat(300_000)}`, {}, 413, 'validation_failed', 'body'],
     [
-      'that is too large inside',
+      'that is too large when decompressed',
       gzipSync(`external_id\n${'x\n'.repeat(300_000)}`),
       { 'content-encoding': 'gzip' },
       413,
@@ -64,7 +64,7 @@ describe('a file that is refused leaves nothing behind', () => {
     ],
     ['in Latin-1', Buffer.from('external_id,name\nkim,Zo\xeb\n', 'latin1'), {}, 400, 'parameter_invalid_format', 'body'],
     [
-      'in Latin-1 far behind',
+      'in Latin-1 after the first chunk',
       Buffer.concat([Buffer.from(`external_id\n${'x\n'.repeat(200_000)}`), Buffer.from([0xeb, 10])]),
       {},
       400,
@@ -72,16 +72,16 @@ describe('a file that is refused leaves nothing behind', () => {
       'body',
     ],
     ['in UTF-16', Buffer.from('\ufeffexternal_id\nkim\n', 'utf16le'), {}, 400, 'parameter_invalid_format', 'body'],
-    ['that ends within a character', Buffer.from('external_id\nZoë').subarray(0, -1), {}, 400, 'parameter_invalid_format', 'body'],
+    ['that ends inside a character', Buffer.from('external_id\nZoë').subarray(0, -1), {}, 400, 'parameter_invalid_format', 'body'],
     ['of blank lines', '\n\n\n', {}, 400, 'parameter_invalid_format', 'body'],
     ['with an endless header', `external_id,"${'x'.repeat(300_000)}`, {}, 400, 'parameter_invalid_format', 'body'],
-    ['with two columns of one name', 'external_id,a,a\n1,2,3', {}, 422, 'validation_failed', 'body'],
-    ['without ids', 'email\nkim@example.com', {}, 422, 'validation_failed', 'mapping'],
+    ['with two equal headers', 'external_id,a,a\n1,2,3', {}, 422, 'validation_failed', 'body'],
+    ['without an id column', 'email\nkim@example.com', {}, 422, 'validation_failed', 'mapping'],
   ])('%s', async (_, file, headers, status, code, param) => {
     await using w = await world({ env: { IMPORT_BYTES_MAX: '512KiB' } })
     const reply = await send(w, await staticList(w), file, headers)
     expect(reply).toMatchObject({ status, body: { code, error: { param } } })
-    expect(await kept(w)).toEqual([])
+    expect(await stored(w)).toEqual([])
   })
 
   test.each([
@@ -97,10 +97,10 @@ describe('a file that is refused leaves nothing behind', () => {
   ])('with %s', async (query, status, code, param) => {
     await using w = await world()
     expect(await send(w, await staticList(w), FILE, {}, query)).toMatchObject({ status, body: { code, error: { param } } })
-    expect(await kept(w)).toEqual([])
+    expect(await stored(w)).toEqual([])
   })
 
-  test('into a list that there is not, or a dynamic one', async () => {
+  test('for an unknown list or a dynamic one', async () => {
     await using w = await world()
     const rule = { attribute: 'email', is_set: true }
     const { body: dynamic } = await w.post('/api/client/lists', { name: 'By rule', type: 'dynamic', rule })
@@ -109,29 +109,29 @@ describe('a file that is refused leaves nothing behind', () => {
     expect(await send(w, dynamic.id, FILE)).toMatchObject({ status: 422, body: { error: { param: 'listId' } } })
     const theirs = await staticList(w, (await w.other()).keys.editor)
     expect(await send(w, theirs, FILE)).toMatchObject({ status: 404 })
-    expect(await kept(w)).toEqual([])
+    expect(await stored(w)).toEqual([])
   })
 
-  test('when there is none, and a missing media type is read as CSV', async () => {
+  test('without content; a missing media type means CSV', async () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await send(w, list, undefined)).toMatchObject({ status: 400, body: { code: 'parameter_missing', error: { param: 'body' } } })
     expect(await send(w, list, FILE, { 'content-type': '' })).toMatchObject({ status: 202 })
   })
 
-  test('when too many wait', async () => {
+  test('when too many imports wait', async () => {
     await using w = await world()
     const list = await staticList(w)
     for (let index = 0; index < 20; index++) expect(await send(w, list, FILE)).toMatchObject({ status: 202 })
     expect(await send(w, list, FILE)).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } })
-    expect(await kept(w)).toHaveLength(20)
+    expect(await stored(w)).toHaveLength(20)
   })
 })
 
 describe('an Idempotency-Key', () => {
   const key = { 'idempotency-key': 'once' }
 
-  test('makes one import of a file that is sent twice', async () => {
+  test('creates one import for a file that is sent twice', async () => {
     await using w = await world()
     const list = await staticList(w)
     const first = await send(w, list, FILE, key)
@@ -141,10 +141,10 @@ describe('an Idempotency-Key', () => {
       body: first.body,
       headers: { 'idempotent-replayed': 'true', location: first.headers.location },
     })
-    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+    expect(await stored(w)).toEqual([{ state: 'queued', no: 0 }])
   })
 
-  test('is that of one file and of what was said about it', async () => {
+  test('belongs to one file with its options', async () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await send(w, list, FILE, key)).toMatchObject({ status: 202 })
@@ -155,28 +155,28 @@ describe('an Idempotency-Key', () => {
     ]) {
       expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_mismatch', error: { reason: 'different_request' } } })
     }
-    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+    expect(await stored(w)).toEqual([{ state: 'queued', no: 0 }])
   })
 
-  test('may be used again after a refusal', async () => {
+  test('can be used again after a refusal', async () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await send(w, list, 'email\n', key)).toMatchObject({ status: 422 })
     expect((await send(w, list, FILE, key)).headers['idempotent-replayed']).toBeUndefined()
-    expect(await kept(w)).toHaveLength(1)
+    expect(await stored(w)).toHaveLength(1)
   })
 
-  test('holds for files that are sent at the same time', async () => {
+  test('creates one import for files that are sent concurrently', async () => {
     await using w = await world()
     const list = await staticList(w)
     const replies = await Promise.all(Array.from({ length: 4 }, () => send(w, list, FILE, key)))
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
-    expect(await kept(w)).toEqual([{ state: 'queued', no: 0 }])
+    expect(await stored(w)).toEqual([{ state: 'queued', no: 0 }])
   })
 })
 
 describe('the file of refused rows', () => {
-  test('comes with the headers of every reply, and compressed when asked for', async () => {
+  test('has the common headers, and is compressed on request', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, `external_id,email\n${'kim,nowhere\n'.repeat(1200)}`)
@@ -203,7 +203,7 @@ describe('the file of refused rows', () => {
     expect(await w.request('HEAD', path)).toMatchObject({ status: 200, text: '', headers: { 'content-type': 'text/csv; charset=utf-8' } })
   })
 
-  test('is 404 where there is no import', async () => {
+  test('is 404 if the import does not exist', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
@@ -214,15 +214,15 @@ describe('the file of refused rows', () => {
 })
 
 describe('over a real connection', () => {
-  type Answer = { status: number; text: string }
+  type UploadReply = { status: number; text: string }
 
-  /** Sends what the source yields, as it yields it, and the answer when there is one. */
+  /** Sends the chunks of the source as it yields them. Resolves with the reply. */
   async function upload(
     w: World,
     path: string,
     source: Iterable<Buffer> | AsyncIterable<Buffer>,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<UploadReply> {
     if (!w.app.server.listening) await w.app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = w.app.server.address() as AddressInfo
     return new Promise((resolve, reject) => {
@@ -250,7 +250,7 @@ describe('over a real connection', () => {
   const MEBIBYTE = 1_048_576
   const Stored = Type.Object({ bytes: Type.Integer() })
 
-  /** As many rows, each of about 2 kB, by the hundred. */
+  /** Rows of about 2 kB each, in chunks of a hundred. */
   function* rowsOf(count: number): Generator<Buffer> {
     yield Buffer.from('external_id,filler\n')
     for (let from = 0; from < count; from += 100) {
@@ -258,50 +258,50 @@ describe('over a real connection', () => {
     }
   }
 
-  test('a large file is on disk as it comes: the server never holds more than a little of it', { timeout: 60_000 }, async () => {
+  test('a large file is stored while it is received, and little of it is in memory', { timeout: 60_000 }, async () => {
     await using w = await world()
     const list = await staticList(w)
     let sent = 0
-    let mostHeld = 0
+    let mostUnstored = 0
     async function* watched() {
       for (const part of rowsOf(20_000)) {
         sent += part.length
         yield part
         if (sent % (4 * MEBIBYTE) > part.length) continue
-        const stored = await w.db.first(Stored, sql`select coalesce(sum(length(bytes)), 0)::bigint as bytes from import_chunks`)
-        mostHeld = Math.max(mostHeld, sent - (stored?.bytes ?? 0))
+        const row = await w.db.first(Stored, sql`select coalesce(sum(length(bytes)), 0)::bigint as bytes from import_chunks`)
+        mostUnstored = Math.max(mostUnstored, sent - (row?.bytes ?? 0))
       }
     }
     const { status, text } = await upload(w, `/api/client/lists/${list}/import`, watched())
     expect(status, text).toBe(202)
     expect(JSON.parse(text).bytes).toBe(sent)
     expect(sent).toBeGreaterThan(40 * MEBIBYTE * 0.9)
-    // The buffers of the connection are in it, on both ends.
-    expect(mostHeld).toBeLessThan(16 * MEBIBYTE)
+    // This includes the buffers of the connection on both ends.
+    expect(mostUnstored).toBeLessThan(16 * MEBIBYTE)
   })
 
-  test('a sender that goes away leaves nothing behind', async () => {
+  test('nothing is stored of an upload that breaks off', async () => {
     await using w = await world()
     const list = await staticList(w)
     function* interrupted() {
       yield* rowsOf(2000)
-      throw new Error('gone')
+      throw new Error('aborted')
     }
     await expect(upload(w, `/api/client/lists/${list}/import`, interrupted())).rejects.toThrow()
-    await expect.poll(() => kept(w)).toEqual([])
+    await expect.poll(() => stored(w)).toEqual([])
   })
 
   test.each([
     ['that is too large', {}, 413],
-    ['that is no gzip', { 'content-encoding': 'gzip' }, 400],
-  ])('a file %s is answered while it still comes', async (_, headers, status) => {
+    ['that is not gzip', { 'content-encoding': 'gzip' }, 400],
+  ])('a file %s is refused while it is still being received', async (_, headers, status) => {
     await using w = await world({ env: { IMPORT_BYTES_MAX: '2MiB' } })
     const list = await staticList(w)
     expect(await upload(w, `/api/client/lists/${list}/import`, rowsOf(8000), headers)).toMatchObject({ status })
-    await expect.poll(() => kept(w)).toEqual([])
+    await expect.poll(() => stored(w)).toEqual([])
   })
 
-  test('a large file for a list that there is not is answered', async () => {
+  test('a large file for an unknown list is refused', async () => {
     await using w = await world()
     expect(await upload(w, '/api/client/lists/999999/import', rowsOf(8000))).toMatchObject({ status: 404 })
   })

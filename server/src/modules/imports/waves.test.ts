@@ -21,6 +21,6 @@ test.each([
   ],
   [[row('v'), row(undefined, 'v')], [[0, 1]]],
   [[], []],
-])('rows about the same person keep their order: %#', (rows, waves) => {
+])('rows about the same user keep their order: %#', (rows, waves) => {
   expect(wavesOf(rows).map((wave) => wave.map((found) => rows.indexOf(found)))).toEqual(waves)
 })

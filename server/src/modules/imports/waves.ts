@@ -1,15 +1,15 @@
-/** Rows about the same person, one after the other. */
+/** Divides rows into waves, so that rows about the same user are saved one after the other. */
 import type { Profile } from '../users/index.ts'
 
-/** The ids of a profile, told apart by their kind. */
+/** The ids of a profile as keys, with a prefix for the kind of id. */
 export const keysOf = ({ external_id, anonymous_id }: Profile): string[] => [
   ...(external_id === undefined ? [] : [`e${external_id}`]),
   ...(anonymous_id === undefined ? [] : [`a${anonymous_id}`]),
 ]
 
 /**
- * Cuts rows into waves in which no id comes twice. Rows that share an id keep their order, so that what each of them
- * does to its person can be told.
+ * Divides rows into waves in which no id occurs twice. Rows that share an id keep their order, so that the effect of each row on its user
+ * can be reported.
  */
 export function wavesOf<T extends { profile: Profile }>(rows: T[]): T[][] {
   const waves: T[][] = []
@@ -24,6 +24,6 @@ export function wavesOf<T extends { profile: Profile }>(rows: T[]): T[][] {
   return waves
 }
 
-/** Only the id that somebody is known by: it finds and holds the person, and changes nothing. */
+/** The profile reduced to the id that identifies the user. An update with it locks the user and changes nothing. */
 export const nameOf = ({ external_id, anonymous_id }: Profile): Profile =>
   external_id === undefined ? { ...(anonymous_id !== undefined && { anonymous_id }) } : { external_id }
