@@ -1,7 +1,7 @@
 /**
  * Imports of CSV files into static lists. Owns `imports`, `import_chunks`, `import_failures` and `import_dry_run_rows`. A file is stored
  * as it is received, then applied in batches: the rows of a batch and the position where it ends are one transaction. Promises: a row
- * takes effect once, also when a process dies in between; importing a file again changes nothing; and an import subscribes no user who
+ * takes effect once, even if a process dies in between; importing a file again changes nothing; and an import subscribes no user who
  * opted out.
  */
 export { claimImportBatch, countFailedBatch, finishImportBatch, saveImportedUsers } from './batch.ts'

@@ -27,7 +27,7 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
   if ((await queries.countUnfinished(ctx)) >= UNFINISHED_MAX) {
     throw new ApiError(
       'quota_exceeded',
-      `The project has ${UNFINISHED_MAX} unfinished imports, which is the maximum. Wait for one to finish, or cancel one.`,
+      `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
     )
   }
   const chunks = chunksOf(stream)

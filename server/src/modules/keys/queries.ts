@@ -99,7 +99,7 @@ export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
     sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`,
   )
 
-/** Is this key live? A user token is valid as long as the key that signed it. */
+/** Whether a key is not archived. A user token is valid as long as the key that created it. */
 export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>
   (await ctx.db.first(
     KeyRow,

@@ -86,8 +86,8 @@ export const insertOrganisation = (ctx: Ctx, name: string, apiVersion: string): 
 
 const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
 
-/** The oldest project, which the bootstrap keys belong to. */
+/** The oldest project. The bootstrap keys belong to it. */
 export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
 
-/** Makes first starts of several processes wait for each other, until the transaction ends. */
+/** Locks the first start until the transaction ends, so that several processes do not create a project each. */
 export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

@@ -12,7 +12,7 @@ const params = { projectId: pathId<ProjectId>() }
 /** Verbs that need other modules: subscription types of a new project, providers of an existing one. */
 type Verbs = {
   createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project>
-  /** Without a provider of its own, a project's messages go to the sandbox. */
+  /** Whether the project has a provider. Without one, its messages go to the sandbox. */
   hasProvider(ctx: Ctx, id: ProjectId): Promise<boolean>
 }
 
@@ -21,7 +21,8 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     method: 'POST',
     path: '/api/client/projects',
     summary: 'Create a project.',
-    description: 'It has one public subscription type per channel. Until it has providers, its messages go to the sandbox.',
+    description:
+      'The project starts with one public subscription type for each channel. Until it has providers, its messages go to the sandbox.',
     access: { organisation: 'admin' },
     body: ProjectInput,
     reply: Project,

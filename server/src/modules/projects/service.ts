@@ -10,20 +10,20 @@ import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema
 
 const PROJECTS_MAX = 1000
 
-/** Throws 429 when the organisation has as many projects as it may have. */
+/** Throws 429 if the organisation has the maximum number of projects. */
 export async function requireProjectRoom(ctx: OrganisationCtx): Promise<void> {
   if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
     throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
   }
 }
 
-/** Stores a project of an organisation. What every new project has besides is added by `createProject` of `verbs.ts`. */
+/** Stores a project of an organisation. `createProject` of `verbs.ts` adds its subscription types. */
 export const insertProject = (ctx: InTx<Ctx>, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>
   queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
 
-const missingProject = () => new ApiError('resource_missing', 'No project with that identifier exists in this organisation.')
+const missingProject = () => new ApiError('resource_missing', 'The organisation has no project with this id.')
 
-/** The project, when it belongs to the organisation (if one is named). Throws 404. */
+/** Finds a project; with `organisationId`, only in that organisation. Throws 404. */
 export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: OrganisationId): Promise<ProjectRow> {
   const project = organisationId === undefined ? await queries.findAnyProject(ctx, id) : await queries.findProject(ctx, id, organisationId)
   if (!project) throw missingProject()
@@ -60,7 +60,7 @@ export const getProject = (ctx: OrganisationCtx, id: ProjectId): Promise<Project
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
 
-/** Changes the members given. Throws 404. */
+/** Changes the given members. Throws 404. */
 export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<ProjectRow> {
   const project = await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) })
   if (!project) throw missingProject()
@@ -72,5 +72,5 @@ const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }
   ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
 })
 
-/** A project as it is read. */
+/** A project in replies. */
 export const presentProject = (project: ProjectRow, has_provider: boolean): Project => ({ ...project, role: 'admin', has_provider })
