@@ -1,4 +1,4 @@
-/** A server in production connects only to addresses that its operator allows, in each way that a caller can ask for. */
+/** A server in production connects only to addresses that its operator allows, whichever endpoint causes the connection. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ async function place() {
   return { env, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true }) }
 }
 
-/** Asks a server to connect to a port of loopback, in each way there is. Answers the outcomes. */
+/** Makes a server connect to a loopback port in each possible way. Returns the results. */
 async function callsOf(url: string, port: number): Promise<Record<'relay' | 'endpoint' | 'check', unknown>> {
   const call = caller(url, KEY)
   const settings = { host: LOOPBACK, port, tls: 'none', default_from: 'shop@example.com' }

@@ -22,7 +22,7 @@ const status = async (app: App, path: string, key: string) =>
   (await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status
 
 describe('the first start on an empty database', () => {
-  test('makes a project and three keys, shown once and kept where only the owner can read them', async () => {
+  test('creates a project and three keys, shown once and stored in a file that only the owner can read', async () => {
     await using at = await place()
     await using app = await at.start()
     const path = join(at.dataDir, 'credentials.json')
@@ -41,7 +41,7 @@ describe('the first start on an empty database', () => {
     expect(await listed.json()).toMatchObject({ results: [{ name: 'Default' }] })
   })
 
-  test('is only once: the next start makes nothing, and the keys still work', async () => {
+  test('happens once: the next start creates nothing, and the keys still work', async () => {
     await using at = await place()
     const first = await at.start()
     await first[Symbol.asyncDispose]()
@@ -50,7 +50,7 @@ describe('the first start on an empty database', () => {
     expect(await status(again, '/api/client/keys', first.credentials?.secret_key as string)).toBe(200)
   })
 
-  test('two processes that start at once make one project', async () => {
+  test('two processes that start at once create one project', async () => {
     await using at = await place()
     const apps = await Promise.all([at.start(), at.start()])
     expect(apps.filter(({ credentials }) => credentials)).toHaveLength(1)
@@ -58,7 +58,7 @@ describe('the first start on an empty database', () => {
   })
 })
 
-test('keys of the configuration are there at each boot, however often', async () => {
+test('the keys of the configuration exist after every start', async () => {
   await using at = await place()
   const keys = {
     BOOTSTRAP_ORG_KEY: 'ok_chosen_by_the_operator',
@@ -73,7 +73,7 @@ test('keys of the configuration are there at each boot, however often', async ()
   expect(await status(later, '/api/client/keys', keys.BOOTSTRAP_SECRET_KEY)).toBe(200)
 })
 
-test('a server refuses a database made by a newer one', async () => {
+test('a server refuses a database that a newer release has migrated', async () => {
   await using at = await place()
   const db = new pg.Client({ connectionString: at.env.DATABASE_URL })
   await db.connect()

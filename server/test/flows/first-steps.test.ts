@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { world } from '../world.ts'
 
-test('a contact that was saved is found again, whichever way', async () => {
+test('a saved user is found by id and by search', async () => {
   await using w = await world()
   const saved = await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kim@example.com', data: { plan: 'pro' } }])
   expect(saved.body).toMatchObject({ succeeded: 1, failed: 0 })
@@ -9,7 +9,7 @@ test('a contact that was saved is found again, whichever way', async () => {
   expect((await w.get('/api/client/users?q=KIM@')).body.results).toHaveLength(1)
 })
 
-test('an event that was accepted creates its person', async () => {
+test('an accepted event creates its user', async () => {
   await using w = await world()
   expect((await w.post('/api/client/events', [{ external_id: 'lee', name: 'signed_up', user: { email: 'lee@example.com' } }])).status).toBe(
     204,

@@ -1,4 +1,4 @@
-/** The HTTP contract: what every endpoint promises alike (D-HTTP, D-ERR, D-VAL, D-VER, D-RATE). */
+/** The HTTP contract of all endpoints (D-HTTP, D-ERR, D-VAL, D-VER, D-RATE). */
 import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
@@ -10,77 +10,81 @@ const BATCH = '/api/client/users/batch'
 const JSON_LIMIT = 1_048_576
 const FORM_LIMIT = 262_144
 
-/** Status and what tells one refusal from another. */
-const said = ({ status, body }: { status: number; body: any }) => [status, body?.error.reason ?? body?.error.param ?? body?.code]
+/** The status and the reason, member or code of an error. */
+const errorOf = ({ status, body }: { status: number; body: any }) => [status, body?.error.reason ?? body?.error.param ?? body?.code]
 
 const json = (raw: string | Buffer, headers: Record<string, string> = {}): RequestOptions => ({
   raw,
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-describe('which mistake is told when a request has several (D-HTTP-1)', () => {
+describe('of several errors in a request, the reply reports (D-HTTP-1)', () => {
   type Case = [string, (w: World) => Promise<unknown>, unknown[]]
   const version = { 'service-version': '2019-01-01' }
   const cases: Case[] = [
-    ['an unknown path before the missing credential', async (w) => said(await w.get('/api/client/nothing', { key: null })), [404, 'route']],
-    ['a wrong method before the missing credential', async (w) => said(await w.put(USERS, {}, { key: null })), [405, 'method']],
+    ['an unknown path before the missing key', async (w) => errorOf(await w.get('/api/client/nothing', { key: null })), [404, 'route']],
+    ['a wrong method before the missing key', async (w) => errorOf(await w.put(USERS, {}, { key: null })), [405, 'method']],
     [
-      'the missing credential before a bad body',
-      async (w) => said(await w.post(BATCH, undefined, { key: null, ...json('{') })),
+      'the missing key before an invalid body',
+      async (w) => errorOf(await w.post(BATCH, undefined, { key: null, ...json('{') })),
       [401, 'key_missing'],
     ],
     [
-      'the missing credential before a bad version',
-      async (w) => said(await w.get(USERS, { key: null, headers: version })),
+      'the missing key before an invalid version',
+      async (w) => errorOf(await w.get(USERS, { key: null, headers: version })),
       [401, 'key_missing'],
     ],
     [
-      'a bad version before the wrong kind of key',
-      async (w) => said(await w.get(USERS, { key: w.keys.public, headers: version })),
+      'an invalid version before the wrong kind of key',
+      async (w) => errorOf(await w.get(USERS, { key: w.keys.public, headers: version })),
       [400, 'Service-Version'],
     ],
     [
-      'the wrong kind of key before a bad body',
-      async (w) => said(await w.post(BATCH, undefined, { key: w.keys.public, ...json('{') })),
+      'the wrong kind of key before an invalid body',
+      async (w) => errorOf(await w.post(BATCH, undefined, { key: w.keys.public, ...json('{') })),
       [403, 'not_publishable'],
     ],
-    ['the role before a bad batch', async (w) => said(await w.post(BATCH, [], { key: w.keys.support })), [403, 'role']],
+    ['the role before an invalid batch', async (w) => errorOf(await w.post(BATCH, [], { key: w.keys.support })), [403, 'role']],
     [
       'the role before the media type',
-      async (w) => said(await w.post(BATCH, undefined, { key: w.keys.support, raw: 'x', headers: { 'content-type': 'text/plain' } })),
+      async (w) => errorOf(await w.post(BATCH, undefined, { key: w.keys.support, raw: 'x', headers: { 'content-type': 'text/plain' } })),
       [403, 'role'],
     ],
     [
-      'the missing user token before a bad body',
-      async (w) => said(await w.patch('/api/client/users/me/subscriptions', 'x', { key: w.keys.public })),
+      'the missing user token before an invalid body',
+      async (w) => errorOf(await w.patch('/api/client/users/me/subscriptions', 'x', { key: w.keys.public })),
       [401, 'user_token_missing'],
     ],
     [
-      'the media type before a bad Idempotency-Key',
-      async (w) => said(await w.post(BATCH, undefined, { raw: 'x', headers: { 'content-type': 'text/plain', 'idempotency-key': '' } })),
+      'the media type before an invalid Idempotency-Key',
+      async (w) => errorOf(await w.post(BATCH, undefined, { raw: 'x', headers: { 'content-type': 'text/plain', 'idempotency-key': '' } })),
       [415, 'media_type'],
     ],
     [
       'the size before the syntax',
-      async (w) => said(await w.post(BATCH, undefined, json('x'.repeat(JSON_LIMIT + 1)))),
+      async (w) => errorOf(await w.post(BATCH, undefined, json('x'.repeat(JSON_LIMIT + 1)))),
       [413, 'body_too_large'],
     ],
     [
-      'the syntax before a bad Idempotency-Key',
-      async (w) => said(await w.post(BATCH, undefined, json('{', { 'idempotency-key': '' }))),
+      'the syntax before an invalid Idempotency-Key',
+      async (w) => errorOf(await w.post(BATCH, undefined, json('{', { 'idempotency-key': '' }))),
       [400, 'body'],
     ],
     [
-      'a bad Idempotency-Key before the validation',
-      async (w) => said(await w.post(BATCH, [], { headers: { 'idempotency-key': '' } })),
+      'an invalid Idempotency-Key before the validation',
+      async (w) => errorOf(await w.post(BATCH, [], { headers: { 'idempotency-key': '' } })),
       [400, 'Idempotency-Key'],
     ],
     [
       'the validation before the missing resource',
-      async (w) => said(await w.patch('/api/client/journeys/999', { name: 1 })),
+      async (w) => errorOf(await w.patch('/api/client/journeys/999', { name: 1 })),
       [400, 'name'],
     ],
-    ['the missing resource last', async (w) => said(await w.patch('/api/client/journeys/999', { name: 'x' })), [404, 'resource_missing']],
+    [
+      'the missing resource last',
+      async (w) => errorOf(await w.patch('/api/client/journeys/999', { name: 'x' })),
+      [404, 'resource_missing'],
+    ],
   ]
   test.each(cases)('%s', async (_, ask, expected) => {
     await using w = await world()
@@ -90,14 +94,14 @@ describe('which mistake is told when a request has several (D-HTTP-1)', () => {
   test('the rate limit before the version, the kind of key and the body', async () => {
     await using w = await world({ env: { RATE_WRITE: '1' } })
     for (let call = 0; call < 10; call++) await w.post(BATCH, [], { key: w.keys.support })
-    expect(said(await w.post(BATCH, undefined, { key: w.keys.support, ...json('{', version) }))).toEqual([429, 'rate_limited'])
+    expect(errorOf(await w.post(BATCH, undefined, { key: w.keys.support, ...json('{', version) }))).toEqual([429, 'rate_limited'])
   })
 })
 
-describe('what success looks like (D-HTTP-2)', () => {
-  test('a new resource is 201 and says where it is', async () => {
+describe('successful replies (D-HTTP-2)', () => {
+  test('a new resource is 201 with its Location', async () => {
     await using w = await world()
-    const made = await Promise.all([
+    const created = await Promise.all([
       w.post('/api/client/projects', { name: 'New', locale: 'en', timezone: 'UTC' }, { key: w.keys.organisation }),
       w.post('/api/client/journeys', { name: 'New' }),
       w.post('/api/client/webhooks', { name: 'New', url: 'https://hooks.example.com/in', event_types: ['delivery.completed'] }),
@@ -109,7 +113,7 @@ describe('what success looks like (D-HTTP-2)', () => {
         subscription_id: (await w.get('/api/client/subscriptions')).body.results[0].id,
       }),
     ])
-    for (const { status, headers, body } of made) {
+    for (const { status, headers, body } of created) {
       expect(status).toBe(201)
       const read = await w.get(headers.location ?? '', {
         key: headers.location?.includes('/projects/') ? w.keys.organisation : w.keys.secret,
@@ -118,7 +122,7 @@ describe('what success looks like (D-HTTP-2)', () => {
     }
   })
 
-  test('a user token is 201 and has no address', async () => {
+  test('a user token is 201 without a Location', async () => {
     await using w = await world()
     await w.users('kim')
     const { status, headers } = await w.post('/api/client/users/kim/sessions')
@@ -142,7 +146,7 @@ describe('what success looks like (D-HTTP-2)', () => {
     expect([status, body.succeeded, body.failed]).toEqual([200, 0, 2])
   })
 
-  test('what is deleted twice was not there the second time', async () => {
+  test('deleting a resource again is 404', async () => {
     await using w = await world()
     const { headers } = await w.post('/api/client/journeys', { name: 'Short' })
     const path = headers.location ?? ''
@@ -177,40 +181,40 @@ describe('request bodies (D-HTTP-3)', () => {
   })
 
   test.each<[string, string | Buffer]>([
-    ['nothing but a bracket', '['],
-    ['garbage after the end', `${one} x`],
+    ['only a bracket', '['],
+    ['text after the end', `${one} x`],
     ['two documents', `${one}${one}`],
     ['a comma at the end', '[{"external_id":"kim",}]'],
     ['single quotes', "[{'external_id':'kim'}]"],
-    ['a byte that is no UTF-8', Buffer.concat([Buffer.from('[{"external_id":"'), Buffer.from([0xff]), Buffer.from('"}]')])],
-    ['half a character', Buffer.concat([Buffer.from('[{"external_id":"'), Buffer.from([0xc3]), Buffer.from('"}]')])],
+    ['invalid UTF-8', Buffer.concat([Buffer.from('[{"external_id":"'), Buffer.from([0xff]), Buffer.from('"}]')])],
+    ['part of a character', Buffer.concat([Buffer.from('[{"external_id":"'), Buffer.from([0xc3]), Buffer.from('"}]')])],
     ['UTF-16', Buffer.from(one, 'utf16le')],
-    ['a number without an end', '[{"external_id":"kim","data":{"n":1e999}}]'],
+    ['a number that is too large', '[{"external_id":"kim","data":{"n":1e999}}]'],
     ['33 levels', '['.repeat(33) + ']'.repeat(33)],
     ['20 000 levels', '['.repeat(20_000) + ']'.repeat(20_000)],
     ['U+0000 in a value', '[{"external_id":"k\\u0000m"}]'],
     ['U+0000 in a key', '[{"external_id":"kim","data":{"a\\u0000":1}}]'],
-    ['an object for an array', '{"external_id":"kim"}'],
-    ['a string for an array', '"kim"'],
-    ['null for an array', 'null'],
-  ])('%s is 400 about the body, which is not echoed', async (_, raw) => {
+    ['an object instead of an array', '{"external_id":"kim"}'],
+    ['a string instead of an array', '"kim"'],
+    ['null instead of an array', 'null'],
+  ])('%s is 400 with the param `body`, and the body is not in the reply', async (_, raw) => {
     await using w = await world()
     const reply = await w.post(BATCH, undefined, json(raw))
     expect([reply.status, reply.body.code, reply.body.error.param]).toEqual([400, 'parameter_invalid_format', 'body'])
     expect(reply.text).not.toContain('kim')
   })
 
-  test('malformed JSON is told with its line and column', async () => {
+  test('malformed JSON is reported with line and column', async () => {
     await using w = await world()
     expect((await w.post(BATCH, undefined, json('[\n {"a" 1}]'))).body.message).toContain('line 2, column 7')
   })
 
-  test('an array where an object belongs is 400 about the body', async () => {
+  test('an array instead of an object is 400 with the param `body`', async () => {
     await using w = await world()
-    expect(said(await w.post('/api/client/journeys', []))).toEqual([400, 'body'])
+    expect(errorOf(await w.post('/api/client/journeys', []))).toEqual([400, 'body'])
   })
 
-  test('a body that is needed and not there is missing', async () => {
+  test('a required body that is missing is `parameter_missing`', async () => {
     await using w = await world()
     expect((await w.post(BATCH)).body).toMatchObject({ code: 'parameter_missing', error: { param: 'body' } })
     expect((await w.post('/api/client/journeys', undefined, json(''))).body).toMatchObject({
@@ -219,24 +223,24 @@ describe('request bodies (D-HTTP-3)', () => {
     })
   })
 
-  test('where no body is needed, none and {} are the same, and members are unknown', async () => {
+  test('an endpoint without a body accepts none and {}, and refuses members', async () => {
     await using w = await world()
     await w.users('kim')
     const sessions = '/api/client/users/kim/sessions'
-    expect([(await w.post(sessions)).status, (await w.post(sessions, {})).status, said(await w.post(sessions, { ttl: 1 }))]).toEqual([
+    expect([(await w.post(sessions)).status, (await w.post(sessions, {})).status, errorOf(await w.post(sessions, { ttl: 1 }))]).toEqual([
       201,
       201,
       [400, 'ttl'],
     ])
   })
 
-  test('a byte order mark is skipped, and of members with one name the last counts', async () => {
+  test('a byte order mark is skipped, and the last of several members with one name counts', async () => {
     await using w = await world()
     const { body } = await w.post(BATCH, undefined, json('\ufeff[{"external_id":"kim","email":"a@example.com","email":"b@example.com"}]'))
     expect(body.results[0].user.email).toBe('b@example.com')
   })
 
-  test('half a surrogate pair becomes a replacement character, in values and in keys', async () => {
+  test('a lone surrogate becomes a replacement character, in values and in keys', async () => {
     await using w = await world()
     const { body } = await w.post(BATCH, undefined, json('[{"external_id":"kim","data":{"a\\ud800":"b\\udfff","c":"\\ud83d\\ude00"}}]'))
     expect(body.results[0].user.data).toEqual({ 'a\ufffd': 'b\ufffd', c: '😀' })
@@ -253,7 +257,7 @@ describe('request bodies (D-HTTP-3)', () => {
     expect(({} as { admin?: true }).admin).toBeUndefined()
   })
 
-  test('the limits are exact: at the limit a body is read, one byte more is 413', async () => {
+  test('a body at the size limit is read, and one byte more is 413', async () => {
     await using w = await world()
     const padded = (bytes: number) => one + ' '.repeat(bytes - one.length)
     expect((await w.post(BATCH, undefined, json(padded(JSON_LIMIT)))).status).toBe(200)
@@ -264,7 +268,7 @@ describe('request bodies (D-HTTP-3)', () => {
     const form = async (bytes: number) => {
       const raw = 'count=1&seed='.padEnd(bytes, 'a')
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      return said(await w.post('/api/ext/generic/data/generate/food', undefined, { raw, headers }))
+      return errorOf(await w.post('/api/ext/generic/data/generate/food', undefined, { raw, headers }))
     }
     expect([await form(FORM_LIMIT), await form(FORM_LIMIT + 1)]).toEqual([
       [422, 'seed'],
@@ -276,16 +280,16 @@ describe('request bodies (D-HTTP-3)', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('a body in %s is decompressed, and counted decompressed', async (encoding, compress) => {
+  ])('a body in %s is decompressed, and its limit applies to the decompressed size', async (encoding, compress) => {
     await using w = await world()
     const send = (text: string) => w.post(BATCH, undefined, json(compress(Buffer.from(text)), { 'content-encoding': encoding }))
     expect((await send(one)).body.succeeded).toBe(1)
-    expect(said(await send(one + ' '.repeat(JSON_LIMIT)))).toEqual([413, 'body_too_large'])
+    expect(errorOf(await send(one + ' '.repeat(JSON_LIMIT)))).toEqual([413, 'body_too_large'])
     const broken = compress(Buffer.from(one)).subarray(0, -4)
-    expect(said(await w.post(BATCH, undefined, json(broken, { 'content-encoding': encoding })))).toEqual([400, 'body'])
+    expect(errorOf(await w.post(BATCH, undefined, json(broken, { 'content-encoding': encoding })))).toEqual([400, 'body'])
   })
 
-  test('an encoding that we do not know is 415', async () => {
+  test('an unknown encoding is 415', async () => {
     await using w = await world()
     expect((await w.post(BATCH, undefined, json(one, { 'content-encoding': 'zstd' }))).body).toMatchObject({
       error: { param: 'Content-Encoding', reason: 'media_type' },
@@ -294,9 +298,9 @@ describe('request bodies (D-HTTP-3)', () => {
 
   test.each([
     ['an unknown member', { name: 'x', limit_wrap: 1 }, 'limit_wrap', 'parameter_unknown'],
-    ['text for a boolean', { link_wrap_email: 'true' }, 'link_wrap_email', 'parameter_invalid_format'],
-    ['a number for a boolean', { link_wrap_email: 1 }, 'link_wrap_email', 'parameter_invalid_format'],
-    ['a number for text', { name: 123 }, 'name', 'parameter_invalid_format'],
+    ['text instead of a boolean', { link_wrap_email: 'true' }, 'link_wrap_email', 'parameter_invalid_format'],
+    ['a number instead of a boolean', { link_wrap_email: 1 }, 'link_wrap_email', 'parameter_invalid_format'],
+    ['a number instead of text', { name: 123 }, 'name', 'parameter_invalid_format'],
   ])('nothing is coerced or dropped: %s is refused', async (_, body, param, code) => {
     await using w = await world()
     const reply = await w.patch(`/api/client/projects/${w.projectId}`, body, { key: w.keys.organisation })
@@ -305,7 +309,7 @@ describe('request bodies (D-HTTP-3)', () => {
 })
 
 describe('methods and paths (D-HTTP-4)', () => {
-  test('another method is 405 and Allow says which there are', async () => {
+  test('an unsupported method is 405, and Allow lists the others', async () => {
     await using w = await world()
     const reply = await w.delete(USERS)
     expect([reply.status, reply.headers.allow?.split(', ').sort()]).toEqual([405, ['GET', 'HEAD', 'OPTIONS', 'PATCH']])
@@ -367,21 +371,21 @@ describe('methods and paths (D-HTTP-4)', () => {
     },
   )
 
-  test('a plus in a path is a plus; more than 255 characters are nobody', async () => {
+  test('a plus in a path is a plus; a user id of more than 255 characters is 404', async () => {
     await using w = await world()
     await w.post(BATCH, [{ external_id: 'a+b' }])
     expect((await w.get(`${USERS}/a+b`)).status).toBe(200)
     expect((await w.get(`${USERS}/${'x'.repeat(256)}`)).status).toBe(404)
   })
 
-  test('query parameters that are unknown or come twice are refused', async () => {
+  test('unknown and repeated query parameters are refused', async () => {
     await using w = await world()
     expect((await w.get(`${USERS}?lmit=1`)).body).toMatchObject({ code: 'parameter_unknown', error: { param: 'lmit' } })
     expect((await w.get('/api/client/users/kim?x=1')).body).toMatchObject({ code: 'parameter_unknown', error: { param: 'x' } })
     expect((await w.get(`${USERS}?limit=1&limit=2`)).body).toMatchObject({ code: 'parameter_invalid_format', error: { param: 'limit' } })
   })
 
-  test('every answer has the common headers, refusals too', async () => {
+  test('every reply has the common headers, errors too', async () => {
     await using w = await world()
     for (const reply of [
       await w.get(USERS),
@@ -403,14 +407,14 @@ describe('methods and paths (D-HTTP-4)', () => {
     }
   })
 
-  test('large answers are compressed when the caller can read that, small ones are not', async () => {
+  test('large replies are compressed if the client accepts that; small ones are not', async () => {
     await using w = await world()
     await w.users(...Array.from({ length: 20 }, (_, at) => `person-${at}`))
     const read = async (accept: string, path = USERS) => {
       const headers = { authorization: `Bearer ${w.keys.secret}`, 'accept-encoding': accept }
-      const { rawPayload, headers: answered } = await w.app.inject({ url: path, headers })
-      const unpack = { gzip: gunzipSync, br: brotliDecompressSync }[String(answered['content-encoding'])] ?? ((bytes: Buffer) => bytes)
-      return [answered['content-encoding'], JSON.parse(unpack(rawPayload).toString()).results.length]
+      const { rawPayload, headers: replied } = await w.app.inject({ url: path, headers })
+      const unpack = { gzip: gunzipSync, br: brotliDecompressSync }[String(replied['content-encoding'])] ?? ((bytes: Buffer) => bytes)
+      return [replied['content-encoding'], JSON.parse(unpack(rawPayload).toString()).results.length]
     }
     expect(await read('gzip')).toEqual(['gzip', 20])
     expect(await read('br, gzip')).toEqual(['br', 20])
@@ -427,7 +431,7 @@ describe('methods and paths (D-HTTP-4)', () => {
 })
 
 describe('values (D-HTTP-5) and request ids (D-HTTP-6)', () => {
-  test('times have three decimals and end in Z; ids are numbers; optional text is left out, nullable members are null', async () => {
+  test('times have three decimals and end in Z; ids are numbers; absent optional text is left out; nullable members are null', async () => {
     await using w = await world()
     const { body: journey } = await w.post('/api/client/journeys', { name: 'x' })
     expect(journey.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -441,7 +445,7 @@ describe('values (D-HTTP-5) and request ids (D-HTTP-6)', () => {
     })
   })
 
-  test('a request id is ours, new each time, and the same in the header and the body', async () => {
+  test('a request id is generated by the server, different for each request, and the same in header and body', async () => {
     await using w = await world()
     const headers = { 'x-request-id': 'req_MINE' }
     const [first, second] = [await w.get('/nothing', { headers }), await w.get('/nothing', { headers })]
@@ -449,7 +453,7 @@ describe('values (D-HTTP-5) and request ids (D-HTTP-6)', () => {
     expect(new Set([first.body.request_id, second.body.request_id, 'req_MINE']).size).toBe(3)
   })
 
-  test('a request id that a caller sends is logged beside ours, cut short', async () => {
+  test('a request id that a client sends is logged too, shortened', async () => {
     const lines: string[] = []
     await using w = await world({ log: { write: (line) => lines.push(line) } })
     const { headers } = await w.get(USERS, { headers: { 'x-request-id': `theirs-${'x'.repeat(5000)}` } })
@@ -461,7 +465,7 @@ describe('values (D-HTTP-5) and request ids (D-HTTP-6)', () => {
 describe('browsers (D-HTTP-7)', () => {
   const OPEN = { '/api/client/events': 'POST', '/api/client/users/me': 'GET', '/api/client/users/me/subscriptions': 'GET, PATCH' }
 
-  test.each(Object.entries(OPEN))('%s takes a preflight for %s without a credential', async (path, methods) => {
+  test.each(Object.entries(OPEN))('%s accepts a preflight for %s without a key', async (path, methods) => {
     await using w = await world()
     const { status, headers, text } = await w.request('OPTIONS', path, undefined, {
       key: null,
@@ -478,7 +482,7 @@ describe('browsers (D-HTTP-7)', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined()
   })
 
-  test('their answers can be read by browsers, refusals too', async () => {
+  test('their replies can be read by browsers, errors too', async () => {
     await using w = await world()
     for (const reply of [
       await w.get('/api/client/users/me', { key: null }),
@@ -504,7 +508,7 @@ describe('browsers (D-HTTP-7)', () => {
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 
-  test('OPTIONS that is no preflight says what is allowed', async () => {
+  test('OPTIONS without a preflight lists the allowed methods', async () => {
     await using w = await world()
     const { status, headers } = await w.request('OPTIONS', USERS, undefined, { key: null })
     expect([status, headers.allow?.split(', ').sort()]).toEqual([204, ['GET', 'HEAD', 'OPTIONS', 'PATCH']])
@@ -512,14 +516,14 @@ describe('browsers (D-HTTP-7)', () => {
 })
 
 describe('health (D-HTTP-8)', () => {
-  test.each(['/healthz', '/livez', '/readyz'])('%s needs no credential', async (path) => {
+  test.each(['/healthz', '/livez', '/readyz'])('%s needs no key', async (path) => {
     await using w = await world()
     expect(await w.get(path, { key: null })).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 })
 
 describe('errors (D-ERR-1, D-VAL)', () => {
-  test('the envelope has exactly its members', async () => {
+  test('the envelope has exactly the documented members', async () => {
     await using w = await world()
     const { body, headers } = await w.post('/api/client/journeys', {})
     const message = body.message
@@ -540,7 +544,7 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect(headers['content-language']).toBe('en-AU')
   })
 
-  test('the utilities refuse with the same envelope', async () => {
+  test('the utilities use the same envelope', async () => {
     await using w = await world()
     expect((await w.form('/api/ext/generic/data/generate/food', { count: '0' })).body).toMatchObject({
       status: 'error',
@@ -549,7 +553,7 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     })
   })
 
-  test('faults of one code keep it, faults of several are a failed validation with each of them', async () => {
+  test('several errors with one code have that code; with different codes, the code is `validation_failed`', async () => {
     await using w = await world()
     const same = await w.post('/api/client/webhooks', {})
     expect([same.status, same.body.code, same.body.error.param, same.body.error.errors.length]).toEqual([
@@ -568,13 +572,13 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     ])
   })
 
-  test('faults of the query and of the body are told together', async () => {
+  test('errors of the query and of the body are reported together', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/journeys?surplus=1', { name: 1 })
     expect(body.error.errors.map(({ param }: any) => param)).toEqual(['surplus', 'name'])
   })
 
-  test('no more than a hundred faults are told', async () => {
+  test('at most 100 errors are reported', async () => {
     await using w = await world()
     const { body } = await w.patch(
       USERS,
@@ -583,7 +587,7 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect(body.error.errors).toHaveLength(100)
   })
 
-  test('a fault in an array is told with its place', async () => {
+  test('an error in an array is reported with its index', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/events', [
       { name: 'x', external_id: 'k' },
@@ -593,11 +597,11 @@ describe('errors (D-ERR-1, D-VAL)', () => {
   })
 
   test.each<[string, object, string, string]>([
-    ['null where it may not be', { name: null }, 'name', 'parameter_invalid_format'],
-    ['white space only', { name: ' \u00a0\u2003' }, 'name', 'parameter_invalid_empty'],
+    ['null for a member that cannot be null', { name: null }, 'name', 'parameter_invalid_format'],
+    ['only white space', { name: ' \u00a0\u2003' }, 'name', 'parameter_invalid_empty'],
     ['256 characters', { name: '😀'.repeat(256) }, 'name', 'validation_failed'],
-    ['a wrong choice', { name: 'x', status: 'on' }, 'status', 'parameter_invalid_format'],
-    ['a member that is only read', { name: 'x', id: 1 }, 'id', 'parameter_unknown'],
+    ['an unknown choice', { name: 'x', status: 'on' }, 'status', 'parameter_invalid_format'],
+    ['a read-only member', { name: 'x', id: 1 }, 'id', 'parameter_unknown'],
     ['`__proto__` as a member', JSON.parse('{"name":"x","__proto__":1}'), '__proto__', 'parameter_unknown'],
   ])('%s', async (_, body, param, code) => {
     await using w = await world()
@@ -605,20 +609,20 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect([reply.body.code, reply.body.error.param, reply.status]).toEqual([code, param, ERROR_STATUS[code as keyof typeof ERROR_STATUS]])
   })
 
-  test('length comes before format: a time zone of 51 characters is too long, not unknown', async () => {
+  test('length is checked before format: a time zone of 51 characters is too long, not unknown', async () => {
     await using w = await world()
     const [long, unknown] = [
       await w.patch(USERS, [{ external_id: 'k', timezone: 'x'.repeat(51) }]),
       await w.patch(USERS, [{ external_id: 'k', timezone: 'Mars/Base' }]),
     ]
-    expect([said(long), long.body.code, unknown.body.code]).toEqual([
+    expect([errorOf(long), long.body.code, unknown.body.code]).toEqual([
       [422, '[0].timezone'],
       'validation_failed',
       'parameter_invalid_format',
     ])
   })
 
-  test('255 characters are counted as code points, after trimming', async () => {
+  test('characters are counted as code points, after trimming', async () => {
     await using w = await world()
     expect((await w.post('/api/client/journeys', { name: ` ${'😀'.repeat(255)}\n` })).body.name).toBe('😀'.repeat(255))
   })
@@ -630,12 +634,12 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect(await w.patch(headers.location ?? '', {})).toMatchObject({ status: 200, body })
   })
 
-  test('a defect is 500, says nothing about us, and is logged with its request id and its stack', async () => {
+  test('an internal error is 500 without details, and is logged with its request id and its stack', async () => {
     const lines: string[] = []
     await using w = await world({ log: { write: (line) => lines.push(line) } })
-    await w.db.run(sql`alter table journeys rename to journeys_gone`)
+    await w.db.run(sql`alter table journeys rename to journeys_renamed`)
     const reply = await w.get('/api/client/journeys')
-    await w.db.run(sql`alter table journeys_gone rename to journeys`)
+    await w.db.run(sql`alter table journeys_renamed rename to journeys`)
     expect([reply.status, reply.body?.code]).toEqual([500, 'internal_error'])
     expect(reply.text).not.toMatch(/journeys|relation|select|\.ts/)
     const [line] = lines.filter((line) => line.includes(reply.headers['x-request-id'] as string) && line.includes('"level":"error"'))
@@ -661,14 +665,14 @@ describe('versions (D-VER-1)', () => {
     if (code) expect(reply.body.error.param).toBe('Service-Version')
   })
 
-  test('the utilities take the same header', async () => {
+  test('the utilities accept the same header', async () => {
     await using w = await world()
     expect((await w.form('/api/ext/generic/data/generate/food', {}, { headers: { 'service-version': '2019-01-01' } })).body.code).toBe(
       'version_unsupported',
     )
   })
 
-  test('a server that asks for it refuses requests without it', async () => {
+  test('with REQUIRE_API_VERSION, requests without the header are refused', async () => {
     await using w = await world({ env: { REQUIRE_API_VERSION: 'true' } })
     expect((await w.get(USERS)).body.code).toBe('version_required')
     expect((await w.get(USERS, { headers: { 'service-version': '2026-11-20' } })).status).toBe(200)
@@ -678,13 +682,13 @@ describe('versions (D-VER-1)', () => {
 
 describe('rate limits (D-RATE-1, D-RATE-2)', () => {
   const statuses = async (times: number, call: () => Promise<{ status: number }>) => {
-    const seen: number[] = []
-    for (let time = 0; time < times; time++) seen.push((await call()).status)
-    return seen
+    const found: number[] = []
+    for (let time = 0; time < times; time++) found.push((await call()).status)
+    return found
   }
   const times = (count: number, status: number) => Array.from({ length: count }, () => status)
 
-  test('a burst is ten seconds’ worth; then one more a second passes', async () => {
+  test('a burst of ten seconds’ requests is accepted, and then one request a second', async () => {
     await using w = await world({ env: { RATE_READ: '1' } })
     const read = () => w.get(USERS)
     expect(await statuses(12, read)).toEqual([...times(10, 200), 429, 429])
@@ -694,7 +698,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect(await statuses(11, read)).toEqual([...times(10, 200), 429])
   })
 
-  test('every answer says what is left, and a refusal when to come back', async () => {
+  test('every reply has the remaining requests, and a 429 has Retry-After', async () => {
     await using w = await world({ env: { RATE_READ: '1' } })
     const first = await w.get(USERS)
     expect(first.headers).toMatchObject({
@@ -711,20 +715,20 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect(refused.headers).toMatchObject({ 'retry-after': '1', ratelimit: '"read";r=0;t=1', 'x-ratelimit-remaining': '0' })
   })
 
-  test('refusals count like answers; failed credentials do not touch the key', async () => {
+  test('errors count too; failed authentications do not count for the key', async () => {
     await using w = await world({ env: { RATE_READ: '1' } })
     await statuses(20, () => w.get(USERS, { key: `${w.keys.secret}x` }))
     expect(await statuses(11, () => w.get(`${USERS}?surplus=1`))).toEqual([...times(10, 400), 429])
   })
 
-  test('reads and writes, and each key, have a bucket of their own', async () => {
+  test('reads and writes, and each key, have separate limits', async () => {
     await using w = await world({ env: { RATE_READ: '1', RATE_WRITE: '1' } })
     expect(await statuses(11, () => w.get(USERS))).toEqual([...times(10, 200), 429])
     expect(await statuses(11, () => w.post(BATCH, [{ external_id: 'k' }]))).toEqual([...times(10, 200), 429])
     expect((await w.get(USERS, { key: w.keys.editor })).status).toBe(200)
   })
 
-  test('`limit=-1` has a bucket besides, and the tighter one is told first', async () => {
+  test('`limit=-1` has an additional limit, and the stricter one is listed first', async () => {
     await using w = await world({ env: { RATE_READ: '100', RATE_ALL_PER_MIN: '2' } })
     expect((await w.get(`${USERS}?limit=-1`)).headers).toMatchObject({
       'ratelimit-policy': '"all";q=2;w=60, "read";q=1000;w=10',
@@ -736,7 +740,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.get(`${USERS}?limit=-1`)).status).toBe(200)
   })
 
-  test('the utilities have theirs, those that go out another', async () => {
+  test('the utilities have a separate limit, and those that open connections another one', async () => {
     await using w = await world({ env: { RATE_EXT: '1', RATE_EGRESS_PER_MIN: '1', RATE_WRITE: '1' } })
     expect(await statuses(11, () => w.form('/api/ext/generic/text/sentiment-score', { text: 'good' }))).toEqual([...times(10, 200), 429])
     const out = () => w.form('/api/ext/generic/dns/tcp-verifier', { domain_ip: '127.0.0.1', port: '0' })
@@ -744,7 +748,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.post(BATCH, [{ external_id: 'k' }])).status).toBe(200)
   })
 
-  test('an end user has a bucket besides that of the key', async () => {
+  test('a user token has an additional limit besides that of the key', async () => {
     await using w = await world({ env: { RATE_USER: '1' } })
     await w.users('kim', 'lee')
     const me = async (name: string) => {
@@ -755,7 +759,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect(await statuses(1, await me('lee'))).toEqual([200])
   })
 
-  test('an address that fails to authenticate too often is told so, and only its failures', async () => {
+  test('after too many failed authentications, an address gets 429 for further failures only', async () => {
     await using w = await world({ env: { RATE_AUTH_FAIL_PER_MIN: '3' } })
     expect(await statuses(5, () => w.get(USERS, { key: null }))).toEqual([401, 401, 401, 429, 429])
     expect((await w.get(USERS)).status).toBe(200)
@@ -763,7 +767,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect(await statuses(2, () => w.get(USERS, { key: 'sk_0000000000000000' }))).toEqual([401, 429])
   })
 
-  test('a clock that goes back neither lets more through nor locks anybody out', async () => {
+  test('if the clock is set back, the limit stays the same', async () => {
     await using w = await world({ env: { RATE_READ: '1' } })
     await statuses(10, () => w.get(USERS))
     w.clock.set(new Date(w.clock.now().getTime() - 3_600_000))

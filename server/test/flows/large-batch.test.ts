@@ -5,13 +5,13 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { run } from '../blasts.ts'
 import { type World, world } from '../world.ts'
 
-/** Together well above `DIVIDED_FROM_ITEMS`. */
+/** Together, these are well above `DIVIDED_FROM_ITEMS`. */
 const REQUESTS = 8
 const ITEMS = 100
 
 const Plan = Type.Object({ partitions: Type.Unsafe<Buffer>({}) })
 
-/** Keeps the plans of batches, which are deleted when a batch is done. Answers the partition of each item. */
+/** Keeps the plans of batches, which are deleted when a batch is done. The returned function reads the partition of each item. */
 async function keepPlans(w: World): Promise<() => Promise<number[]>> {
   await w.db.run(sql`create table kept_plans (project_id bigint, partitions bytea)`)
   await w.db.run(
@@ -21,7 +21,7 @@ async function keepPlans(w: World): Promise<() => Promise<number[]>> {
   await w.db.run(sql`create trigger keep_plan after insert on queue_batches for each row execute function keep_plan()`)
   return async () => {
     const plans = await w.db.many(Plan, sql`select partitions from kept_plans where project_id = ${w.projectId}`)
-    expect(plans, 'the batch was divided, once').toHaveLength(1)
+    expect(plans, 'the batch was divided once').toHaveLength(1)
     return [...(plans[0]?.partitions ?? [])]
   }
 }
@@ -41,25 +41,25 @@ test('events of one user under two ids are applied in one partition, in the orde
   await w.drain('ingest.apply')
   const items = Array.from({ length: REQUESTS * ITEMS }, (_, at) => {
     const data = { n: at }
-    const who = at % 8 === 0 ? 'kim' : at % 8 === 4 ? 'lee' : null
-    const ids = who ? IDS[who][(at >> 3) % 2] : { external_id: `other-${at % 97}` }
+    const owner = at % 8 === 0 ? 'kim' : at % 8 === 4 ? 'lee' : null
+    const ids = owner ? IDS[owner][(at >> 3) % 2] : { external_id: `other-${at % 97}` }
     const linked = at === (REQUESTS * ITEMS) / 2 + 4 ? { external_id: 'lee', anonymous_id: 'phone' } : ids
-    return { name: 'step', ...linked, data, ...(who && { user: { data: { last: at } } }), who }
+    return { name: 'step', ...linked, data, ...(owner && { user: { data: { last: at } } }), owner }
   })
   for (let from = 0; from < items.length; from += ITEMS) {
-    const some = items.slice(from, from + ITEMS).map(({ who: _, ...item }) => item)
+    const some = items.slice(from, from + ITEMS).map(({ owner: _, ...item }) => item)
     expect((await w.post('/api/client/events', some)).status).toBe(204)
   }
   await run(w, 'ingest.apply')
   const plan = await planOf()
   expect(plan).toHaveLength(items.length)
   expect(new Set(plan).size).toBeGreaterThan(1)
-  for (const who of ['kim', 'lee'] as const) {
-    const own = items.flatMap((item, at) => (item.who === who ? [{ n: at, partition: plan[at] }] : []))
-    expect(new Set(own.map(({ partition }) => partition)).size, who).toBe(1)
-    const found = await w.get(`/api/client/users/${who}/events?name=step&limit=-1`)
+  for (const user of ['kim', 'lee'] as const) {
+    const own = items.flatMap((item, at) => (item.owner === user ? [{ n: at, partition: plan[at] }] : []))
+    expect(new Set(own.map(({ partition }) => partition)).size, user).toBe(1)
+    const found = await w.get(`/api/client/users/${user}/events?name=step&limit=-1`)
     const applied = found.body.results.map(({ data }: { data: { n: number } }) => data.n)
-    expect(applied.toReversed(), who).toEqual(own.map(({ n }) => n))
-    expect((await w.get(`/api/client/users/${who}`)).body.data.last, who).toBe(own.at(-1)?.n)
+    expect(applied.toReversed(), user).toEqual(own.map(({ n }) => n))
+    expect((await w.get(`/api/client/users/${user}`)).body.data.last, user).toBe(own.at(-1)?.n)
   }
 })

@@ -12,35 +12,35 @@ const READY_WAIT_MS = 60_000
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-test('the README leads from nothing to a captured mail, the news of it and a list', async () => {
+test('the commands of the README lead to an email in the sandbox, its webhook events and a list', async () => {
   const [start = '', listen = '', shorthand = '', contact = '', campaign = '', event = '', inbox = '', list = '', explain = ''] =
     await commands()
   await using terminal = await openTerminals()
   await terminal.keepRunning(await asScript(start), /ready at/)
   const listener = await terminal.keepRunning(`${listen.trim()} --url http://127.0.0.1:3000`, /Listening at/)
-  const story = await terminal.run(shorthand + contact + campaign + event)
-  expect(story).toContain('"succeeded":1')
-  expect(story).toContain('"state":"running"')
+  const replies = await terminal.run(shorthand + contact + campaign + event)
+  expect(replies).toContain('"succeeded":1')
+  expect(replies).toContain('"state":"running"')
   await expect.poll(() => terminal.run(shorthand + inbox), { timeout: 10_000 }).toContain('"summary":"Welcome, Kim"')
   await expect.poll(() => listener.output, { timeout: 10_000 }).toContain('delivery.delivered')
   expect(await terminal.run(`${shorthand}api sandbox/messages/1`)).toContain('You chose the pro plan.')
-  const made = await terminal.run(`${shorthand}${list}declare -p LIST`)
-  await expect.poll(() => terminal.run(shorthand + made + explain), { timeout: 10_000 }).toContain('"member":true')
+  const listOutput = await terminal.run(`${shorthand}${list}declare -p LIST`)
+  await expect.poll(() => terminal.run(shorthand + listOutput + explain), { timeout: 10_000 }).toContain('"member":true')
 }, 90_000)
 
-/** What stands in the shell blocks of the README, in order. */
+/** The shell blocks of the README, in order. */
 async function commands(): Promise<string[]> {
   const text = await readFile(join(root, 'README.md'), 'utf8')
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block as string)
 }
 
-/** `npm start` without its installation, which would work on the very packages that this test runs on. */
+/** `npm start` without the installation of packages, which would change those that this test uses. */
 async function asScript(command: string): Promise<string> {
   expect(command).toBe('npm start\n')
   return JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).scripts.start
 }
 
-/** Shells in a checkout without any data, with the README's port replaced by a free one. */
+/** Shells in a checkout without data. The port of the README is replaced by a free one. */
 async function openTerminals() {
   const checkout = await mkdtemp(join(tmpdir(), 'carillon-readme-'))
   for (const name of ['node_modules', 'package.json', 'server']) await symlink(join(root, name), join(checkout, name))
@@ -51,23 +51,23 @@ async function openTerminals() {
   const running: ChildProcess[] = []
   return {
     run: async (script: string) => (await promisify(execFile)('bash', bash(script), options)).stdout,
-    /** Starts what runs until it is stopped; resolves when it has said that it is ready. */
+    /** Starts a command that runs until it is stopped. Resolves when its output matches `ready`. */
     async keepRunning(script: string, ready: RegExp) {
       const child = spawn('bash', bash(`exec ${script}`), { ...options, detached: true })
       running.push(child)
-      const said = { output: '' }
+      const result = { output: '' }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const hear = (chunk: Buffer) => {
-        said.output += chunk
-        if (ready.test(said.output)) resolve()
+      const append = (chunk: Buffer) => {
+        result.output += chunk
+        if (ready.test(result.output)) resolve()
       }
-      child.stdout.on('data', hear)
-      child.stderr.on('data', hear)
-      const giveUp = (why: string) => reject(new Error(`${script} ${why}:\n${said.output}`))
+      child.stdout.on('data', append)
+      child.stderr.on('data', append)
+      const giveUp = (why: string) => reject(new Error(`${script} ${why}:\n${result.output}`))
       child.on('exit', () => giveUp('ended'))
-      AbortSignal.timeout(READY_WAIT_MS).addEventListener('abort', () => giveUp('does not become ready'))
+      AbortSignal.timeout(READY_WAIT_MS).addEventListener('abort', () => giveUp('did not become ready'))
       await promise
-      return said
+      return result
     },
     async [Symbol.asyncDispose]() {
       for (const child of running.reverse()) await stop(child)
@@ -76,7 +76,7 @@ async function openTerminals() {
   }
 }
 
-/** The shell, and whatever it has started, as Ctrl-C would. */
+/** Stops a shell and its children, like Ctrl-C. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return
   process.kill(-child.pid, 'SIGINT')
@@ -89,6 +89,6 @@ async function freePort(): Promise<number> {
   const address = listener.address()
   listener.close()
   await once(listener, 'close')
-  if (address === null || typeof address === 'string') throw new Error('The port that the system gave us has no number.')
+  if (address === null || typeof address === 'string') throw new Error('The listener has no port.')
   return address.port
 }

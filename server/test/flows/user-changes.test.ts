@@ -1,4 +1,4 @@
-/** That somebody is new, or has other attributes, is an event of theirs, whatever brought it about. */
+/** A new user and a user with changed attributes get a system event, whichever endpoint made the change. */
 import { expect, test } from 'vitest'
 import { type World, world } from '../world.ts'
 
@@ -8,7 +8,7 @@ const eventsOf = async (w: World, user: string) =>
     .map(({ name, data }: { name: string; data: object }) => [name, data])
     .reverse()
 
-test('once when they are made, and whenever something differs, with what does', async () => {
+test('a user gets one event when it is created, and one for each change with the names of the attributes', async () => {
   await using w = await world()
   await w.post('/api/client/events', [{ name: 'seen', external_id: 'by-event', user: { data: { plan: 'free' } } }])
   await w.post('/api/client/users/batch', [{ external_id: 'by-upsert', email: 'a@example.com' }])
@@ -27,7 +27,7 @@ test('once when they are made, and whenever something differs, with what does', 
   expect(await eventsOf(w, 'by-event')).toHaveLength(1)
 })
 
-test('can be asked for in lists, and triggers nothing', async () => {
+test('these events can be used in the rules of lists, and trigger no campaign', async () => {
   await using w = await world()
   const rule = { event: 'user_updated', where: [{ attribute: 'data.changed', contains: 'email' }], at_least: 1 }
   const list = (await w.post('/api/client/lists', { name: 'Moved', type: 'dynamic', rule })).body

@@ -1,4 +1,4 @@
-/** The HTTP contract where only a connection shows it: sizes, expectations, requests sent ahead, bodies that nobody read (D-HTTP-3). */
+/** The HTTP contract on a raw connection: sizes, `Expect`, pipelined requests, bodies that were not read (D-HTTP-3). */
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -8,16 +8,16 @@ import { type World, world } from '../world.ts'
 const USERS = '/api/client/users'
 const BATCH = '/api/client/users/batch'
 
-/** Sixteen mebibytes of zeros, packed. A gzip file may have any number of such members. */
+/** Sixteen mebibytes of zeros, compressed. A gzip file can have any number of such members. */
 const zeros = gzipSync(Buffer.alloc(16_777_216), { level: 9 })
 
-/** A connection as TCP has it: what is written goes out as it is, what came back can be looked at. */
+/** A TCP connection: text is sent unchanged, and the received text can be read. */
 type Wire = AsyncDisposable & {
   socket: Socket
   write(text: string | Buffer): void
-  /** Everything received once the condition holds. */
+  /** Resolves with everything received when the condition holds or the connection has ended. */
   until(condition: (text: string) => boolean): Promise<string>
-  /** Everything received once the server has closed the connection. */
+  /** Resolves with everything received when the server has closed the connection. */
   end(): Promise<string>
 }
 
@@ -40,13 +40,13 @@ async function wire(w: World): Promise<Wire> {
     changed()
   }
   socket.on('end', over).on('close', over)
-  // A server that closes while we still send resets the connection; what it said before counts.
+  // A server that closes the connection while the test still sends resets it. The text received before is valid.
   socket.on('error', over)
   const wait = (condition: () => boolean) =>
     new Promise<string>((resolve) => {
-      const look = () => condition() && resolve(text)
-      listeners.add(look)
-      look()
+      const check = () => condition() && resolve(text)
+      listeners.add(check)
+      check()
     })
   return {
     socket,
@@ -78,7 +78,7 @@ describe('on the wire', () => {
     head(w, `POST ${BATCH}`, { 'Content-Type': 'application/json', ...headers })
   const later = (w: World) => head(w, `GET ${USERS}?limit=1`)
 
-  test('more than 16 KiB of headers are 431, and so is a URL of that length', async () => {
+  test('headers of more than 16 KiB are refused with 431, and so is a URL of that length', async () => {
     await using w = await world()
     for (const text of [head(w, `GET ${USERS}`, { 'X-Long': 'x'.repeat(17_000) }), head(w, `GET ${USERS}?q=${'x'.repeat(17_000)}`)]) {
       await using line = await wire(w)
@@ -87,7 +87,7 @@ describe('on the wire', () => {
     }
   })
 
-  test('15 KiB of headers are read', async () => {
+  test('headers of 15 KiB are accepted', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(head(w, `GET ${USERS}`, { 'X-Long': 'x'.repeat(15_000) }))
@@ -101,14 +101,14 @@ describe('on the wire', () => {
     'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
     'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     'GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n',
-  ])('%j is 400 and the end', async (text) => {
+  ])('%j is refused with 400, and the connection is closed', async (text) => {
     await using w = await world()
     await using line = await wire(w)
     line.write(text)
     expect(statusLines(await line.end())).toEqual([400])
   })
 
-  test('ten announced megabytes are refused before they are sent, and the connection is closed', async () => {
+  test('a body with a Content-Length of 10 MiB is refused before it is sent, and the connection is closed', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(post(w, { 'Content-Length': 10_485_760 }))
@@ -117,7 +117,7 @@ describe('on the wire', () => {
     await line.end()
   })
 
-  test('a body without an announced length is refused as soon as it is too long, before it ends', async () => {
+  test('a body without a Content-Length is refused as soon as it is too long, before it ends', async () => {
     await using w = await world()
     await using line = await wire(w)
     const chunk = (length: number) => `${length.toString(16)}\r\n${' '.repeat(length)}\r\n`
@@ -128,7 +128,7 @@ describe('on the wire', () => {
     await line.end()
   })
 
-  test('a gibibyte of zeros in a megabyte of gzip is refused for its first sixteen mebibytes, before the rest arrives', async () => {
+  test('a gibibyte of zeros in a mebibyte of gzip is refused after its first 16 MiB, before the rest arrives', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(post(w, { 'Content-Encoding': 'gzip', 'Content-Length': 64 * zeros.length }))
@@ -138,7 +138,7 @@ describe('on the wire', () => {
     await line.end()
   })
 
-  test('a body that is expected is asked for, and then read', async () => {
+  test('Expect: 100-continue gets 100, and then the body is read', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(post(w, { 'Content-Length': one.length, Expect: '100-continue' }))
@@ -159,7 +159,7 @@ describe('on the wire', () => {
     expect(text).not.toContain('"results"')
   })
 
-  test('requests that are sent ahead are answered in order', async () => {
+  test('pipelined requests get their replies in order', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(
@@ -177,20 +177,20 @@ describe('on the wire', () => {
 
   test.each<[string, (w: World, length: number) => string, number]>([
     ['too large', (w, length) => post(w, { 'Content-Length': length }), 413],
-    ['of somebody unknown', (w, length) => post(w, { 'Content-Length': length }).replace(w.keys.secret, 'sk_0000000000000000'), 401],
-    ['to nowhere', (w, length) => head(w, 'POST /nothing', { 'Content-Length': length }), 404],
+    ['with an unknown key', (w, length) => post(w, { 'Content-Length': length }).replace(w.keys.secret, 'sk_0000000000000000'), 401],
+    ['to an unknown path', (w, length) => head(w, 'POST /nothing', { 'Content-Length': length }), 404],
     ['with the wrong method', (w, length) => head(w, `PUT ${USERS}`, { 'Content-Length': length }), 405],
-    ['of an unknown encoding', (w, length) => post(w, { 'Content-Length': length, 'Content-Encoding': 'zstd' }), 415],
-  ])('a refused request %s whose body is still to come ends the connection', async (_, request, expected) => {
+    ['with an unknown encoding', (w, length) => post(w, { 'Content-Length': length, 'Content-Encoding': 'zstd' }), 415],
+  ])('a request %s is refused before its body was received, and the connection is closed', async (_, request, expected) => {
     await using w = await world()
     await using line = await wire(w)
-    // What looks like a request inside the body would be answered with 200.
+    // If the body were read as requests, their replies would be 200.
     line.write(request(w, 2_000_000) + later(w).repeat(3))
     const text = await line.end()
     expect([statusLines(text), CLOSING.test(text)]).toEqual([[expected], true])
   })
 
-  test('what looks like requests inside the body of a refused request is not answered', async () => {
+  test('requests inside the body of a refused request get no reply', async () => {
     await using w = await world()
     await using line = await wire(w)
     const body = later(w).repeat(3)
@@ -200,7 +200,7 @@ describe('on the wire', () => {
     expect(text).not.toContain('"results"')
   })
 
-  test('two credentials, or two Idempotency-Keys, are one too many', async () => {
+  test('two Authorization headers, or two Idempotency-Keys, are refused', async () => {
     await using w = await world()
     await using line = await wire(w)
     line.write(head(w, `GET ${USERS}`, { authorization: `Bearer ${w.keys.secret}` }))
@@ -209,7 +209,7 @@ describe('on the wire', () => {
     expect(statusLines(await line.until((text) => statusLines(text).length === 2 && text.endsWith('}')))).toEqual([401, 400])
   })
 
-  test('a caller that goes away in the middle of its body does no harm', async () => {
+  test('a connection that breaks in the middle of a body is no error', async () => {
     const lines: string[] = []
     await using w = await world({ log: { write: (line) => lines.push(line) } })
     await using line = await wire(w)
