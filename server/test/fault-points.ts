@@ -1,25 +1,25 @@
 /**
- * Points at which the database holds a process, so that a test kills it there and nowhere else. A trigger waits for a lock that the
- * test has; the product knows nothing of it. Between the record of an attempt and the send there is no statement that could wait: hold
- * the greeting of the relay (`relay.hold('CONNECT')`).
+ * Points at which the database holds a process, so that a test can kill it exactly there. A trigger waits for a lock that the test has;
+ * the server code has no hooks for it. Between the attempt record and the send, no statement could wait: use `relay.hold('CONNECT')`,
+ * which holds the greeting of the relay.
  */
 import pg from 'pg'
 import { vi } from 'vitest'
 
-/** The statement that waits, and what is committed by then. */
+/** The statement that waits, and a query for what must be committed by then. */
 type FaultPoint = { waits: string; committed?: (passes: number) => string }
 
 const POINTS = {
-  /** Messages are claimed, and not written down as about to leave. */
+  /** Messages are claimed, and their attempt is not recorded. */
   'between claim and attempt record': { waits: 'before insert on send_attempts for each row' },
-  /** The provider has answered, and what it answered is not written down. */
-  'between send and settle': { waits: 'before delete on send_attempts for each row' },
-  /** Of a batch of the log, the first partition is committed, and the others are not but for those that pass. */
+  /** The provider has responded, and the results are not saved. */
+  'between send and result': { waits: 'before delete on send_attempts for each row' },
+  /** The first partition of a batch and `passes` others are committed. */
   'between partitions': {
     waits: 'before insert on queue_partitions for each row when (new.partition > 0)',
     committed: (passes) => `select from queue_partitions having count(*) > ${passes}`,
   },
-  /** Of an import, the first batch is committed, and the second is saved and not committed. */
+  /** The first batch of an import is committed. The second is saved but not committed. */
   'between batches of an import': { waits: 'before update of position on imports for each row when (old.rows > 0)' },
 } satisfies Record<string, FaultPoint>
 
@@ -28,19 +28,19 @@ export type FaultPointName = keyof typeof POINTS
 export type HeldPoint = AsyncDisposable & {
   /** Resolves when a process waits at the point. */
   reached(): Promise<void>
-  /** Lets go whatever waits there, and holds nothing any more. What a killed process had begun is rolled back. */
+  /** Releases the processes that wait, and holds no more. The transaction of a killed process is rolled back. */
   release(): Promise<void>
 }
 
 export type HoldOptions = {
-  /** So many times it is passed before it holds. */
+  /** How many times a process may pass before it is held. */
   passes?: number
 }
 
 const REACHED_WAIT_MS = 60_000
 const LOCK_CLASS = 77
 
-/** Holds every process of this database that comes to the point, until it is released or disposed of. */
+/** Holds every process of this database that reaches the point, until it is released or disposed of. */
 export async function holdAt(databaseUrl: string, name: FaultPointName, { passes = 0 }: HoldOptions = {}): Promise<HeldPoint> {
   const { waits, committed }: FaultPoint = POINTS[name]
   const lock = Object.keys(POINTS).indexOf(name)
@@ -75,7 +75,7 @@ export async function holdAt(databaseUrl: string, name: FaultPointName, { passes
                        and database = (select oid from pg_database where datname = current_database())`
       const isThere = async () => {
         if (!(await found(waiting)) || (committed && !(await found(committed(passes)))))
-          throw new Error(`No process came to the point ${name}.`)
+          throw new Error(`No process reached the point ${name}.`)
       }
       await vi.waitFor(isThere, { timeout: REACHED_WAIT_MS, interval: 10 })
     },

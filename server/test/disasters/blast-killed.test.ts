@@ -1,7 +1,6 @@
 /**
- * A worker that sends a blast is killed at every point of the way of a message. Each user is written to once at most, none is
- * forgotten, and where it is not known what became of a message the ledger says so. `BLAST_USERS=100000 BLAST_KILLS=20` makes it a
- * long one.
+ * A worker that sends a blast is killed at every point of sending a message. Each user gets at most one email, no user is missed, and a
+ * message whose result is not known is `unknown`. `BLAST_USERS=100000 BLAST_KILLS=20` makes a long test.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rowsOf } from '../child-server.ts'
@@ -32,7 +31,7 @@ async function killAt(point: Point, relay: Relay, passes = 0): Promise<void> {
   await held.release()
 }
 
-/** A worker sends what is left, and stops. Answers what became of each message, which is what the relay saw. */
+/** Lets a worker send the remaining messages, and compares the results with the relay. Returns the results. */
 async function finish(campaign: number, relay: Relay, users: number) {
   await using worker = await group.start('worker')
   await finished(call, campaign, 60_000 + users * 4)
@@ -42,7 +41,7 @@ async function finish(campaign: number, relay: Relay, users: number) {
   return rows
 }
 
-/** The users whose messages were written down as about to leave, and whose sender was killed. */
+/** The users of messages in an attempt record whose worker was killed. */
 const lostIn = async (campaign: number): Promise<string[]> =>
   (
     await rowsOf<{ user: string }>(
@@ -57,9 +56,9 @@ const lostIn = async (campaign: number): Promise<string[]> =>
 test.each<{ point: Point; isLost: boolean; isTaken: boolean }>([
   { point: 'between claim and attempt record', isLost: false, isTaken: false },
   { point: 'between attempt record and send', isLost: true, isTaken: false },
-  { point: 'between send and settle', isLost: true, isTaken: true },
+  { point: 'between send and result', isLost: true, isTaken: true },
 ])(
-  'a worker killed $point: its messages are unknown: $isLost, the relay has them: $isTaken',
+  'a worker killed $point: messages are unknown: $isLost, the relay accepted messages: $isTaken',
   { timeout: 180_000 },
   async ({ point, isLost, isTaken }) => {
     const users = 150
@@ -78,22 +77,22 @@ test.each<{ point: Point; isLost: boolean; isTaken: boolean }>([
   },
 )
 
-test('a blast whose worker is killed again and again is finished with totals that are true, and each user got it once at most', {
+test('a blast whose worker is killed several times finishes with exact totals, and each user gets it at most once', {
   timeout: 300_000 + USERS * 10,
 }, async () => {
   await using relay = await openRelay()
   const campaign = await prepareBlast(call, USERS, relay)
   await call('PATCH', `/campaigns/${campaign}`, { state: 'scheduled' })
-  const points: Point[] = ['between send and settle', 'between claim and attempt record', 'between attempt record and send']
+  const points: Point[] = ['between send and result', 'between claim and attempt record', 'between attempt record and send']
   const hits: number[] = []
   for (let kill = 0; kill < KILLS; kill++) {
-    // One slice goes through each time, so that some messages are settled between one kill and the next.
+    // One slice passes each time, so that some messages have results between two kills.
     await killAt(points[kill % points.length] as Point, relay, 1)
     hits.push(relay.mails.length)
   }
   expect(
     hits.filter((taken) => taken > 0 && taken < USERS),
-    'some of the mails were with the relay at each kill, and some were not',
+    'at each kill, the relay had some of the emails and not all',
   ).toHaveLength(KILLS)
   const rows = await finish(campaign, relay, USERS)
   const states = Map.groupBy(rows, ({ state }) => state)

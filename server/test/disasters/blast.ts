@@ -1,4 +1,4 @@
-/** A blast over HTTP, whose sender may be killed at any moment. */
+/** Blasts over HTTP, for tests that kill the worker that sends them. */
 import { request } from 'undici'
 import { expect, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
@@ -6,7 +6,7 @@ import type { Relay } from '../relay.ts'
 
 const USERS_AT_ONCE = 100
 
-/** Calls the API; throws for anything but success. */
+/** Calls the API. Throws if the reply is an error. */
 export const caller = (url: string, key: string) => async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown) => {
   const reply = await request(`${url}/api/client${path}`, {
     method,
@@ -14,15 +14,15 @@ export const caller = (url: string, key: string) => async (method: 'GET' | 'POST
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await reply.body.text()
-  if (reply.statusCode >= 300) throw new Error(`${method} ${path} answered ${reply.statusCode}: ${text}`)
+  if (reply.statusCode >= 300) throw new Error(`${method} ${path} returned ${reply.statusCode}: ${text}`)
   return text === '' ? undefined : JSON.parse(text)
 }
 export type Call = ReturnType<typeof caller>
 
-/** Saves users with addresses, puts them into a list, and makes a campaign for them over a relay. Answers the campaign, not yet scheduled. */
+/** Saves users with addresses in a list, and creates a draft of a campaign for them over a relay. Returns the id of the campaign. */
 export async function prepareBlast(call: Call, users: number, relay: Relay): Promise<number> {
   const names = Array.from({ length: users }, (_, at) => `person-${at}`)
-  const { id: list } = await call('POST', '/lists', { name: `Everybody ${relay.port}`, type: 'static' })
+  const { id: list } = await call('POST', '/lists', { name: `Users of ${relay.port}`, type: 'static' })
   for (let at = 0; at < names.length; at += USERS_AT_ONCE) {
     const some = names.slice(at, at + USERS_AT_ONCE)
     await call(
@@ -51,7 +51,7 @@ export async function prepareBlast(call: Call, users: number, relay: Relay): Pro
 
 export type Outcome = { user: string; state: string; reason: string | null }
 
-/** What became of each message, by the ledger itself. */
+/** The state of each message in the database. */
 export const outcomesIn = (databaseUrl: string, campaign: number) =>
   rowsOf<Outcome>(
     databaseUrl,
@@ -59,7 +59,7 @@ export const outcomesIn = (databaseUrl: string, campaign: number) =>
     [campaign],
   )
 
-/** How often each address was written to, by what the relay took. */
+/** The number of emails to each address that the relay accepted. */
 export const takenBy = (relay: Relay): Map<string, number> => {
   const taken = new Map<string, number>()
   for (const { to } of relay.mails) for (const address of to) taken.set(address, (taken.get(address) ?? 0) + 1)
@@ -69,7 +69,7 @@ export const takenBy = (relay: Relay): Map<string, number> => {
 export const finished = (call: Call, campaign: number, timeout: number) =>
   vi.waitFor(async () => expect((await call('GET', `/campaigns/${campaign}`)).state).toBe('finished'), { timeout, interval: 250 })
 
-/** The totals of the API are those of the ledger, and the ledger is right about which users were written to. */
+/** The totals of the API match the database, and the states in the database match the emails that the relay accepted. */
 export function expectReconciled(
   rows: Outcome[],
   delivery: { total: number; sent: number },

@@ -13,7 +13,7 @@ export type Group = AsyncDisposable & {
 
 export type GroupOptions = {
   env?: Record<string, string>
-  /** The database has no tables yet. */
+  /** Start with a database without tables. */
   isEmpty?: true
 }
 
@@ -23,7 +23,7 @@ export async function startGroup(roles: Roles, { env, isEmpty }: GroupOptions = 
   const databaseUrl = await (isEmpty ? createDatabase() : cloneTemplate())
   const key = someSecretKey()
   const dir = opening.use(await temporaryDir())
-  // All at once: whichever comes first migrates, the others wait for it.
+  // Started at once: the first one migrates the database, and the others wait for it.
   const start = (role: Roles[number]) =>
     startChild({ role, dataDir: dir.path, env: { DATABASE_URL: databaseUrl, BOOTSTRAP_SECRET_KEY: key, ...env } })
   const servers = await Promise.all(roles.map(start))

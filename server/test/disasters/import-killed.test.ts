@@ -10,7 +10,7 @@ import { allApplied, WAIT } from './load.ts'
 const ROWS = 1200
 const FILE = `external_id,email\n${Array.from({ length: ROWS }, (_, at) => `user-${at},user-${at}@example.com`).join('\n')}\n`
 
-test('a worker killed in the second batch of an import: the first is kept, and each user is imported and counted once', {
+test('a worker killed in the second batch of an import: the first batch is kept, and each user is imported and counted once', {
   timeout: 180_000,
 }, async () => {
   await using group = await startGroup(['api'])

@@ -1,4 +1,4 @@
-/** `kill -9` at any moment loses nothing that was acknowledged, and does nothing twice. `KILL_SEED` gives another seed. */
+/** `kill -9` at any moment loses nothing that was acknowledged, and nothing is applied twice. `KILL_SEED` sets the seed. */
 import { expect, test } from 'vitest'
 import { embeddedUrl, postgresProcesses, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
 import { belowOf, seedFrom } from '../random.ts'
@@ -7,7 +7,7 @@ import { allApplied, createRequestLog, expectKept, send, startLoad } from './loa
 const SEED = seedFrom('KILL_SEED')
 const CALLERS = 16
 
-test('a server killed four times, twice with its database, has done everything it acknowledged exactly once', {
+test('a server killed four times, twice with its database, applies everything it acknowledged exactly once', {
   timeout: 120_000,
 }, async () => {
   await using dir = await temporaryDir()
@@ -25,7 +25,7 @@ test('a server killed four times, twice with its database, has done everything i
     const processes = { server: [server.pid], database: victims.includes('database') ? postgresProcesses(dir.path) : [] }
     await load.acknowledged(1 + below(100))
     const before = requests.unanswered.length
-    // One after the other without a breath: what was acknowledged a moment ago has no time left to be done.
+    // One after the other at once, so that there is no time to apply the last acknowledged requests.
     for (const victim of victims.split(', ') as (keyof typeof processes)[]) processes[victim].forEach(kill)
     await server.end('SIGKILL')
     await load.stop()
@@ -33,7 +33,7 @@ test('a server killed four times, twice with its database, has done everything i
   }
 
   await using server = await start()
-  // Whoever sent an Idempotency-Key and had no answer sends the same again, and then must have it done once.
+  // Requests with an Idempotency-Key and without a reply are sent again, and must be applied once.
   const again = requests.unanswered.filter(({ idempotencyKey }) => idempotencyKey)
   requests.unanswered = requests.unanswered.filter(({ idempotencyKey }) => !idempotencyKey)
   for (const request of again) expect(await send(requests, server.url, key, request)).toBe(true)
@@ -46,7 +46,7 @@ test('a server killed four times, twice with its database, has done everything i
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })
 
-/** A process that has ended in the meantime is as dead as we want it. */
+/** Kills a process, unless it has ended already. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')

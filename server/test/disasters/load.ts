@@ -1,25 +1,25 @@
-/** Callers that keep a list of what they sent and of what they were promised. */
+/** Clients that send requests under load, and log which items were sent and acknowledged. */
 import { randomUUID } from 'node:crypto'
 import { request } from 'undici'
 import { expect, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
 
-/** Something that was sent, known by its own id: an event, a user saved at once, a user queued. */
+/** A sent item with its own id: an event, a user of a batch, or a queued user update. */
 type Sent = { kind: 'event' | 'batch' | 'queued'; id: string }
 type Request = { method: 'POST' | 'PATCH'; path: string; items: object[]; sent: Sent[]; idempotencyKey?: string }
 
 export type RequestLog = {
-  /** What was answered with success: it must be there. */
+  /** Items of successful requests. They must be stored once. */
   acknowledged: Sent[]
-  /** What was sent and not answered, or only that the database is away: it may be there, once. */
+  /** Requests without a reply, or with 503. Their items may be stored, but only once. */
   unanswered: Request[]
-  /** What was answered with anything but success. */
+  /** Replies with any other error. */
   refused: string[]
 }
 
 export const createRequestLog = (): RequestLog => ({ acknowledged: [], unanswered: [], refused: [] })
 
-/** A request of one to four items with ids of their own. Events speak of twenty people, so that batches meet. */
+/** A request of one to four items with their own ids. Events are of twenty users, so that batches have users in common. */
 function makeRequest(below: (end: number) => number): Request {
   const kind = (['event', 'event', 'batch', 'queued'] as const)[below(4)] ?? 'event'
   const sent = Array.from({ length: 1 + below(4) }, (): Sent => ({ kind, id: randomUUID() }))
@@ -31,7 +31,7 @@ function makeRequest(below: (end: number) => number): Request {
   return { method, path, items, sent, ...(below(3) === 0 && { idempotencyKey: randomUUID() }) }
 }
 
-/** Sends one request and writes down how it went. False when there was no answer. */
+/** Sends a request and logs its result. Returns false if there was no reply. */
 export async function send(
   requests: RequestLog,
   url: string,
@@ -57,13 +57,13 @@ export async function send(
 }
 
 export type Load = {
-  /** Resolves when so many more items are acknowledged than when it was asked. */
+  /** Resolves when this many more items are acknowledged. */
   acknowledged(count: number): Promise<void>
-  /** Resolves when every caller has had its last answer, or none. */
+  /** Stops the clients. Resolves when no request is in flight. */
   stop(): Promise<void>
 }
 
-/** Callers that send one request after the other to the servers in turn, each until its connection breaks. */
+/** Starts clients that each send one request after the other to the servers in turn. They stop using a server when a request gets no reply. */
 export function startLoad(requests: RequestLog, urls: string[], key: string, callers: number, below: (end: number) => number): Load {
   let stopping = false
   const waiting: { at: number; wake: () => void }[] = []
@@ -89,39 +89,39 @@ export function startLoad(requests: RequestLog, urls: string[], key: string, cal
   }
 }
 
-/** For what comes when it comes: long enough for any machine. */
+/** A timeout that is long enough for any machine. */
 export const WAIT = { timeout: 60_000, interval: 100 }
 
-/** Waits until everything accepted is applied. */
+/** Waits until the ingest queue is empty. */
 export const allApplied = (databaseUrl: string): Promise<void> =>
   vi.waitFor(async () => {
     const [row] = await rowsOf<{ waiting: number }>(databaseUrl, 'select count(*)::int as waiting from queue_entries')
     expect(row?.waiting).toBe(0)
   }, WAIT)
 
-/** Everything acknowledged is there exactly once, everything unanswered at most once, and nothing was put aside. */
+/** Every acknowledged item is stored exactly once, every unanswered one at most once, and nothing is parked. */
 export async function expectKept({ acknowledged, unanswered, refused }: RequestLog, databaseUrl: string, about: string): Promise<void> {
-  const counted = (rows: { id: string; count: number }[]) => new Map(rows.map(({ id, count }) => [id, count]))
-  const events = counted(
+  const countById = (rows: { id: string; count: number }[]) => new Map(rows.map(({ id, count }) => [id, count]))
+  const events = countById(
     await rowsOf(databaseUrl, `select data->>'id' as id, count(*)::int as count from events where name = 'counted' group by 1`),
   )
-  const users = counted(
+  const users = countById(
     await rowsOf(databaseUrl, `select external_id as id, count(*)::int as count from users where data->>'id' = external_id group by 1`),
   )
   const times = ({ kind, id }: Sent) => (kind === 'event' ? events : users).get(id) ?? 0
   expect(refused, about).toEqual([])
   expect(
     acknowledged.filter((sent) => times(sent) !== 1).map((sent) => ({ ...sent, times: times(sent) })),
-    `acknowledged but not there exactly once; ${about}`,
+    `acknowledged, but not stored exactly once; ${about}`,
   ).toEqual([])
   expect(
     unanswered.flatMap(({ sent }) => sent).filter((sent) => times(sent) > 1),
-    `unanswered and there more than once; ${about}`,
+    `unanswered, and stored more than once; ${about}`,
   ).toEqual([])
   const known = new Set([...acknowledged, ...unanswered.flatMap(({ sent }) => sent)].map(({ id }) => id))
   expect(
     [...events.keys(), ...users.keys()].filter((id) => !known.has(id)),
-    `there although nobody sent it; ${about}`,
+    `stored, but never sent; ${about}`,
   ).toEqual([])
   expect(await rowsOf(databaseUrl, 'select kind, reason, item from parked_items'), about).toEqual([])
 }

@@ -1,4 +1,4 @@
-/** A worker that dies between two partitions of one batch: what they did is done once, and lists say what the events say. */
+/** A worker is killed between two partitions of a batch: each event is stored once, and lists match the events. */
 import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
@@ -9,7 +9,9 @@ import { allApplied, WAIT } from './load.ts'
 const USERS = 150
 const REQUESTS = 90
 
-test('the worker is killed in mid-batch: every event is stored once, and lists count each of them once', { timeout: 180_000 }, async () => {
+test('a worker killed in the middle of a batch: every event is stored once, and lists count each event once', {
+  timeout: 180_000,
+}, async () => {
   await using group = await startGroup(['api'])
   const [url = ''] = group.urls
   const api = async (method: 'GET' | 'POST', path: string, body?: unknown) => {
@@ -19,7 +21,7 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
     expect(reply.statusCode, text).toBeLessThan(300)
     return (text === '' ? undefined : JSON.parse(text)) as any
   }
-  // Exactly as often as each of them does it: one event lost or counted twice moves somebody.
+  // The exact number of events of each user: if one is lost or counted twice, its user is not in the list.
   const exactly = (REQUESTS * 100) / USERS
   const list = await api('POST', '/lists', { name: 'Often', type: 'dynamic', rule: { event: 'clicked', exactly, within: '1d' } })
   for (let at = 0; at < REQUESTS; at++) {
@@ -30,7 +32,7 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
     }))
     await api('POST', '/events', items)
   }
-  // Once with one partition committed, and once with two.
+  // Killed once with one partition committed, and once with two.
   for (const passes of [0, 1]) {
     await using held = await holdAt(group.databaseUrl, 'between partitions', { passes })
     await using worker = await group.start('worker')
@@ -45,6 +47,6 @@ test('the worker is killed in mid-batch: every event is stored once, and lists c
   )
   expect(events).toEqual({ all: REQUESTS * 100, different: REQUESTS * 100 })
   const entered = `select count(*)::int as times from events where name = 'list_entered'`
-  expect(await rowsOf(group.databaseUrl, entered), 'each move is told once').toEqual([{ times: USERS }])
+  expect(await rowsOf(group.databaseUrl, entered), 'each membership change has one event').toEqual([{ times: USERS }])
   await vi.waitFor(async () => expect(await api('GET', `/lists/${list.id}`)).toMatchObject({ state: 'ready', users_count: USERS }), WAIT)
 })

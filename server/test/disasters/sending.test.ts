@@ -1,4 +1,4 @@
-/** What can go wrong between us and those who carry messages, by name. */
+/** Failures between the server and its providers. */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
@@ -8,7 +8,7 @@ import { type World, world } from '../world.ts'
 
 const Row = Type.Object({ user: Type.String(), state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
 
-const attemptsOf = (w: World) =>
+const messagesOf = (w: World) =>
   w.db.many(
     Row,
     sql`select u.external_id as user, m.state, m.reason, m.attempts from messages m join users u on u.id = m.user_id
@@ -17,7 +17,7 @@ const attemptsOf = (w: World) =>
 
 const statesOf = async (w: World) =>
   Object.fromEntries(
-    Map.groupBy(await attemptsOf(w), ({ state }) => state)
+    Map.groupBy(await messagesOf(w), ({ state }) => state)
       .entries()
       .map(([state, rows]) => [state, rows.length]),
   )
@@ -25,10 +25,10 @@ const statesOf = async (w: World) =>
 const USERS = 40
 const names = Array.from({ length: USERS }, (_, at) => `person-${at}`)
 
-/** A list of forty people, a relay for mails, and a blast for them that is about to begin. */
+/** Schedules a blast to a list of forty users over an SMTP relay. */
 async function blastOver(w: World, { host, port }: Pick<Relay, 'host' | 'port'>, rule?: object): Promise<number> {
-  const everyone = await listOf(w, ...names)
-  const list = rule ? (await w.post('/api/client/lists', { name: 'With an address', type: 'dynamic', rule })).body.id : everyone
+  const all = await listOf(w, ...names)
+  const list = rule ? (await w.post('/api/client/lists', { name: 'With an address', type: 'dynamic', rule })).body.id : all
   await w.drain()
   const settings = { host, port, tls: 'none', connections: 5 }
   expect((await w.post('/api/client/providers', { name: 'Relay', kind: 'smtp', channel: 'email', settings })).status).toBe(201)
@@ -41,9 +41,9 @@ const campaignOf = async (w: World, id: number) => (await w.get(`/api/client/cam
 
 const recipientsOf = ({ mails }: Relay) => mails.flatMap(({ to }) => to).sort()
 
-const everybody = names.map((name) => `${name}@example.com`).sort()
+const addresses = names.map((name) => `${name}@example.com`).sort()
 
-test('a provider that is down for an hour delays everybody and loses nobody', async () => {
+test('a provider that is down for an hour delays all messages and loses none', async () => {
   await using w = await world()
   const down = await openRelay()
   const { host, port } = down
@@ -61,11 +61,11 @@ test('a provider that is down for an hour delays everybody and loses nobody', as
   w.advance('6 hours')
   await w.drain()
   expect(await statesOf(w)).toEqual({ sent: USERS })
-  expect(recipientsOf(up)).toEqual(everybody)
+  expect(recipientsOf(up)).toEqual(addresses)
   expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
-test('a slow provider holds up no other channel', async () => {
+test('a slow provider does not delay other channels', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await blastOver(w, relay)
@@ -82,21 +82,21 @@ test('a slow provider holds up no other channel', async () => {
   held.release()
   await slow
   await w.drain()
-  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(recipientsOf(relay)).toEqual(addresses)
 })
 
-test('two senders share a blast and write to nobody twice', async () => {
+test('several workers share a blast and send no message twice', async () => {
   await using w = await world()
   await using relay = await openRelay()
   const id = await blastOver(w, relay)
   await Promise.all([w.drain(), w.drain(), w.drain()])
   await w.drain()
-  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(recipientsOf(relay)).toEqual(addresses)
   expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
-describe('a blast that is aborted in the middle of it', () => {
-  test('sends nothing more but what the relay already has, and says how much that is', async () => {
+describe('an aborted blast', () => {
+  test('sends no more than the messages in flight, and reports their number', async () => {
     await using w = await world()
     await using relay = await openRelay()
     const id = await blastOver(w, relay)
@@ -115,7 +115,7 @@ describe('a blast that is aborted in the middle of it', () => {
     expect(await campaignOf(w, id)).toMatchObject({ state: 'aborted', delivery: { total: USERS, sent: relay.mails.length } })
   })
 
-  test('before anything was handed over, sends nothing at all', async () => {
+  test('sends nothing if no attempt was started', async () => {
     await using w = await world()
     await using relay = await openRelay()
     const id = await blastOver(w, relay)
@@ -128,7 +128,7 @@ describe('a blast that is aborted in the middle of it', () => {
   })
 })
 
-test('a list that is rebuilt while its blast goes out makes neither holes nor doubles', async () => {
+test('a list that is rebuilt while its blast is sent leads to no missing and no duplicate messages', async () => {
   await using w = await world()
   await using relay = await openRelay()
   const rule = { attribute: 'email', is_set: true }
@@ -137,11 +137,11 @@ test('a list that is rebuilt while its blast goes out makes neither holes nor do
   await w.drain('campaigns.launch')
   await w.patch(`/api/client/lists/${list.id}`, { rule: { any: [rule, { attribute: 'data.never', is_set: true }] } })
   await w.drain()
-  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(recipientsOf(relay)).toEqual(addresses)
   expect(await campaignOf(w, id)).toMatchObject({ state: 'finished', delivery: { total: USERS, sent: USERS } })
 })
 
-test('a clock that jumps, forwards or back, sends nothing twice and forgets nobody', async () => {
+test('if the clock jumps forwards or back, each user gets exactly one message', async () => {
   await using w = await world()
   await using relay = await openRelay()
   const id = await blastOver(w, relay)
@@ -153,17 +153,17 @@ test('a clock that jumps, forwards or back, sends nothing twice and forgets nobo
   await w.drain()
   w.clock.set(new Date(before.getTime() + 3_600_000))
   await w.drain()
-  expect(recipientsOf(relay)).toEqual(everybody)
+  expect(recipientsOf(relay)).toEqual(addresses)
   expect(await campaignOf(w, id)).toMatchObject({ state: 'finished' })
 })
 
-test('a connection that breaks after the last byte of a mail leaves that one unknown, and the others go', async () => {
+test('if a connection breaks after the last byte of an email, that message is unknown and the others are sent', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await blastOver(w, relay)
   relay.answer({ at: 'BODY', cut: true })
   await w.drain()
-  const rows = await attemptsOf(w)
+  const rows = await messagesOf(w)
   const unknown = rows.filter(({ state }) => state === 'unknown')
   expect(unknown).toMatchObject([{ reason: 'uncertain' }])
   expect(relay.mails).toHaveLength(USERS - 1)

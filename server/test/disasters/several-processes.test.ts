@@ -1,4 +1,4 @@
-/** Several processes on one database work as one server: once each, in order, and any of them may be stopped at any time. */
+/** Several processes on one database work as one server: everything is applied once and in order, and any of them can be stopped. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
@@ -7,8 +7,8 @@ import { type ChildServer, rowsOf } from '../child-server.ts'
 import { type Roles, startGroup } from './group.ts'
 import { allApplied, createRequestLog, expectKept, startLoad, WAIT } from './load.ts'
 
-/** The same sequence every time; what matters here is the mixture. */
-function createDice(): (end: number) => number {
+/** A generator of numbers that gives the same sequence in every run. */
+function createNumbers(): (end: number) => number {
   let last = 0
   return (end) => {
     last = (last * 7 + 3) % 1009
@@ -18,11 +18,11 @@ function createDice(): (end: number) => number {
 
 test.each<[string, Roles]>([
   ['an api and a worker', ['api', 'worker']],
-  ['two that do everything', ['all', 'all']],
-])('%s: each event once, each user once', { timeout: 180_000 }, async (_, roles) => {
+  ['two processes with all roles', ['all', 'all']],
+])('%s: each event and each user is stored once', { timeout: 180_000 }, async (_, roles) => {
   await using group = await startGroup(roles, { isEmpty: true })
   const requests = createRequestLog()
-  const load = startLoad(requests, group.urls, group.key, 6, createDice())
+  const load = startLoad(requests, group.urls, group.key, 6, createNumbers())
   await load.acknowledged(600)
   await load.stop()
   await allApplied(group.databaseUrl)
@@ -30,7 +30,7 @@ test.each<[string, Roles]>([
   await expectKept(requests, group.databaseUrl, roles.join(', '))
 })
 
-test('what is sent about a person to one process and then to the other is applied in that order', { timeout: 180_000 }, async () => {
+test('updates of a user that are sent to two processes in turn are applied in that order', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const steps = 12
   const write = async (user: string, step: number) => {
@@ -59,11 +59,11 @@ test('what is sent about a person to one process and then to the other is applie
   )
 })
 
-test('SIGTERM under load: the process ends well and nothing acknowledged is lost', { timeout: 180_000 }, async () => {
+test('SIGTERM under load: the process exits with 0 and nothing acknowledged is lost', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all', 'all'])
   const [leaving, staying] = group.servers as [ChildServer, ChildServer]
   const requests = createRequestLog()
-  const load = startLoad(requests, group.urls, group.key, 6, createDice())
+  const load = startLoad(requests, group.urls, group.key, 6, createNumbers())
   await load.acknowledged(150)
   expect(await leaving.end('SIGTERM')).toEqual({ code: 0, signal: null })
   await load.acknowledged(150)
@@ -74,7 +74,7 @@ test('SIGTERM under load: the process ends well and nothing acknowledged is lost
   expect(await staying.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })
 
-test('a request that is half sent when SIGTERM comes is answered', { timeout: 180_000 }, async () => {
+test('a request that is partly sent at SIGTERM gets its reply', { timeout: 180_000 }, async () => {
   await using group = await startGroup(['all'])
   const [server] = group.servers as [ChildServer]
   const { hostname, port } = new URL(server.url)
@@ -84,7 +84,7 @@ test('a request that is half sent when SIGTERM comes is answered', { timeout: 18
   socket.write(
     `POST /api/client/events HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${group.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   )
-  // The answer to the expectation says that the server has begun with the request.
+  // The reply 100 shows that the server has started to read the request.
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /)
   socket.write(body.slice(0, 10))
   const ended = server.end('SIGTERM')
