@@ -1,4 +1,4 @@
-/** Every route with every kind of credential: who is let through, and why the others are not (D-KEY-1, D-ROLE-2, D-PK-1). */
+/** Every route with every kind of key and user token: which are accepted, and with which error others are refused (D-KEY-1, D-ROLE-2, D-PK-1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Route, route } from '../../src/infra/http/route.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
@@ -10,9 +10,9 @@ const ORGANISATION_ROLES = ['member', 'admin', 'owner'] as const
 type Role = (typeof ROLES)[number]
 type OrganisationRole = (typeof ORGANISATION_ROLES)[number]
 
-/** What a request comes with. `headers` are sent as they are; the rest is what the answer depends on. */
+/** The key and user token of a request. `headers` are sent; the other members decide the expected reply. */
 type Presented = { name: string; headers: Record<string, string> } & (
-  | { kind: 'nobody'; reason: string }
+  | { kind: 'unauthenticated'; reason: string }
   | { kind: 'secret'; role: Role }
   | { kind: 'organisation'; role: OrganisationRole }
   | { kind: 'publishable'; token: 'none' | 'valid' | 'user_token_missing' | 'user_token_invalid' | 'user_token_expired' }
@@ -28,22 +28,22 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
   const expired = await w.token('kim')
   w.advance('16 minutes')
   const valid = await w.token('kim')
-  const ofForeigner = (await w.post('/api/client/users/kim/sessions', undefined, { key: foreign.keys.secret })).body.token
+  const foreignToken = (await w.post('/api/client/users/kim/sessions', undefined, { key: foreign.keys.secret })).body.token
   const organisationAdmin = await organisationKey(w, 'admin')
   const withToken = (token: string) => ({ ...bearer(keys.public), 'x-service-user-token': token })
   return [
-    { name: 'no credential', kind: 'nobody', reason: 'key_missing', headers: {} },
-    { name: 'an empty header', kind: 'nobody', reason: 'key_missing', headers: { authorization: '' } },
-    { name: 'a user token alone', kind: 'nobody', reason: 'key_missing', headers: { 'x-service-user-token': valid } },
-    { name: 'a key in a cookie', kind: 'nobody', reason: 'key_missing', headers: { cookie: `key=${keys.secret}` } },
-    { name: 'Basic', kind: 'nobody', reason: 'key_malformed', headers: { authorization: `Basic ${btoa(`${keys.secret}:`)}` } },
-    { name: 'a key without a scheme', kind: 'nobody', reason: 'key_malformed', headers: { authorization: keys.secret } },
-    { name: 'two keys in one header', kind: 'nobody', reason: 'key_malformed', headers: bearer(`${keys.secret} ${keys.secret}`) },
-    { name: 'an unknown key', kind: 'nobody', reason: 'key_invalid', headers: bearer(generateKey('sk_', w.ctx.secrets.random)) },
-    { name: 'an unknown prefix', kind: 'nobody', reason: 'key_invalid', headers: bearer(keys.secret.replace('sk_', 'xk_')) },
-    { name: 'a key with another end', kind: 'nobody', reason: 'key_invalid', headers: bearer(`${keys.secret}x`) },
-    { name: 'an archived key', kind: 'nobody', reason: 'key_invalid', headers: bearer(await archivedKey(w)) },
-    { name: 'a user token as key', kind: 'nobody', reason: 'key_invalid', headers: bearer(valid) },
+    { name: 'no credential', kind: 'unauthenticated', reason: 'key_missing', headers: {} },
+    { name: 'an empty header', kind: 'unauthenticated', reason: 'key_missing', headers: { authorization: '' } },
+    { name: 'a user token alone', kind: 'unauthenticated', reason: 'key_missing', headers: { 'x-service-user-token': valid } },
+    { name: 'a key in a cookie', kind: 'unauthenticated', reason: 'key_missing', headers: { cookie: `key=${keys.secret}` } },
+    { name: 'Basic', kind: 'unauthenticated', reason: 'key_malformed', headers: { authorization: `Basic ${btoa(`${keys.secret}:`)}` } },
+    { name: 'a key without a scheme', kind: 'unauthenticated', reason: 'key_malformed', headers: { authorization: keys.secret } },
+    { name: 'two keys in one header', kind: 'unauthenticated', reason: 'key_malformed', headers: bearer(`${keys.secret} ${keys.secret}`) },
+    { name: 'an unknown key', kind: 'unauthenticated', reason: 'key_invalid', headers: bearer(generateKey('sk_', w.ctx.secrets.random)) },
+    { name: 'an unknown prefix', kind: 'unauthenticated', reason: 'key_invalid', headers: bearer(keys.secret.replace('sk_', 'xk_')) },
+    { name: 'a key with another end', kind: 'unauthenticated', reason: 'key_invalid', headers: bearer(`${keys.secret}x`) },
+    { name: 'an archived key', kind: 'unauthenticated', reason: 'key_invalid', headers: bearer(await archivedKey(w)) },
+    { name: 'a user token as key', kind: 'unauthenticated', reason: 'key_invalid', headers: bearer(valid) },
     ...(['support', 'smtpproxy', 'editor', 'publisher'] as const).map((role) => ({
       name: role,
       kind: 'secret' as const,
@@ -65,13 +65,13 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
     { name: 'publishable with a token', kind: 'publishable', token: 'valid', headers: withToken(valid) },
     { name: 'publishable with an empty token', kind: 'publishable', token: 'user_token_missing', headers: withToken('') },
     { name: 'publishable with an expired token', kind: 'publishable', token: 'user_token_expired', headers: withToken(expired) },
-    { name: 'publishable with a foreign token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(ofForeigner) },
+    { name: 'publishable with a foreign token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(foreignToken) },
     { name: 'publishable with a changed token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(changed(valid)) },
     { name: 'publishable with a key as token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(keys.secret) },
   ]
 }
 
-/** Another character where it carries whole bits of the signature. */
+/** Changes a character of the signature. The last one would not do, because some of its bits are padding. */
 const changed = (token: string) => `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.at(-1)}`
 
 async function organisationKey(w: World, role: OrganisationRole): Promise<string> {
@@ -94,15 +94,15 @@ async function archivedKey(w: World): Promise<string> {
   return body.value
 }
 
-/** What the rule of a route says about a credential: 'through', or status and reason. */
+/** The expected outcome by the access rule of a route: 'through', or status and reason. */
 function outcomeOf({ access }: Route, presented: Presented): string {
   const needs = access as { secret?: Role; organisation?: OrganisationRole; publishable?: 'user' | 'anonymous' }
   switch (presented.kind) {
-    case 'nobody':
+    case 'unauthenticated':
       return `401 ${presented.reason}`
     case 'secret':
       if (!needs.secret) return '403 key_kind'
-      return rights(presented.role) >= rights(needs.secret) ? 'through' : '403 role'
+      return rankOf(presented.role) >= rankOf(needs.secret) ? 'through' : '403 role'
     case 'organisation':
       if (!needs.organisation) return '403 key_kind'
       return ORGANISATION_ROLES.indexOf(presented.role) >= ORGANISATION_ROLES.indexOf(needs.organisation) ? 'through' : '403 role'
@@ -115,10 +115,10 @@ function outcomeOf({ access }: Route, presented: Presented): string {
   }
 }
 
-/** A machine has the rights of `support` (D-ROLE-1). */
-const rights = (role: Role) => (role === 'smtpproxy' ? 0 : ROLES.indexOf(role))
+/** `smtpproxy` has the rank of `support` (D-ROLE-1). */
+const rankOf = (role: Role) => (role === 'smtpproxy' ? 0 : ROLES.indexOf(role))
 
-/** A request that is wrong in its query and in its body: whoever is let through hears of that, and nothing is done. */
+/** A request with an invalid query and body: callers with access get an error for them, and nothing is changed. */
 const faulty = (w: World, { method, path }: Pick<Route, 'method' | 'path'>, headers: Record<string, string>) =>
   w.request(method, `${path.replace(/\{\w+\}/g, '1')}?surplus=1`, undefined, {
     key: null,
@@ -127,26 +127,26 @@ const faulty = (w: World, { method, path }: Pick<Route, 'method' | 'path'>, head
   })
 
 async function outcome(w: World, route: Pick<Route, 'method' | 'path'>, headers: Record<string, string>): Promise<string> {
-  const { status, body, headers: answered } = await faulty(w, route, headers)
-  if (status !== 401 && status !== 403) return status >= 400 && status < 500 ? 'through' : `${status} although the request is faulty`
-  if (status === 401) expect(answered['www-authenticate']).toMatch(/^Bearer realm="api"/)
+  const { status, body, headers: replied } = await faulty(w, route, headers)
+  if (status !== 401 && status !== 403) return status >= 400 && status < 500 ? 'through' : `${status}, although the request is invalid`
+  if (status === 401) expect(replied['www-authenticate']).toMatch(/^Bearer realm="api"/)
   expect(body.code).toBe(status === 401 ? 'authentication_required' : 'permission_denied')
   return `${status} ${body.error.reason}`
 }
 
 describe('every route', () => {
-  test('answers every credential as its access rule says, before it looks at the request', async () => {
+  test('applies its access rule to every kind of key and token, before it validates the request', async () => {
     await using w = await world()
     const presented = await everyCredential(w, await w.other())
     for (const route of routes) {
       const expected = presented.map((credential) => [credential.name, outcomeOf(route, credential)])
-      const seen = []
-      for (const { name, headers } of presented) seen.push([name, await outcome(w, route, headers)])
-      expect(seen, `${route.method} ${route.path}`).toEqual(expected)
+      const found = []
+      for (const { name, headers } of presented) found.push([name, await outcome(w, route, headers)])
+      expect(found, `${route.method} ${route.path}`).toEqual(expected)
     }
   })
 
-  test('names an access rule that lets somebody in', () => {
+  test('has an access rule that allows some callers', () => {
     expect(routes.length).toBeGreaterThan(40)
     for (const { method, path, access } of routes) {
       expect(
@@ -162,7 +162,7 @@ describe('every route', () => {
     expect(route({ ...rest, path }).path).toBe(path)
   })
 
-  test('takes no key from the query or a form field', async () => {
+  test('ignores keys in the query and in form fields', async () => {
     await using w = await world()
     const { secret } = w.keys
     for (const url of [`/api/client/users?api_key=${secret}`, `/api/client/users?access_token=${secret}`]) {
@@ -171,7 +171,7 @@ describe('every route', () => {
     expect((await w.form('/api/ext/generic/data/generate/food', { api_key: secret }, { key: null })).body.error.reason).toBe('key_missing')
   })
 
-  test('takes the scheme in any case and with any number of spaces', async () => {
+  test('accepts the scheme in any case and with any number of spaces', async () => {
     await using w = await world()
     for (const authorization of [`bearer ${w.keys.secret}`, `BEARER   ${w.keys.secret}`, `Bearer ${w.keys.secret} `]) {
       expect((await w.get('/api/client/users', { key: null, headers: { authorization } })).status).toBe(200)
@@ -179,20 +179,20 @@ describe('every route', () => {
   })
 })
 
-/** Who may call a route: the roles of a secret key, the roles of an organisation key, and a publishable key with and without a user token. */
+/** The callers that a route allows: roles of secret keys, roles of organisation keys, and publishable keys with and without a user token. */
 type Callers = { secret: string; organisation: string; publishable: [withToken: string, without: string] }
 
-const NOBODY: Callers = { secret: '', organisation: '', publishable: ['403 not_publishable', '403 not_publishable'] }
-const EVERY_ROLE: Callers = { ...NOBODY, secret: 'support smtpproxy editor publisher admin' }
-const EDITORS: Callers = { ...NOBODY, secret: 'editor publisher admin' }
-const PUBLISHERS: Callers = { ...NOBODY, secret: 'publisher admin' }
-const ADMINS: Callers = { ...NOBODY, secret: 'admin' }
-const END_USERS: Callers = { ...NOBODY, publishable: ['through', '401 user_token_missing'] }
+const NO_CALLERS: Callers = { secret: '', organisation: '', publishable: ['403 not_publishable', '403 not_publishable'] }
+const EVERY_ROLE: Callers = { ...NO_CALLERS, secret: 'support smtpproxy editor publisher admin' }
+const EDITORS: Callers = { ...NO_CALLERS, secret: 'editor publisher admin' }
+const PUBLISHERS: Callers = { ...NO_CALLERS, secret: 'publisher admin' }
+const ADMINS: Callers = { ...NO_CALLERS, secret: 'admin' }
+const END_USERS: Callers = { ...NO_CALLERS, publishable: ['through', '401 user_token_missing'] }
 const UTILITIES: Callers = { ...EVERY_ROLE, organisation: 'member admin owner' }
-const ORGANISATION_READS: Callers = { ...NOBODY, organisation: 'member admin owner' }
-const ORGANISATION_WRITES: Callers = { ...NOBODY, organisation: 'admin owner' }
+const ORGANISATION_READS: Callers = { ...NO_CALLERS, organisation: 'member admin owner' }
+const ORGANISATION_WRITES: Callers = { ...NO_CALLERS, organisation: 'admin owner' }
 
-/** D-ROLE-2, D-PK-1, D-KEY-5 and D-GEN-1 as they are written, for every route: typed by hand, never derived from the routes. */
+/** D-ROLE-2, D-PK-1, D-KEY-5 and D-GEN-1 for every route. Written by hand, never derived from the routes. */
 const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][] = [
   // Organisations: D-KEY-5.
   ['GET', '/api/client/projects', ORGANISATION_READS],
@@ -286,7 +286,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/suppressions', EDITORS],
   ['DELETE', '/api/client/sandbox/messages', EDITORS],
 
-  // Campaigns and journeys while they are drafts; what is not a draft takes a publisher, which the operation checks.
+  // Campaigns and journeys while they are drafts. Changing others needs `publisher`, which the handlers check.
   ['POST', '/api/client/campaigns', EDITORS],
   ['PATCH', '/api/client/campaigns/{campaignId}', EDITORS],
   ['DELETE', '/api/client/campaigns/{campaignId}', EDITORS],
@@ -300,7 +300,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['DELETE', '/api/client/journeys/{journeyId}', EDITORS],
   ['PUT', '/api/client/journeys/{journeyId}/steps', EDITORS],
 
-  // What starts or stops sending.
+  // Starting and stopping sends.
   ['POST', '/api/client/campaigns/{campaignId}/pause', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/resume', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/trigger', PUBLISHERS],
@@ -351,7 +351,7 @@ describe('the access tables of the decisions', () => {
   })
   afterAll(() => w[Symbol.asyncDispose]())
 
-  test('name every route, and nothing that is no route', () => {
+  test('list exactly the existing routes', () => {
     const named = MATRIX.map(([method, path]) => `${method} ${path}`)
     expect(named.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
   })
@@ -389,17 +389,17 @@ describe('the access tables of the decisions', () => {
   })
 })
 
-describe('what makes things go out', () => {
-  /** The rows of D-ROLE-2 that depend on what is written, or on what is written to. */
+describe('starting, stopping and changing sends', () => {
+  /** The rows of D-ROLE-2 that depend on the body or on the state of the resource. */
   test.each<[string, (w: World) => Promise<[method: string, path: string, body?: unknown]>]>([
-    ['a journey made live', async () => ['POST', '/api/client/journeys', { name: 'Now', status: 'live' }]],
-    ['a journey made off', async () => ['POST', '/api/client/journeys', { name: 'Off', status: 'off' }]],
-    ['a draft journey put live', async (w) => ['PATCH', await journey(w, 'draft'), { status: 'live' }]],
-    ['a live journey renamed', async (w) => ['PATCH', await journey(w, 'live'), { name: 'Renamed' }]],
-    ['the steps of a live journey', async (w) => ['PUT', `${await journey(w, 'live')}/steps`, {}]],
-    ['a live journey archived', async (w) => ['DELETE', await journey(w, 'live')]],
-    ['a campaign aborted', async (w) => ['PATCH', await campaign(w), { state: 'aborted' }]],
-  ])('%s takes a publisher', async (_, write) => {
+    ['creating a live journey', async () => ['POST', '/api/client/journeys', { name: 'Now', status: 'live' }]],
+    ['creating a journey that is off', async () => ['POST', '/api/client/journeys', { name: 'Off', status: 'off' }]],
+    ['starting a draft journey', async (w) => ['PATCH', await journey(w, 'draft'), { status: 'live' }]],
+    ['renaming a live journey', async (w) => ['PATCH', await journey(w, 'live'), { name: 'Renamed' }]],
+    ['changing the steps of a live journey', async (w) => ['PUT', `${await journey(w, 'live')}/steps`, {}]],
+    ['archiving a live journey', async (w) => ['DELETE', await journey(w, 'live')]],
+    ['aborting a campaign', async (w) => ['PATCH', await campaign(w), { state: 'aborted' }]],
+  ])('%s needs the role publisher', async (_, write) => {
     await using w = await world()
     const [method, path, body] = await write(w)
     const refused = await w.request(method, path, body, { key: w.keys.editor })
@@ -407,7 +407,7 @@ describe('what makes things go out', () => {
     expect((await w.request(method, path, body, { key: w.keys.publisher })).status).toBeLessThan(300)
   })
 
-  test('an editor edits drafts', async () => {
+  test('an editor can change drafts', async () => {
     await using w = await world()
     const { editor: key } = w.keys
     expect((await w.patch(await journey(w, 'draft'), { name: 'Draft' }, { key })).status).toBe(200)

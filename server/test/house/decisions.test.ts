@@ -4,7 +4,7 @@ import { filesUnder, read } from './sources.ts'
 const PAGE = 'docs/decisions/api.md'
 const MARKER = '(not cited)'
 
-/** The examples below are no citations. */
+/** This file is left out, because its examples are not citations. */
 const THIS_FILE = 'server/test/house/decisions.test.ts'
 
 const CITING = /^(?:server|scripts|bench|docs)\/|^[^/]+\.md$/
@@ -16,7 +16,7 @@ const ID = /^D-[A-Z]+(?:-[A-Z]+)*(?:-\d+[a-z]?)?$/
 const CITATION =
   /(?<![\w-])D-(?<group>[A-Z]+(?:-[A-Z]+)*)(?:-(?<first>\d+[a-z]?)(?:(?: to |–)(?:D-\k<group>-)?(?<last>\d+)|(?<more>(?:\/\d+[a-z]?)+))?)?(?!\w)/g
 
-/** The ids that a text cites. A group that has no decision is returned as it stands. */
+/** The ids that a text cites. A group without decisions is returned unchanged. */
 function citedIn(text: string, decided: readonly string[]): string[] {
   const line = text.replace(/\s+(?:(?:\*|\/\/|--|#) )?/g, ' ')
   return [...line.matchAll(CITATION)].flatMap(({ groups: { group, first, last, more } = {} }) => {
@@ -43,20 +43,20 @@ const citations = filesUnder('.')
 const citedElsewhere = new Set(citations.filter(({ path }) => path !== PAGE).map(({ id }) => id))
 
 describe('decisions about the API', () => {
-  test('stand under a heading that begins with their id, each once', () => {
+  test('have a heading that begins with their id, each exactly one', () => {
     expect(decided.filter((id) => !ID.test(id))).toEqual([])
     expect(decided.filter((id, at) => decided.indexOf(id) !== at)).toEqual([])
   })
 
-  test('exist wherever they are cited', () => {
+  test('exist if they are cited', () => {
     expect(citations.filter(({ id }) => !decided.includes(id)).map(({ path, id }) => `${path}: ${id}`)).toEqual([])
   })
 
-  test(`are cited, or marked ${MARKER}`, () => {
+  test(`are cited or marked ${MARKER}`, () => {
     expect(headings.filter(({ id, isMarked }) => !isMarked && !citedElsewhere.has(id)).map(({ id }) => id)).toEqual([])
   })
 
-  test(`are no longer marked ${MARKER} once they are cited`, () => {
+  test(`are not marked ${MARKER} if they are cited`, () => {
     expect(headings.filter(({ id, isMarked }) => isMarked && citedElsewhere.has(id)).map(({ id }) => id)).toEqual([])
   })
 })

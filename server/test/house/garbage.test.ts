@@ -1,8 +1,7 @@
 /**
- * Twenty thousand requests that are wrong in every way we could think of: each is answered with one of our errors or does
- * what it says, none breaks the server, and whatever was accepted can be applied.
- * The seed is fixed, so that a change is blamed for what it broke and not for what the dice found: look for the latter
- * with `GARBAGE_SEED` and more `GARBAGE_REQUESTS`.
+ * Thousands of requests that are malformed in every way: each one gets a documented error or succeeds, none breaks the server, and every
+ * accepted item can be applied. The seed is fixed, so that a failure is due to a change of the code. Use `GARBAGE_SEED` and a higher
+ * `GARBAGE_REQUESTS` to search for more defects.
  */
 import { randomBytes } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -22,10 +21,10 @@ const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
 const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 7000)
 const AT_ONCE = 8
 
-/** A stream that was admitted has no end to wait for; the tests of the inbox listen to it. */
+/** All routes but streams, whose replies have no end. The tests of the inbox cover streams. */
 const finite = routes.filter(({ path }) => !path.endsWith('/stream'))
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** A generator of numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -43,7 +42,7 @@ function diceOf(random: () => number): Dice {
   return { chance: (part) => random() < part, below, pick: (values) => values[below(values.length)] as (typeof values)[number] }
 }
 
-type Shot = { method: string; url: string; headers: Record<string, string | string[]>; payload?: string | Buffer }
+type TestRequest = { method: string; url: string; headers: Record<string, string | string[]>; payload?: string | Buffer }
 
 const NUL = '\0'
 const WORDS = [
@@ -112,7 +111,7 @@ const HOSTILE_NUMBERS = [
   32_768,
 ]
 
-/** Values that no member expects. `__proto__` is an own member here, as `JSON.parse` makes it. */
+/** Values that no member accepts. `__proto__` is an own member, because `JSON.parse` creates it. */
 function hostile(dice: Dice): unknown {
   switch (dice.below(9)) {
     case 0:
@@ -204,7 +203,7 @@ function sampleObject(dice: Dice, { properties, required = [] }: Json, wild: num
   return object
 }
 
-/** Steps of journeys are free-form for the route, and checked by their module. */
+/** Steps of journeys, which the schema of the route leaves open and their module checks. */
 const sampleStep = (dice: Dice) => ({
   type: dice.pick(['entrance', 'delay', 'action', 'gate', 'experiment', 'balancer', 'link', 'update', 'event', 'exit', 'toString']),
   x: dice.pick(HOSTILE_NUMBERS),
@@ -215,7 +214,7 @@ const sampleStep = (dice: Dice) => ({
 
 const CURSOR_VALUES = [null, 0, 1, -1, 1.5, '', 'x', '1', '2026-11-20T00:00:00.000Z', 'infinity', '9'.repeat(40), '\u0000', {}, true]
 
-/** A cursor that is nearly one of ours: its parts are the ones that a server might trust. */
+/** A cursor that is almost valid, with parts that a server might not check. */
 function cursor(dice: Dice, { list }: Route): string {
   const text = encodeCursor({
     resource: dice.chance(0.9) ? list?.resource : 'users',
@@ -256,7 +255,7 @@ const ABSURD_IDS = [
 function pathOf(dice: Dice, { path }: Route): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
     if (dice.chance(0.25)) return dice.pick(ABSURD_IDS)
-    // The key that the requests come with must stay what it is.
+    // The key of the requests must not change.
     if (name === 'keyId') return String(1000 + dice.below(50))
     return /Id$/.test(name) && name !== 'userId' ? String(1 + dice.below(40)) : encodeURIComponent(dice.pick([...WORDS, 'en']))
   })
@@ -307,7 +306,7 @@ function queryOf(dice: Dice, route: Route): string {
   return parts.length === 0 ? '' : `?${parts.join('&')}`
 }
 
-/** Names that cannot be resolved: nothing may leave the machine. */
+/** Host names that cannot be resolved, so that no connection is opened to other computers. */
 const UNRESOLVABLE: Record<string, string[]> = {
   domain: ['', ' ', 'localhost', 'a..b', 'http://x', '127.0.0.1', '-.-', NUL],
   domain_ip: ['127.0.0.1', '::1', '127.1', '', '[::1]', '300.0.0.1', '::gg', '10.0.0.1%'],
@@ -324,7 +323,7 @@ function formOf(dice: Dice, schema: Json): string {
   return dice.chance(0.1) ? `${text}${dice.pick(['&', '&%', '&count=1&count=2', '&=', '&a=%ff', '&__proto__=1', '&seed=%00'])}` : text
 }
 
-/** JSON as text, also such as no serialiser writes. */
+/** JSON as text, including forms that no serialiser writes. */
 function jsonOf(dice: Dice, schema: Json): string {
   const value = sample(dice, schema, dice.pick([0, 0.02, 0.1]))
   const text = JSON.stringify(value) ?? ''
@@ -400,7 +399,7 @@ function strayHeaders(dice: Dice): Record<string, string | string[]> {
 
 type Keys = Record<'project' | 'organisation' | 'user', Record<string, string>>
 
-function shotOf(dice: Dice, keys: Keys): Shot {
+function testRequestOf(dice: Dice, keys: Keys): TestRequest {
   const route = dice.pick(finite)
   const schema = (route.form ?? route.body) as (TSchema & Json) | undefined
   const access = 'secret' in route.access ? keys.project : 'organisation' in route.access ? keys.organisation : keys.user
@@ -414,7 +413,7 @@ function shotOf(dice: Dice, keys: Keys): Shot {
       ? access
       : dice.pick([{}, { authorization: 'Bearer' }, { authorization: `Bearer sk_${'x'.repeat(40)}` }, { authorization: 'Bearer é' }])),
   }
-  // Archiving or changing keys by chance would end the game.
+  // Random changes of keys would make all further requests fail.
   if (method === 'GET' || method === 'HEAD' || (!schema && dice.chance(0.9))) return { method, url, headers }
   const { payload, headers: encoding } = encoded(dice, route.form ? formOf(dice, schema ?? {}) : jsonOf(dice, schema ?? {}))
   const type = dice.chance(0.05) ? dice.pick(MEDIA_TYPES) : route.form ? 'application/x-www-form-urlencoded' : 'application/json'
@@ -423,13 +422,13 @@ function shotOf(dice: Dice, keys: Keys): Shot {
 
 const TRANSPORT_STATUS: Record<string, number[]> = { resource_missing: [405], parameter_invalid_format: [415], validation_failed: [413] }
 
-/** What is wrong with an answer, or null. */
+/** The fault of a reply, or null. */
 function complaint(
   method: string,
   { statusCode, headers, payload }: { statusCode: number; headers: Record<string, unknown>; payload: string },
 ): string | null {
   const requestId = String(headers['x-request-id'])
-  if (statusCode >= 500) return `answered ${statusCode}`
+  if (statusCode >= 500) return `got ${statusCode}`
   if (!/^req_[0-9A-HJKMNP-TV-Z]{26}$/.test(requestId)) return `X-Request-Id is ${requestId}`
   if (statusCode < 400 || method === 'HEAD') return null
   if (headers['content-type'] !== 'application/json; charset=utf-8') return `Content-Type is ${headers['content-type']}`
@@ -437,14 +436,14 @@ function complaint(
   const { status, code, message, error, request_id } = JSON.parse(payload)
   if (!Object.hasOwn(ERROR_STATUS, code)) return `the code is ${code}`
   if (statusCode !== ERROR_STATUS[code as keyof typeof ERROR_STATUS] && !TRANSPORT_STATUS[code]?.includes(statusCode))
-    return `${code} comes with ${statusCode}`
+    return `${code} has the status ${statusCode}`
   if (status !== 'error' || error?.code !== code || error?.message !== message || request_id !== requestId)
-    return 'the envelope is not whole'
-  if (typeof message !== 'string' || message.length > 500 || !message.isWellFormed()) return 'the message is no sentence'
+    return 'the envelope is incomplete'
+  if (typeof message !== 'string' || message.length > 500 || !message.isWellFormed()) return 'the message is not a sentence'
   return null
 }
 
-/** Keys that work. The garbage archives and demotes those it is sent with, so that new ones are needed now and then. */
+/** Valid keys. Some requests archive or restrict the key that they are sent with, so new keys are created regularly. */
 async function keysOf(w: World): Promise<Keys & { secret: string }> {
   const authorization = (key: string) => ({ authorization: `Bearer ${key}` })
   const [secret, publishable] = [await keyOf(w, 'sk_', 'secret'), await keyOf(w, 'pk_', 'public')]
@@ -465,48 +464,48 @@ async function keyOf(w: World, prefix: 'sk_' | 'pk_', scope: 'secret' | 'public'
   return value
 }
 
-const KEYS_LAST = 100
+const REQUESTS_PER_KEY = 100
 
-const shown = ({ method, url, headers, payload }: Shot) =>
+const shown = ({ method, url, headers, payload }: TestRequest) =>
   `${method} ${url.slice(0, 500)}\n${JSON.stringify(headers).slice(0, 500)}\n${(Buffer.isBuffer(payload) ? `base64 ${payload.toString('base64')}` : (JSON.stringify(payload) ?? '')).slice(0, 2000)}`
 
-test(`${REQUESTS} malformed requests: never a 5xx, always our envelope and a request id`, { timeout: 180_000 }, async () => {
+test(`${REQUESTS} malformed requests: never a 5xx, always the error envelope and a request id`, { timeout: 180_000 }, async () => {
   const log: string[] = []
   await using w = await world({
     env: { JSON_BODY_LIMIT: '128KiB' },
     log: { write: (line) => line.includes('request failed') && log.push(line) },
   })
   let keys = await keysOf(w)
-  const seen: Record<number, number> = {}
+  const statuses: Record<number, number> = {}
   const complaints: string[] = []
   const connection = async (first: number) => {
     for (let index = first; index < REQUESTS && complaints.length < 5; index += AT_ONCE) {
-      if (index % KEYS_LAST === 0) keys = await keysOf(w)
-      const shot = shotOf(diceOf(randomOf(SEED ^ Math.imul(index + 1, 0x9e3779b1))), keys)
-      const answer = await w.app
-        .inject(shot as InjectOptions)
+      if (index % REQUESTS_PER_KEY === 0) keys = await keysOf(w)
+      const request = testRequestOf(diceOf(randomOf(SEED ^ Math.imul(index + 1, 0x9e3779b1))), keys)
+      const reply = await w.app
+        .inject(request as InjectOptions)
         .catch((error: Error) => ({ statusCode: 599, headers: {}, payload: String(error.stack) }))
-      seen[answer.statusCode] = (seen[answer.statusCode] ?? 0) + 1
-      const wrong = complaint(shot.method, answer)
-      if (wrong) complaints.push(`request ${index} of seed ${SEED} ${wrong}:\n${shown(shot)}\n${answer.payload.slice(0, 1000)}`)
+      statuses[reply.statusCode] = (statuses[reply.statusCode] ?? 0) + 1
+      const problem = complaint(request.method, reply)
+      if (problem) complaints.push(`request ${index} of seed ${SEED}: ${problem}:\n${shown(request)}\n${reply.payload.slice(0, 1000)}`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, (_, first) => connection(first)))
   expect(complaints, `GARBAGE_SEED=${SEED}\n${complaints.join('\n\n')}\n${log.slice(0, 5).join('\n')}`).toEqual([])
   expect(log).toEqual([])
 
-  // The game was played to the end: good requests were among them, and every class of refusal was met.
+  // The requests include successful ones and every class of error.
   for (const status of [200, 201, 204, 400, 401, 404, 405, 409, 415, 422])
-    expect([status, seen[status] ?? 0]).toEqual([status, expect.toSatisfy((count: number) => count > 0)])
+    expect([status, statuses[status] ?? 0]).toEqual([status, expect.toSatisfy((count: number) => count > 0)])
   const { secret } = await keysOf(w)
-  expect((await w.post('/api/client/events', [{ name: 'sound', external_id: 'somebody' }], { key: secret })).status).toBe(204)
+  expect((await w.post('/api/client/events', [{ name: 'valid', external_id: 'kim' }], { key: secret })).status).toBe(204)
   await applyAll(w)
 })
 
-// The garbage also changes the locale of the project, by which a local number is read, and fills people up to their limit.
+// Requests also change the locale of the project, which decides how local numbers are read, and fill users up to their limit.
 const KNOWN_ONLY_LATER = /E\.164|After merging/
 
-/** What was answered with 204 was a promise: nothing of it may turn out not to be applicable, but for what only time can tell. */
+/** Applies all accepted requests. No item may be parked, except for reasons that are known only when it is applied. */
 async function applyAll(w: World): Promise<void> {
   for (let done = 1; done > 0; ) {
     const started = await applyAcceptedRequests(w.ctx)

@@ -6,21 +6,21 @@ import { createEventMonths } from '../../src/modules/events/index.ts'
 import { cloneTemplate } from '../ground.ts'
 import { createTestClock } from '../test-clock.ts'
 
-/** Tables without a project, and why. */
+/** Tables without a project, and the reason. */
 const NO_PROJECT: Record<string, string> = {
   organisations: 'an organisation owns projects',
   projects: 'a project is the tenant itself',
   idempotency_records: 'they belong to an API key, which may be one of an organisation',
   event_removals: 'events are removed by age, for all projects at once',
-  schema_migrations: 'the schema is that of the whole database',
+  schema_migrations: 'all projects share the schema',
 }
 
-/** Keys of tables with a project that do not begin with it, and why. */
+/** Keys that do not begin with the project in tables that have one, and the reason. */
 const MAY: Record<string, string> = {
   api_keys_pkey: 'keys of organisations have no project',
   api_keys_hash_key: 'the hash of the key finds the project',
   api_keys_organization_id_fkey: 'keys of organisations have no project',
-  domains_verified: 'a verified host belongs to one project among all, and finds it',
+  domains_verified: 'a verified host is unique among all projects, and finds its project',
 }
 
 type Key = { table: string; name: string; kind: 'primary' | 'unique' | 'foreign'; columns: string[]; referenced: string[] }
@@ -72,14 +72,14 @@ async function readCatalogue(url: string) {
   }
 }
 
-/** Does the key begin with the project, and a foreign key do so on both sides? */
+/** Whether the key begins with the project. A foreign key must do so on both sides. */
 const leadsWithProject = ({ columns, referenced }: Key): boolean =>
   columns[0] === 'project_id' && (referenced.length <= 1 || referenced[0] === 'project_id')
 
 let found: Awaited<ReturnType<typeof readCatalogue>>
 
 beforeAll(async () => {
-  // The months of `events` are tables too, and other tests leave tables of their own behind in a shared database.
+  // Monthly partitions of `events` are tables too, and other tests leave tables in a shared database.
   const url = await cloneTemplate()
   await using db = openDatabase({ url, connectionsMax: 1, name: 'keys' })
   await createEventMonths({ db, clock: createTestClock() } as unknown as Ctx)
@@ -91,16 +91,16 @@ describe('keys', () => {
     expect(found.withoutPrimaryKey).toEqual([])
   })
 
-  test('every table has a project, or a reason not to', () => {
+  test('every table has a project or is an exception', () => {
     expect(found.withoutProject.sort()).toEqual(Object.keys(NO_PROJECT).sort())
   })
 
-  test('every primary, unique and foreign key begins with the project, or has a reason not to', () => {
+  test('every primary, unique and foreign key begins with the project or is an exception', () => {
     expect(found.notLeading.sort()).toEqual(Object.keys(MAY).sort())
   })
 })
 
-describe('a table that breaks the rule', () => {
+describe('a table that breaks a rule', () => {
   let client: pg.Client
   let url: string
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { mutantsOf, mutated, shuffled } from '../../../scripts/mutate/mutants.ts'
 
-/** Every text that comes out of a text. */
+/** All mutants of a text. */
 const textsOf = (text: string): string[] => mutantsOf(text).map((mutant) => mutated(text, mutant))
 
-/** Every text that comes out of a query, without what stands around it. */
+/** All mutants of a query, without the statement around it. */
 const queriesOf = (query: string): string[] => textsOf(`const x = sql\`${query}\``).map((text) => text.slice('const x = sql`'.length, -1))
 
 describe('a mutant of TypeScript', () => {
@@ -74,7 +74,7 @@ export const e = { examples: [[1, true]] }
     expect(textsOf('const x = () => a ?? { b: c, d: e }')).toEqual(['const x = () => a'])
   })
 
-  test('is not made of other templates', () => {
+  test('does not mutate templates that are not SQL', () => {
     expect(textsOf('const x = html`where a and b`')).toEqual([])
   })
 })
@@ -120,7 +120,7 @@ describe('a mutant of SQL', () => {
     for (const part of expected) expect(found.filter((text) => text.includes(part))).not.toEqual([])
   })
 
-  test('takes what stands in braces for one word, and changes SQL and TypeScript in it too', () => {
+  test('treats text in braces as one word, and mutates SQL and TypeScript in it too', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template.
     const query = 'select a from t where ${x(sql`b and c`, 1)} and d = ${e}'
     expect(queriesOf(query).sort()).toEqual(
@@ -137,14 +137,14 @@ describe('a mutant of SQL', () => {
   })
 })
 
-test('a mutant says where it is and what was done', () => {
+test('a mutant has its position and its change', () => {
   expect(mutantsOf('const a = 1\nconst b = c < d\n').map(({ line, change }) => `${line}: ${change}`)).toEqual([
     '1: literal: `const a = 1` became `const a = 2`',
     '2: boundary: `const b = c < d` became `const b = c <= d`',
   ])
 })
 
-test('a sample is the same for the same seed, and another for another', () => {
+test('a sample is the same for the same seed, and different for another seed', () => {
   const numbers = Array.from({ length: 50 }, (_, index) => index)
   const sample = shuffled(numbers, 'one').slice(0, 10)
   expect(shuffled(numbers, 'one').slice(0, 10)).toEqual(sample)

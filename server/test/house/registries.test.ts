@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { CHANNELS } from '../../src/lib/channels.ts'
 import { filesUnder, read } from './sources.ts'
 
-/** What conditions are made of. */
+/** Files in the folder of conditions that are not conditions. */
 const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts', 'event-data.ts', 'fields.ts', 'path.ts', 'period.ts']
 
-/** The folders of kinds, each with an `index.ts` that registers them, and the files in each that are no kind. */
+/** The folders of kinds, each with an `index.ts` that registers them, and the files in each that are not kinds. */
 const REGISTRIES: [folder: string, others: string[]][] = [
   ['channels/providers', []],
   ['channels/providers/recorded', []],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { routes } from '../all-routes.ts'
 
-/** What the specification states. */
+/** The endpoints that the specification requires. */
 const SPECIFIED = `
 GET /api/client/keys/{keyId}
 PATCH /api/client/keys/{keyId}
@@ -32,7 +32,7 @@ POST /api/ext/generic/sms/phone-mobile-syntax-validator
 POST /api/ext/generic/email/spf-lookup
 POST /api/ext/generic/dns/tcp-verifier`
 
-/** What it leaves open and we decided, by decision. */
+/** The other endpoints, by decision. */
 const DECIDED = `
 D-KEY-6 POST /api/client/projects/{projectId}/keys
 D-KEY-7 POST /api/client/keys
@@ -142,7 +142,7 @@ describe('routes', () => {
     expect(lines(SPECIFIED).filter((route) => !registered.includes(route))).toEqual([])
   })
 
-  test('every other endpoint is a decision, and every decision is kept', () => {
+  test('every other endpoint is decided, and every decided endpoint exists', () => {
     const decided = lines(DECIDED).map((line) => line.slice(line.indexOf(' ') + 1))
     expect([...registered].sort()).toEqual([...lines(SPECIFIED), ...decided].sort())
   })
@@ -151,7 +151,7 @@ describe('routes', () => {
     expect(summary).toMatch(/^[A-Z][^\n]{5,118}\.$/)
   })
 
-  test('what answers 204 has nothing to say, and what answers otherwise says what', () => {
+  test('routes with 204 have no reply schema, and all others have one', () => {
     expect(routes.filter(({ status, reply }) => (status === 204) !== (reply === undefined)).map(({ path }) => path)).toEqual([])
   })
 })

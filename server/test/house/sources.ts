@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 /** The root of the repository. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What is not ours, or not kept. */
-const ELSEWHERE = new Set(['node_modules', '.git', '.carillon', '.carillon-setup.lock', 'coverage'])
+/** Folders and files that are not part of the sources. */
+const EXCLUDED = new Set(['node_modules', '.git', '.carillon', '.carillon-setup.lock', 'coverage'])
 
 export type Source = { path: string; text: string }
 
 /** Every file under a folder, by its path from the root. */
 export function filesUnder(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true })
-    .filter(({ name }) => !ELSEWHERE.has(name))
+    .filter(({ name }) => !EXCLUDED.has(name))
     .flatMap((entry) => {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) return filesUnder(path)
@@ -24,7 +24,7 @@ export function filesUnder(folder: string): string[] {
 
 export const read = (path: string): Source => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })
 
-/** The TypeScript of a folder, without its tests. */
+/** The TypeScript files of a folder, without tests. */
 export const sourcesOf = (folder: string): Source[] =>
   filesUnder(folder)
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))

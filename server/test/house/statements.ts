@@ -1,9 +1,9 @@
 import type { Source } from './sources.ts'
 
-/** A template `sql` as it is written, and the name it belongs to, such as `users.findUser`. */
+/** The source of an `sql` template, and the name of its declaration, such as `users.findUser`. */
 export type Template = { name: string; text: string }
 
-/** The outermost `sql` templates of a file, each with the declaration that it stands in. */
+/** The outermost `sql` templates of a file, each with its declaration. */
 export function templatesOf({ path, text }: Source): Template[] {
   const module = /modules\/([\w-]+)\//.exec(path)?.[1] ?? path
   const templates: Template[] = []
@@ -17,11 +17,11 @@ export function templatesOf({ path, text }: Source): Template[] {
   return templates
 }
 
-/** Is it a whole statement, and not a part of one? */
+/** Whether it is a complete statement, not a part of one. */
 export const isStatement = ({ text }: Template): boolean =>
   /^\s*(select|insert|update|delete|with|copy|create|alter|drop|truncate|lock)\b/i.test(text)
 
-/** Just behind the backtick that closes the template which begins at `at`. */
+/** The position after the backtick that closes the template which begins at `at`. */
 function endOfTemplate(text: string, at: number): number {
   let depth = 0
   while (at < text.length) {

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { INFRA_TABLES, moduleOf, owners, tables, tablesNamedIn } from './modules.ts'
 import { sourcesOf } from './sources.ts'
 
-const RULES = 'a rule is applied to users and their events in one statement, however many there are'
+const RULES = 'a rule is applied to any number of users and their events in one statement'
 
 const MERGES = 'the memberships of merged users depend on who was merged into whom, and when'
 
-/** Statements that read a table of another module, and why they may. */
+/** Statements that use a table of another module, and the reason. */
 const MAY: Record<string, string> = {
   'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
-  'lists.ruleTables': 'rules own no table: lists pass those that rules read',
+  'lists.ruleTables': 'rules own no tables: lists pass the tables that rules read',
   'lists.countByRule': RULES,
   'lists.countUsers': RULES,
   'lists.fillFromMatches': RULES,
@@ -37,15 +37,15 @@ describe('tables', () => {
     expect([...owners.keys(), ...INFRA_TABLES].sort()).toEqual([...tables].sort())
   })
 
-  test('a module names its own tables only', () => {
+  test('modules only use their own tables', () => {
     expect(trespasses.filter(({ statement }) => !Object.hasOwn(MAY, statement))).toEqual([])
   })
 
-  test('rules name no table at all', () => {
+  test('rules use no tables', () => {
     expect(trespasses.filter(({ statement }) => statement.startsWith('rules.'))).toEqual([])
   })
 
-  test('no exception is left over', () => {
+  test('every exception is needed', () => {
     expect(Object.keys(MAY).filter((name) => !trespasses.some(({ statement }) => statement === name))).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
-/** Two tenants in one database: whatever is asked with the keys of one, the other is neither seen nor changed. */
+/** Two tenants in one database: no request with the keys of one reads or changes data of the other. */
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/http/route.ts'
 import { routes } from '../all-routes.ts'
 import { type Tenant, type World, world } from '../world.ts'
 
-/** In every text of the foreign tenant, so that a leak is seen wherever it comes out. */
+/** A part of every text of the foreign tenant, so that a leak is found in any reply. */
 const MARK = 'theirs-only'
 /** Ids that both tenants use. */
 const SHARED = {
@@ -16,7 +16,7 @@ const SHARED = {
   event_id: 'shared-event',
 }
 
-/** What path parameters and references are called, with the row that they name. */
+/** The ids of a tenant by the names of path parameters and references. */
 type Ids = Record<
   | 'projectId'
   | 'keyId'
@@ -38,7 +38,7 @@ type Ids = Record<
   string
 >
 
-/** One of everything, through the API as far as it goes. `name` is in every text. */
+/** Creates a row of every kind, mostly through the API. `name` is in every text. */
 async function createRows(w: World, tenant: Tenant, name: string, hook: string): Promise<Ids> {
   const as = async (method: string, path: string, body?: unknown, key = tenant.keys.secret) => {
     const reply = await w.request(method, `/api/client${path}`, body, { key })
@@ -106,7 +106,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en' }
 }
 
-/** A file of one row into a list; it waits until the jobs run. */
+/** Uploads a file with one row to a list. It is imported when the jobs run. */
 async function importInto(w: World, { keys }: Tenant, listId: number | string, name: string): Promise<string> {
   const { status, body, text } = await w.request('POST', `/api/client/lists/${listId}/import`, undefined, {
     key: keys.secret,
@@ -117,7 +117,7 @@ async function importInto(w: World, { keys }: Tenant, listId: number | string, n
   return String(body.id)
 }
 
-async function ask(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
   try {
@@ -129,7 +129,7 @@ async function ask(w: World, text: string, values: unknown[] = []): Promise<Reco
 
 /** Every row of the tenant, table by table. */
 async function dump(w: World, { projectId, organisationId }: Tenant): Promise<Record<string, unknown>> {
-  const tables = await ask(
+  const tables = await select(
     w,
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
      where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace and c.relname <> 'api_keys'`,
@@ -141,7 +141,7 @@ async function dump(w: World, { projectId, organisationId }: Tenant): Promise<Re
     ofTable('organisations', 'id = $2'),
     ofTable('api_keys', 'organization_id = $2'),
   ]
-  const rows = await ask(w, `select name, row from (${all.join(' union all ')}) all_tables order by name, row::text`, [
+  const rows = await select(w, `select name, row from (${all.join(' union all ')}) all_tables order by name, row::text`, [
     projectId,
     organisationId,
   ])
@@ -150,7 +150,7 @@ async function dump(w: World, { projectId, organisationId }: Tenant): Promise<Re
 
 type Stage = { w: World; foreign: Tenant; ours: Ids; theirs: Ids; before: Record<string, unknown> }
 
-/** Both tenants furnished, and what the foreign one looks like. */
+/** Creates the rows of both tenants, and dumps those of the foreign one. */
 async function stage(w: World): Promise<Stage> {
   const { url } = await w.receiver()
   const foreign = await w.other()
@@ -164,7 +164,7 @@ async function expectUntouched({ w, foreign, before }: Stage): Promise<void> {
   expect(await dump(w, foreign)).toEqual(before)
 }
 
-/** A body that would do something, for each route with parameters that takes one. */
+/** A body that would change something, for each route with parameters and a body. */
 const bodyFor = (route: Route, ours: Ids): unknown => {
   if (!route.body) return undefined
   const bodies: Record<string, unknown> = {
@@ -193,10 +193,10 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
   return bodies[`${route.method} ${route.path}`]
 }
 
-/** Reads first, what removes last and from the leaves, so that each request of ours finds what it names. */
+/** Reads come first; deletions come last, the leaves before what contains them, so that each of our requests finds its row. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const withParams = routes
-  // What users ask for with a token of their own is theirs by the token: the tests of the inbox say so.
+  // With a user token, the token decides which rows are read. The tests of the inbox cover this.
   .filter(({ params, access }) => params !== undefined && ('secret' in access || 'organisation' in access))
   .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length)
 
@@ -209,21 +209,21 @@ const call = ({ w, ours }: Stage, route: Route, path: string) =>
     key: 'organisation' in route.access && !('secret' in route.access) ? w.keys.organisation : w.keys.secret,
   })
 
-/** They take a blast that is under way, or one that was looked over; our campaign is a trigger. */
+/** These routes need a blast that is being sent, or one with a preflight. Our campaign is a trigger. */
 const NOT_FOR_TRIGGERS = /\/(?:pause|resume|preflights|preflights\/\{preflightId\})$/
 
-/** Names that a caller gives, and so may give like anybody else: they name no row of another tenant. */
+/** Parameters that a caller chooses freely. They never refer to a row of another tenant. */
 const OWN_NAMES = ['locale', 'key']
 
-/** The path with every mixture of our ids and theirs that has at least one of theirs. */
+/** The path with every combination of our ids and theirs that has at least one of theirs. */
 function foreignPaths({ ours, theirs }: Stage, { path, params = {} }: Route): string[] {
   const names = Object.keys(params).filter((name) => !OWN_NAMES.includes(name))
   const mixtures = names.map((name) => ({ ...ours, [name]: theirs[name as keyof Ids] }))
   return names.length === 0 ? [] : [...new Set([...mixtures, theirs].map((ids) => filled(path, ids)))]
 }
 
-describe('paths that name rows of another tenant', () => {
-  test('are 404 on every route, and change nothing there; the same requests for our own rows succeed', async () => {
+describe('paths with ids of another tenant', () => {
+  test('are 404 on every route and change nothing; the same requests with our ids succeed', async () => {
     await using w = await world()
     const staged = await stage(w)
     const names = withParams.map(({ method, path }) => `${method} ${path}`)
@@ -239,7 +239,7 @@ describe('paths that name rows of another tenant', () => {
     expect(new Set(seen.map(([name]) => name)).size).toBe(names.filter((name) => !name.includes('/attributes/')).length)
     await expectUntouched(staged)
 
-    // One that still waits can be cancelled.
+    // An import that is still queued can be cancelled.
     staged.ours.importId = await importInto(w, w, staged.ours.listId, 'ours')
     for (const route of withParams.filter(({ path }) => !NOT_FOR_TRIGGERS.test(path))) {
       const { status } = await call(staged, route, filled(route.path, staged.ours))
@@ -248,7 +248,7 @@ describe('paths that name rows of another tenant', () => {
     await expectUntouched(staged)
   })
 
-  test('name a foreign attribute no more than they name one that is not there', async () => {
+  test('treat an attribute of another tenant like an unknown one', async () => {
     await using w = await world()
     const staged = await stage(w)
     expect((await w.delete(`/api/client/attributes/${MARK}`)).status).toBe(404)
@@ -257,7 +257,7 @@ describe('paths that name rows of another tenant', () => {
   })
 })
 
-/** One stage for tests that leave everything as it is, put up by the first of them. */
+/** The tenants that tests share which change nothing. The first test creates them. */
 function createStage(): () => Promise<Stage> {
   const closing = new AsyncDisposableStack()
   let staged: Promise<Stage> | undefined
@@ -269,7 +269,7 @@ function createStage(): () => Promise<Stage> {
   }
 }
 
-describe('bodies that name rows of another tenant', () => {
+describe('bodies with ids of another tenant', () => {
   const onStage = createStage()
 
   test.each<[string, (ids: { ours: Ids; theirs: Ids }) => [method: string, path: string, body: unknown], number]>([
@@ -279,7 +279,7 @@ describe('bodies that name rows of another tenant', () => {
       422,
     ],
     [
-      'a new campaign to their list',
+      'a new campaign for their list',
       ({ ours, theirs }) => [
         'POST',
         '/campaigns',
@@ -288,7 +288,7 @@ describe('bodies that name rows of another tenant', () => {
       422,
     ],
     [
-      'a new campaign without their list',
+      'a new campaign that excludes their list',
       ({ ours, theirs }) => [
         'POST',
         '/campaigns',
@@ -297,17 +297,17 @@ describe('bodies that name rows of another tenant', () => {
       422,
     ],
     [
-      'our campaign put on their subscription type',
+      'our campaign with their subscription type',
       ({ ours, theirs }) => ['PATCH', `/campaigns/${ours.campaignId}`, { subscription_id: Number(theirs.subscriptionId) }],
       422,
     ],
     [
-      'our campaign sent to their list',
+      'our campaign for their list',
       ({ ours, theirs }) => ['PATCH', `/campaigns/${ours.campaignId}`, { list_ids: [Number(theirs.listId)] }],
       422,
     ],
     [
-      'our user on their subscription type',
+      'our user with their subscription type',
       ({ ours, theirs }) => [
         'PATCH',
         `/users/${ours.userId}/subscriptions`,
@@ -316,17 +316,17 @@ describe('bodies that name rows of another tenant', () => {
       422,
     ],
     [
-      'a new list of those in their list',
+      'a new list of the users in their list',
       ({ theirs }) => ['POST', '/lists', { name: 'x', type: 'dynamic', rule: { list: Number(theirs.listId) } }],
       422,
     ],
     [
-      'a preview of those whom their campaign reached',
+      'a preview of the users who received their campaign',
       ({ theirs }) => ['POST', '/lists/preview', { rule: { campaign: Number(theirs.campaignId), did: 'sent' } }],
       422,
     ],
     [
-      'a new list of those not on their subscription type',
+      'a new list of the users without their subscription type',
       ({ theirs }) => [
         'POST',
         '/lists',
@@ -335,15 +335,15 @@ describe('bodies that name rows of another tenant', () => {
       422,
     ],
     ['a device of their user', ({ theirs }) => ['POST', '/devices', { external_id: theirs.userId, device_id: 'new' }], 404],
-    ['a device of their visitor', () => ['POST', '/devices', { anonymous_id: `${MARK}-visitor`, device_id: 'new' }], 404],
-  ])('%s: refused', async (_, write, expected) => {
+    ['a device of their anonymous user', () => ['POST', '/devices', { anonymous_id: `${MARK}-visitor`, device_id: 'new' }], 404],
+  ])('%s is refused', async (_, write, expected) => {
     const staged = await onStage()
     const [method, path, body] = write(staged)
     expect((await staged.w.request(method, `/api/client${path}`, body)).status).toBe(expected)
     await expectUntouched(staged)
   })
 
-  test('put none of their users into our list', async () => {
+  test('add none of their users to our list', async () => {
     await using w = await world()
     const staged = await stage(w)
     const [{ id }] = (await w.get(`/api/client/users?q=${MARK}`, { key: staged.foreign.keys.secret })).body.results
@@ -372,13 +372,13 @@ describe('bodies that name rows of another tenant', () => {
   })
 })
 
-describe('what is seen', () => {
+describe('reads', () => {
   const onStage = createStage()
 
   const lists = routes.filter(({ list, params }) => list !== undefined && params === undefined)
 
   test.each(lists.map((route) => [route.path, route] as const))(
-    'GET %s shows nothing of another tenant, whatever is searched or sorted',
+    'GET %s returns nothing of another tenant, with any search and order',
     async (path, route) => {
       const { w, foreign } = await onStage()
       const access = route.access as { secret?: string; organisation?: string }
@@ -389,7 +389,7 @@ describe('what is seen', () => {
         return { key: keys.public, headers: { 'x-service-user-token': body.token } }
       }
       const [us, them] = [await as(w), await as(foreign)]
-      expect((await w.get(path, them)).text, 'there is something to see').toContain(access.secret ? MARK : '')
+      expect((await w.get(path, them)).text, 'their reply has rows').toContain(access.secret ? MARK : '')
       const sorts = Object.keys(route.list?.sorts ?? {})
       const { nextCursor } = (await w.get(`${path}?limit=1`, them)).body
       const queries = [
@@ -409,7 +409,7 @@ describe('what is seen', () => {
     },
   )
 
-  test('every read without a parameter keeps to the project of its key', async () => {
+  test('every read without parameters returns data of the project of its key', async () => {
     const { w } = await onStage()
     for (const { path, access } of routes.filter(({ method, params }) => method === 'GET' && params === undefined)) {
       if (!('secret' in access)) continue
@@ -418,7 +418,7 @@ describe('what is seen', () => {
     }
   })
 
-  test('a user token opens nothing with the key of another project', async () => {
+  test('a user token is refused with the key of another project', async () => {
     await using w = await world()
     const { foreign } = await stage(w)
     const { body } = await w.post('/api/client/users/shared/sessions', undefined, { key: foreign.keys.secret })
@@ -428,7 +428,7 @@ describe('what is seen', () => {
     expect((await w.get('/api/client/users/me', { key: foreign.keys.public, headers })).body.data).toEqual({ note: MARK })
   })
 
-  test('an Idempotency-Key of one tenant is fresh for the other', async () => {
+  test('two tenants can use the same Idempotency-Key', async () => {
     await using w = await world()
     const foreign = await w.other()
     const headers = { 'idempotency-key': 'the-same' }
