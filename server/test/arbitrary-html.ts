@@ -1,4 +1,4 @@
-/** HTML of any kind, mostly broken, with Liquid in it or without. */
+/** Arbitrary HTML, mostly malformed, with or without Liquid. */
 import fc from 'fast-check'
 
 const TAGS = [
@@ -42,7 +42,7 @@ const piece = fc.oneof(
 )
 const conditions = fc.constantFrom('<!--[if mso]>', '<![endif]-->')
 
-/** Each is whole; that conditions and loops end is not to be expected. */
+/** Each tag is complete. Conditions and loops may lack their end. */
 const liquid = fc.constantFrom(
   '{{ x }}',
   '{{ "}}" }}',
@@ -59,7 +59,7 @@ const brokenLiquid = fc.constantFrom('{{', '}}', '{%', '%}', '{% raw %}', '{% en
 const soup = (...of: fc.Arbitrary<string>[]) => fc.array(fc.oneof(...of), { maxLength: 40 }).map((pieces) => pieces.join(''))
 
 export const htmlSoup = soup(piece)
-/** Often Liquid: only a brace before a piece makes it something else. */
+/** Mostly valid Liquid, except where a brace comes before a tag. */
 export const liquidSoup = soup(piece, piece, liquid, conditions)
-/** Rarely Liquid. */
+/** Mostly invalid Liquid. */
 export const brokenLiquidSoup = soup(piece, liquid, brokenLiquid, conditions)

@@ -1,6 +1,6 @@
 /**
- * Rules, people and what they did, made up so that they meet: few names, few values, and instants on a coarse grid with
- * neighbours a millisecond away, so that edges are hit and many things happen at once.
+ * Arbitrary rules, users and events that are likely to match: few names, few values, and instants on a coarse grid or a millisecond beside
+ * it, so that they are often equal or on the edges of windows.
  */
 import fc from 'fast-check'
 
@@ -42,13 +42,13 @@ const NUMBERS = [0, 1, 2.5, 3, -1, 1e21]
 const ZONES = ['Australia/Sydney', 'Australia/Perth', 'Europe/London', 'UTC', 'US/Pacific']
 const PATHS = ['data.plan', 'data.score', 'data.tags', 'data.when', 'data.address.city', 'data.a\\.b', 'data.0', 'data.tags.0']
 
-/** Steps that are as far apart as the durations that rules ask for, so that instants stand on the edges of windows. */
-const TELLING_STEPS = [-120, -56, -28, -8, -4, -1, 0, 1, 4, 8, 28]
+/** Steps with the distances of the durations in rules, so that instants are on the edges of windows. */
+const EDGE_STEPS = [-120, -56, -28, -8, -4, -1, 0, 1, 4, 8, 28]
 
-/** Instants within forty days of one, mostly equal to others or next to them. */
+/** Instants within forty days of another, mostly equal to others or beside them. */
 export const instants = (aroundMs: number): fc.Arbitrary<number> =>
   fc
-    .tuple(fc.oneof(fc.constantFrom(...TELLING_STEPS), fc.integer({ min: -STEPS, max: STEPS })), fc.constantFrom(0, 0, 0, -1, 1))
+    .tuple(fc.oneof(fc.constantFrom(...EDGE_STEPS), fc.integer({ min: -STEPS, max: STEPS })), fc.constantFrom(0, 0, 0, -1, 1))
     .map(([step, jitter]) => aroundMs + step * STEP_MS + jitter)
 
 const isoTimes = (aroundMs: number) =>
@@ -77,7 +77,7 @@ const dataOf = (aroundMs: number): fc.Arbitrary<Json> => {
   )
 }
 
-/** What somebody did around an instant. */
+/** The events of a user around an instant. */
 export const histories = (aroundMs: number, { lists, campaigns }: ReferenceIds, maxLength = 8): fc.Arbitrary<MadeUpEvent[]> =>
   fc.array(
     fc.record({
@@ -100,7 +100,7 @@ export const histories = (aroundMs: number, { lists, campaigns }: ReferenceIds, 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3 })
 const versions = maybe(fc.constantFrom('17.1', '17', '18'))
 
-/** Somebody, with all that rules ask about. */
+/** Users with all data that rules can use. */
 export const users = (aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrary<MadeUpUser> =>
   fc.record({
     email: maybe(fc.constantFrom('kim@example.com', 'prose@example.com', 'kim@example.org')),
@@ -127,7 +127,7 @@ export const users = (aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrar
         maxLength: 2,
       })
       .map((pairs) => Object.fromEntries(pairs) as Record<number, 0 | 1 | 2>),
-    lists: fc.subarray(referenceIds.lists.map((_, place) => place)),
+    lists: fc.subarray(referenceIds.lists.map((_, index) => index)),
     history: histories(aroundMs, referenceIds),
     mergedHistory: fc.oneof(
       { weight: 3, arbitrary: fc.constant<MadeUpEvent[]>([]) },
@@ -197,7 +197,7 @@ const wheres = (aroundMs: number) =>
     { minLength: 1, maxLength: 2 },
   )
 
-/** `since` before `until`, each or neither. */
+/** `since`, `until`, both or neither. `since` is before `until`. */
 const periods = (aroundMs: number): fc.Arbitrary<Json> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constant({}) },
@@ -224,15 +224,15 @@ function events(aroundMs: number, { lists }: ReferenceIds): fc.Arbitrary<Json> {
   const dates = fc.oneof(fixedDates(aroundMs), movingDates)
   const edge = fc.oneof(fc.record({ first: dates }), fc.record({ last: dates }))
   const where = fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.record({ where: wheres(aroundMs) }) })
-  const asked = fc.oneof({ weight: 3, arbitrary: merged(counts, windows) }, { weight: 1, arbitrary: edge })
+  const condition = fc.oneof({ weight: 3, arbitrary: merged(counts, windows) }, { weight: 1, arbitrary: edge })
   const name = fc.constantFrom(...EVENT_NAMES.filter((one) => one !== 'list_entered'))
-  const moves = fc.constantFrom(...lists).map((id) => ({ event: 'list_entered', where: [{ attribute: 'data.list_id', is: id }] }))
-  const plain = merged(fc.record({ event: name }), where, asked, periods(aroundMs))
+  const entries = fc.constantFrom(...lists).map((id) => ({ event: 'list_entered', where: [{ attribute: 'data.list_id', is: id }] }))
+  const plain = merged(fc.record({ event: name }), where, condition, periods(aroundMs))
   if (lists.length === 0) return plain
-  return fc.oneof({ weight: 6, arbitrary: plain }, { weight: 1, arbitrary: merged(moves, asked, periods(aroundMs)) })
+  return fc.oneof({ weight: 6, arbitrary: plain }, { weight: 1, arbitrary: merged(entries, condition, periods(aroundMs)) })
 }
 
-/** A condition of any kind; those that mention something only when there is something to mention. */
+/** A condition of any kind. Conditions with an id are generated only if there are ids. */
 function conditions(aroundMs: number, referenceIds: ReferenceIds): fc.Arbitrary<Json> {
   const { lists, subscriptions, campaigns } = referenceIds
   const device = fc.record({ device: fc.constantFrom('os', 'os_version', 'model', 'app_version', 'app_build') })

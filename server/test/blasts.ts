@@ -1,4 +1,4 @@
-/** Campaigns for tests: people in lists, a blast that lacks nothing, and what became of it counted by hand. */
+/** Campaigns for tests: lists of users, complete blasts, and their messages as the database has them. */
 
 import { Type } from 'typebox'
 import { expect } from 'vitest'
@@ -18,7 +18,7 @@ export const subscriptionTo = async (w: World, channel = 'email'): Promise<numbe
 
 const AT_ONCE = 100
 
-/** A static list of these people, who are saved. */
+/** Saves users, and a static list of them. */
 export async function listOf(w: World, ...names: string[]): Promise<number> {
   const { body } = await w.post('/api/client/lists', { name: `List of ${names.length}`, type: 'static' })
   for (let from = 0; from < names.length; from += AT_ONCE) {
@@ -30,7 +30,7 @@ export async function listOf(w: World, ...names: string[]): Promise<number> {
   return body.id
 }
 
-/** A blast to these lists with a template, due now unless something else is said; a draft. */
+/** Creates a draft of a blast to these lists, with a template. By default it is due now. */
 export async function blastTo(w: World, lists: number[], more: object = {}) {
   const body = {
     type: 'blast',
@@ -52,7 +52,7 @@ export async function blastTo(w: World, lists: number[], more: object = {}) {
   return made.body as { id: CampaignId }
 }
 
-/** Writes a state, or anything else, and expects it to be taken. */
+/** Changes a campaign, and expects success. */
 export async function write(w: World, campaign: { id: number }, body: object) {
   const reply = await w.patch(pathOf(campaign), body)
   expect(reply.status, reply.text).toBe(200)
@@ -61,7 +61,7 @@ export async function write(w: World, campaign: { id: number }, body: object) {
 
 export const schedule = (w: World, campaign: { id: number }) => write(w, campaign, { state: 'scheduled' })
 
-/** Runs one job once, or as often as it finds something to do. */
+/** Runs a job this many times. Returns how much it did. */
 export async function run(w: World, name: string, times = 1): Promise<number> {
   const job = allJobs(createInboxStreams()).find((job) => job.name === name)
   if (!job) throw new Error(`There is no job ${name}.`)
@@ -80,7 +80,7 @@ const MessageRow = Type.Object({
   is_held: Type.Boolean(),
 })
 
-/** The messages of a campaign as they lie there, by the name of the user. */
+/** The messages of a campaign in the database, sorted by the name of the user. */
 export const messagesIn = (w: World, campaign: { id: number }) =>
   w.db.many(
     MessageRow,
@@ -90,11 +90,11 @@ export const messagesIn = (w: World, campaign: { id: number }) =>
         order by u.external_id, m.id`,
   )
 
-/** What became of whom, such as `ana: skipped excluded`. */
+/** The state of each message, such as `ana: skipped excluded`. */
 export const outcomes = async (w: World, campaign: { id: number }): Promise<string[]> =>
   (await messagesIn(w, campaign)).map(({ user, state, reason }) => `${user}: ${state}${reason === null ? '' : ` ${reason}`}`)
 
-/** How often each of these is there. */
+/** The number of messages by state, reason and variant. */
 export const countsOf = (rows: { state: string; reason: string | null; variant: number | null }[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const { state, reason, variant } of rows) {

@@ -1,4 +1,4 @@
-/** The server as an operator runs it: a process of its own, which can be stopped, or killed in the middle of anything. */
+/** The server as a separate process, which a test can stop or kill at any time. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,28 +12,28 @@ import { generateKey } from '../src/modules/keys/index.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** What Node compiled of the server: a process that finds it starts in half the time. */
+/** The compile cache of Node. With it, the server starts in half the time. */
 const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-tests', import.meta.url))
 
 export type ChildServer = AsyncDisposable & {
-  /** Where it listens; empty for a worker. */
+  /** The URL of the server. Empty for a worker. */
   url: string
   pid: number
-  /** Sends the signal and answers how the process ended. Nothing happens to one that has ended. */
+  /** Sends a signal, and returns how the process ended. Sends nothing to a process that has ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ code: number | null; signal: string | null }>
-  /** What it wrote to its log so far. */
+  /** The log so far. */
   log(): string
 }
 
 export type ChildOptions = { role?: 'all' | 'api' | 'worker'; dataDir: string; env?: Record<string, string> }
 
-/** What a process of the server needs besides its settings. */
+/** The environment that the server needs besides its settings. */
 export const childEnvironment = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
 
-/** A secret key that every server started with it knows. */
+/** Generates a secret key, to be passed to servers as a bootstrap key. */
 export const someSecretKey = (): string => generateKey('sk_', randomBytes)
 
-/** Starts a server and waits until it is ready. Limits are off. */
+/** Starts a server without rate limits, and waits until it is ready. */
 export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptions): Promise<ChildServer> {
   const child = spawn(process.execPath, [main, role], {
     env: { ...childEnvironment, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
@@ -45,7 +45,7 @@ export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptio
     child.kill(signal)
     return ended
   }
-  // A worker has no address to tell; it is ready when its process is.
+  // A worker has no URL, so its start is not awaited.
   const url =
     role === 'worker'
       ? ''
@@ -83,13 +83,13 @@ function collect(child: ChildProcess) {
   return { text: () => text, until }
 }
 
-/** A directory that is gone afterwards. */
+/** A directory that is deleted when it is disposed of. */
 export async function temporaryDir(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'carillon-test-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
-/** How to reach the embedded PostgreSQL of a data directory. */
+/** The URL of the embedded PostgreSQL of a data directory. */
 export function embeddedUrl(dataDir: string): string {
   const { port, password } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
   return `postgres://carillon:${password}@127.0.0.1:${port}/carillon`
@@ -109,12 +109,12 @@ function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
   } catch {
-    // It ended while we were looking.
+    // The process has ended in the meantime.
     return undefined
   }
 }
 
-/** Rows of a statement, over a connection of its own. */
+/** Runs a statement on a new connection, and returns its rows. */
 export async function rowsOf<T>(url: string, statement: string, values: unknown[] = []): Promise<T[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

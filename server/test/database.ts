@@ -1,4 +1,4 @@
-/** Once for the whole run: an embedded PostgreSQL with a migrated template database, and a certificate authority. */
+/** Starts what a test run shares: an embedded PostgreSQL with a migrated template database, and a certificate authority. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ declare module 'vitest' {
 const TEMPLATE = 'carillon_template'
 const quiet = { info: () => undefined, warn: () => undefined }
 
-/** Vitest calls this before the first test file; the answer is called after the last. */
+/** Called by Vitest before the first test file. The returned function is called after the last one. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'carillon-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings: { max_connections: '200' } })
@@ -36,7 +36,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   }
 }
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export function withDatabase(url: string, name: string): string {
   const other = new URL(url)
   other.pathname = `/${name}`

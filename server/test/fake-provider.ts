@@ -1,4 +1,4 @@
-/** A vendor as a provider meets it: HTTPS on loopback, in HTTP/1.1 and HTTP/2, with answers as they were recorded. */
+/** A fake provider: HTTPS on loopback, in HTTP/1.1 and HTTP/2, with the replies that the test sets. */
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { inject } from 'vitest'
@@ -6,10 +6,10 @@ import { issueCertificate, loadOrCreateAuthority } from '../src/infra/outgoing/d
 import { createSafeFetch, type SafeFetch } from '../src/infra/outgoing/safe-fetch.ts'
 import { egressPolicy } from '../src/lib/egress.ts'
 
-/** What is answered. `refused`: nobody listens. `cut`: the line is closed after the request. `hang`: nothing comes. */
+/** A reply. `refused`: the connection is refused. `cut`: the connection is closed after the request. `hang`: there is no reply. */
 export type FakeReply = { status: number; headers?: Record<string, string>; body?: string | object } | 'refused' | 'cut' | 'hang'
 
-/** A request as the vendor saw it; `url` is the one that the provider asked for. */
+/** A received request. `url` is the one that the caller requested. */
 export type FakeRequest = {
   method: string
   url: string
@@ -23,19 +23,19 @@ export type FakeRequest = {
 export type FakeProvider = AsyncDisposable & {
   host: string
   port: number
-  /** The guarded client; every request of it leads here, whichever host it names. */
+  /** The HTTP client of the server. All of its requests are sent here, whatever their host. */
   fetch: SafeFetch
   requests: FakeRequest[]
-  /** What is answered from now on, one to each request. More requests than replies are a mistake, and are told as status 599. */
+  /** Sets the replies to the next requests, one for each. Further requests get the status 599. */
   answer(...replies: FakeReply[]): void
 }
 
-const ASKED_HOST = 'x-asked-host'
+const REQUESTED_HOST = 'x-requested-host'
 
-/** Long enough for what was never going to be answered. */
+/** The timeout of requests without a reply. */
 const HANG_MS = 150
 
-/** Opens the stand-in of a vendor. */
+/** Starts a fake provider. */
 export async function openFakeProvider(): Promise<FakeProvider> {
   const now = new Date()
   const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
@@ -52,7 +52,7 @@ export async function openFakeProvider(): Promise<FakeProvider> {
   )
   const sockets = new Set<Socket>()
   server.on('secureConnection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))))
-  // A connection that breaks is what some of the tests are about.
+  // Some tests break connections.
   server.on('sessionError', () => undefined)
   const port = await listening(server)
   const client = createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [authority.cert], userAgent: 'Carillon/1.0' })
@@ -67,7 +67,7 @@ export async function openFakeProvider(): Promise<FakeProvider> {
         ...request,
         url: `https://127.0.0.1:${isRefused ? closedPort : port}${pathname}${search}`,
         // Not as `host`: undici would ask for a certificate of that name.
-        headers: { ...request.headers, [ASKED_HOST]: host },
+        headers: { ...request.headers, [REQUESTED_HOST]: host },
         ...(replies[0] === 'hang' && { timeoutMs: HANG_MS }),
       })
     },
@@ -89,7 +89,7 @@ export async function openFakeProvider(): Promise<FakeProvider> {
 }
 
 function requestOf(request: Http2ServerRequest, bytes: Buffer): FakeRequest {
-  const { [ASKED_HOST]: host, ...given } = request.headers
+  const { [REQUESTED_HOST]: host, ...given } = request.headers
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
   const body = bytes.toString('utf8')
   return {
@@ -109,19 +109,19 @@ function reply(request: Http2ServerRequest, response: Http2ServerResponse, recor
     request.socket.destroy()
     return
   }
-  const { status, headers = {}, body = '' } = typeof recorded === 'object' ? recorded : { status: 599, body: 'nothing was recorded' }
+  const { status, headers = {}, body = '' } = typeof recorded === 'object' ? recorded : { status: 599, body: 'The test set no reply.' }
   const isText = typeof body === 'string'
   response.writeHead(status, { ...(!isText && { 'content-type': 'application/json' }), ...headers })
   response.end(isText ? body : JSON.stringify(body))
 }
 
-/** Listens on a free port of loopback, and says which. */
+/** Listens on a free port of loopback. Returns the port. */
 async function listening(server: { listen(port: number, host: string, done: () => void): unknown; address(): unknown }): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
 
-/** A port where nobody listens. */
+/** A port that refuses connections. */
 export async function unusedPort(): Promise<number> {
   const server = createServer()
   const port = await listening(server)

@@ -1,6 +1,6 @@
 /**
- * What worlds stand on: a server with its connections, on a database that is this process's own. To build one costs more than
- * most tests do, so that worlds take it over from each other. A test file begins with an empty database.
+ * The server of a world, with its connections and the database of this process. Starting one takes longer than most tests, so worlds reuse
+ * them. Each test file begins with an empty database.
  */
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
@@ -28,10 +28,10 @@ import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { withDatabase } from './database.ts'
 
 export type GroundOptions = {
-  /** Settings as the environment would give them. */
+  /** Environment variables with settings. */
   env?: Record<string, string>
   log?: { write(line: string): void }
-  /** For tests that break the server or its connections, or count from nothing what it did. */
+  /** Do not share the server: for tests that break it or its connections, or that count from zero. */
   own?: true
 }
 
@@ -40,19 +40,19 @@ export type Ground = AsyncDisposable & {
   db: Database
   app: FastifyInstance
   databaseUrl: string
-  /** Begins with a world: the time is that of its clock, and the engagement buffer is new. */
+  /** Starts to serve a world: uses its clock and a new engagement buffer. */
   begin(clock: Clock): void
   engagementBuffer: EngagementBuffer
 }
 
-/** Grounds that no world stands on; more than two worlds at a time are rare. */
+/** Grounds that no world uses. Tests rarely have more than two worlds at a time. */
 const idle: Ground[] = []
 const IDLE_MAX = 2
 
-/** How many worlds are open in this process. */
+/** The number of open worlds in this process. */
 let worlds = 0
 
-/** A ground for one world. Without options it may be one that another world left. */
+/** Returns a ground for a world. Without options, it may be one that another world has used. */
 export async function takeGround(options: GroundOptions | undefined, clock: Clock): Promise<Ground> {
   const databaseUrl = await ownDatabase()
   const ground = (options ? undefined : idle.pop()) ?? (await openGround(databaseUrl, options ?? {}))
@@ -61,7 +61,7 @@ export async function takeGround(options: GroundOptions | undefined, clock: Cloc
   return ground
 }
 
-/** Takes a ground back; `isReusable` says that the next world may stand on it. */
+/** Gives back a ground. With `isReusable`, another world can use it. */
 export async function leaveGround(ground: Ground, isReusable: boolean): Promise<void> {
   worlds--
   await ground.engagementBuffer[Symbol.asyncDispose]()
@@ -74,11 +74,11 @@ let databases = 0
 let own: Promise<string> | undefined
 let ownFile: string | undefined
 
-/** The database of this process, cloned from the template the first time it is asked for, and empty when a test file begins. */
+/** The database of this process. It is cloned from the template once, and emptied at the start of each test file. */
 async function ownDatabase(): Promise<string> {
   const { testPath } = expect.getState()
   if (own && testPath !== ownFile) {
-    // A world that was never closed may go on writing: leave the database to it.
+    // A world that was not closed may still write, so this database is no longer used.
     if (worlds > 0) {
       worlds = 0
       own = undefined
@@ -90,12 +90,12 @@ async function ownDatabase(): Promise<string> {
   return own
 }
 
-/** A migrated database of its own, for tests that start whole servers. */
+/** Creates a migrated database, for tests that start servers. */
 export const cloneTemplate = (): Promise<string> =>
-  // These copies need no log, and without it they take half as long.
+  // Copying files is not written to the WAL, and takes half as long.
   createDatabase(`template ${inject('templateName')} strategy file_copy`)
 
-/** A database of its own, without a table. */
+/** Creates a database without tables. */
 export async function createDatabase(like = ''): Promise<string> {
   const name = `test_${process.pid}_${++databases}_${Math.floor(performance.timeOrigin + performance.now())}`
   const admin = new pg.Client({ connectionString: inject('databaseUrl') })
@@ -108,7 +108,7 @@ export async function createDatabase(like = ''): Promise<string> {
 const TABLES = `select string_agg(format('delete from %I', relname), ';') as statements from pg_class
   where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`
 
-/** Deletes every row. Numbers go on where they were, so that what was remembered of a row by its id is of no other. */
+/** Deletes all rows. Sequences continue, so that a cached id never belongs to another row. */
 async function empty(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -142,11 +142,11 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     baseUrl: () => 'http://carillon.test',
     wake: () => undefined,
   }
-  let visits: EngagementBuffer
+  let buffer: EngagementBuffer
   const engagementBuffer: EngagementBuffer = {
-    put: (...visit) => visits.put(...visit),
-    flush: () => visits.flush(),
-    [Symbol.asyncDispose]: () => visits[Symbol.asyncDispose](),
+    put: (...engagement) => buffer.put(...engagement),
+    flush: () => buffer.flush(),
+    [Symbol.asyncDispose]: () => buffer[Symbol.asyncDispose](),
   }
   const app = createHttpServer({
     ctx,
@@ -165,10 +165,10 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     databaseUrl,
     begin(given) {
       clock = given
-      // Connections to the receivers of the world before are of no use to this one.
+      // The connections of the previous world are not reused.
       void fetch[Symbol.asyncDispose]()
       fetch = newFetch()
-      visits = openEngagementBuffer(ctx)
+      buffer = openEngagementBuffer(ctx)
     },
     engagementBuffer,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
@@ -198,5 +198,5 @@ function checkReply(route: Route, status: number, body: unknown): void {
   const check = replyChecks.get(route) ?? matches(route.reply)
   replyChecks.set(route, check)
   const problem = check(body)
-  if (problem) throw new Error(`${route.method} ${route.path} answers other than it documents: ${problem}`)
+  if (problem) throw new Error(`${route.method} ${route.path} sent an undocumented reply: ${problem}`)
 }

@@ -1,10 +1,10 @@
-/** A TCP listener on loopback that counts connections and closes each at once. It stands for an address that must not be dialled. */
+/** A TCP listener on loopback that counts connections and closes each at once, for addresses that must not be connected to. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
 export type Listener = AsyncDisposable & {
   port: number
-  /** How many connections were made so far. */
+  /** The number of connections so far. */
   connections(): Promise<number>
 }
 
@@ -24,7 +24,7 @@ export async function openListener(address: string, port = 0): Promise<Listener>
   const { port: bound } = server.address() as AddressInfo
   return {
     port: bound,
-    // Connections are accepted in order: when our own has been accepted, all earlier ones have been counted.
+    // Connections are accepted in order: when the probe was accepted, all earlier ones were counted.
     async connections() {
       const probe = connect(bound, address)
       probes += 1

@@ -1,4 +1,4 @@
-/** Campaigns whose messages leave the process: a relay as the provider of a project, and a trigger campaign that sends over it. */
+/** Campaigns that send over a provider: a relay as the provider of a project, and a trigger campaign. */
 import { expect } from 'vitest'
 import type { CampaignId, ProviderId } from '../src/lib/ids.ts'
 import { CAMPAIGNS, subscriptionTo, write } from './blasts.ts'
@@ -12,7 +12,7 @@ export async function providerOf(w: World, body: { kind: string; channel: string
   return made.body.id
 }
 
-/** Saves a relay as a provider of mail. */
+/** Saves a relay as a provider of email. */
 export const sendOver = (w: World, { host, port }: Pick<Relay, 'host' | 'port'>): Promise<ProviderId> =>
   providerOf(w, { kind: 'smtp', channel: 'email', settings: { host, port, tls: 'none', connections: 5 } })
 
@@ -42,5 +42,5 @@ export async function order(w: World, ...names: string[]): Promise<void> {
   expect(placed.status, placed.text).toBe(204)
 }
 
-/** The recipients of all mails that a relay took, in the order of the alphabet. */
+/** The recipients of all emails that a relay accepted, sorted. */
 export const recipientsOf = ({ mails }: Pick<Relay, 'mails'>): string[] => mails.flatMap(({ to }) => to).sort()

@@ -1,10 +1,10 @@
-/** Randomness that can be repeated. The gate uses one seed; an environment variable gives another. */
+/** Repeatable random numbers. CI uses one seed; an environment variable sets another one. */
 
-const GATE_SEED = 20_261_121
+const CI_SEED = 20_261_121
 
-export const seedFrom = (variable: string): number => Number(process.env[variable] ?? GATE_SEED)
+export const seedFrom = (variable: string): number => Number(process.env[variable] ?? CI_SEED)
 
-/** Whole numbers from 0 up to `end`, the same for the same seed. */
+/** A generator of integers from 0 up to but not including `end`, the same for the same seed. */
 export function belowOf(seed: number): (end: number) => number {
   let state = seed >>> 0
   return (end) => {

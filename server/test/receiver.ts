@@ -8,11 +8,11 @@ export type ReceivedRequest = { method: string; path: string; headers: Record<st
 export type Receiver = AsyncDisposable & {
   url: string
   requests: ReceivedRequest[]
-  /** What to answer from now on: a status, or a status with headers, or nothing at all (`hang`). */
+  /** Sets the reply to all further requests: a status, with headers if given, or no reply (`hang`). */
   answer(status: number | 'hang', headers?: Record<string, string>): void
 }
 
-/** A webhook endpoint as a customer would run it: HTTPS, with a certificate the server under test trusts. */
+/** Starts a webhook endpoint: HTTPS with a certificate that the server under test trusts. */
 export async function openReceiver(): Promise<Receiver> {
   const now = new Date()
   const authority = await loadOrCreateAuthority(inject('authorityDir'), now)

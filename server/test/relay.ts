@@ -1,16 +1,16 @@
-/** A mail relay as a customer would run it, on loopback, with the troubles that it is told to make. */
+/** An SMTP relay on loopback, with the failures that the test sets. */
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { inject } from 'vitest'
 import { issueCertificate, loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
 
-/** What becomes of a mail: it is refused `at` a moment (`CONNECT` is the greeting, `BODY` what follows the mail), or `cut` off there. */
+/** The reply to an email: accepted, refused at a command, or the connection is `cut` there. `CONNECT` is the greeting, `BODY` the end of the data. */
 export type RelayReply =
   | 'accepted'
   | { at: 'CONNECT' | 'AUTH' | 'MAIL' | 'RCPT' | 'BODY'; code: number; text: string }
   | { at: 'CONNECT' | 'MAIL' | 'RCPT' | 'BODY'; cut: true }
 
-/** A mail as it arrived; header names are lower-case, values unfolded. */
+/** A received email. Names of headers are in lower case, and values are unfolded. */
 export type ReceivedMail = {
   from: string
   to: string[]
@@ -26,16 +26,16 @@ export type Relay = AsyncDisposable & {
   mails: ReceivedMail[]
   /** How many connections were made so far, and how many are open. */
   connections(): { made: number; open: number }
-  /** What becomes of the next mails, one each; they are accepted when nothing is said. */
+  /** Sets the replies to the next emails, one for each. Further emails are accepted. */
   answer(...replies: RelayReply[]): void
-  /** Holds back the greeting of new connections, or the answers to mails that are here whole. */
+  /** Delays the greeting of new connections, or the replies to complete emails. */
   hold(at?: 'CONNECT' | 'BODY'): Hold
-  /** How many mails are here whole and have no answer yet. */
+  /** The number of complete emails without a reply. */
   unanswered(): number
 }
 
 export type Hold = {
-  /** Resolves when something is held back. */
+  /** Resolves when a reply is delayed. */
   reached(): Promise<void>
   release(): void
 }
@@ -43,7 +43,7 @@ export type Hold = {
 const PASSWORD = 'secret'
 const CLOSE_TIMEOUT_MS = 20
 
-/** Opens a relay. Without options it takes mail from everybody and offers no encryption; the password is always `secret`. */
+/** Starts a relay. Without options, it needs no authentication and offers no encryption. The password is always `secret`. */
 export async function openRelay(options: SMTPServerOptions = { disabledCommands: ['AUTH', 'STARTTLS'] }): Promise<Relay> {
   const now = new Date()
   const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
@@ -58,8 +58,8 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
     held.reached()
     await held.released
   }
-  /** Goes on, or makes the trouble that was ordered for this moment. */
-  const goOn = (at: string, { remotePort }: SMTPServerSession, answer: (error: Error | null) => void) => {
+  /** Accepts a command, or fails as the test has set. */
+  const proceed = (at: string, { remotePort }: SMTPServerSession, answer: (error: Error | null) => void) => {
     const [next] = replies
     if (typeof next !== 'object' || next.at !== at) return answer(null)
     replies.shift()
@@ -74,12 +74,12 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
     ...options,
     async onConnect(session, callback) {
       await holdBack('CONNECT')
-      goOn('CONNECT', session, callback)
+      proceed('CONNECT', session, callback)
     },
-    onMailFrom: (_, session, callback) => goOn('MAIL', session, callback),
-    onRcptTo: (_, session, callback) => goOn('RCPT', session, callback),
+    onMailFrom: (_, session, callback) => proceed('MAIL', session, callback),
+    onRcptTo: (_, session, callback) => proceed('RCPT', session, callback),
     onAuth: ({ username, password }, session, callback) =>
-      goOn('AUTH', session, (error) => {
+      proceed('AUTH', session, (error) => {
         const refused = error ?? (password === PASSWORD ? null : refusal(535, '5.7.8 Wrong password'))
         callback(refused, refused ? undefined : { user: username })
       }),
@@ -88,20 +88,20 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
       try {
         for await (const chunk of stream) chunks.push(chunk as Buffer)
       } catch {
-        // The sender was killed in the middle of it: the mail was never here.
+        // The client was killed while it sent the email, so nothing was received.
         return
       }
       unanswered += 1
       await holdBack('BODY')
       unanswered -= 1
-      goOn('BODY', session, (error) => {
+      proceed('BODY', session, (error) => {
         if (!error) mails.push(mailOf(Buffer.concat(chunks).toString('utf8'), session))
         if (replies[0] === 'accepted') replies.shift()
         callback(error)
       })
     },
   })
-  // Connections that break are what many of the tests are about.
+  // Many tests break connections.
   server.on('error', () => undefined)
   const listening = server.listen(0, '127.0.0.1') as Server
   listening.on('connection', (socket: Socket) => {
@@ -126,7 +126,7 @@ export async function openRelay(options: SMTPServerOptions = { disabledCommands:
       held = { at, reached: reached.resolve, released: released.promise }
       return { reached: () => reached.promise, release: released.resolve }
     },
-    // The server does it itself: Node does not survive that a socket is destroyed under TLS that is just ending.
+    // The server closes the sockets itself: Node crashes if a socket is destroyed while its TLS is ending.
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(resolve)),
   }
 }

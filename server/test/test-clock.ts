@@ -1,10 +1,10 @@
 import type { Clock } from '../src/lib/clock.ts'
 
-/** A fixed Monday, so that weeks and months begin where a reader expects them. */
+/** A fixed Monday, so that weeks are easy to follow in tests. */
 const MONDAY = new Date('2026-11-23T09:00:00.000Z')
 
 export type TestClock = Clock & {
-  /** Moves the time; sleepers whose time has come wake up. */
+  /** Moves the time forwards, and wakes the sleepers that are due. */
   advance(by: string | number): void
   /** Sets the time, backwards too. */
   set(instant: Date): void
@@ -15,11 +15,11 @@ const UNITS_MS: Record<string, number> = { second: 1000, minute: 60_000, hour: 3
 function millisecondsOf(by: string | number): number {
   if (typeof by === 'number') return by
   const [, amount, unit] = /^(\d+) (second|minute|hour|day)s?$/.exec(by) ?? []
-  if (!amount || !unit) throw new Error(`Not a span of time: ${by}`)
+  if (!amount || !unit) throw new Error(`Not a duration: ${by}`)
   return Number(amount) * (UNITS_MS[unit] as number)
 }
 
-/** A clock that only moves when told. */
+/** Creates a clock that only moves when the test moves it. */
 export function createTestClock(start: Date = MONDAY): TestClock {
   let time = start.getTime()
   let sleepers: { until: number; wake: () => void }[] = []

@@ -1,8 +1,4 @@
-/**
- * A whole small world for a test: one call gives a project with its keys, a clock that only moves when told,
- * and the server in between.
- */
-
+/** Everything that a test needs: a project with its keys, a server, and a clock that only moves when the test moves it. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Database } from '../src/infra/postgres/db.ts'
 import { runToEnd } from '../src/infra/queue/jobs.ts'
@@ -24,7 +20,7 @@ export type Keys = Record<'secret' | 'publisher' | 'editor' | 'support' | 'smtpp
 export type Reply = { status: number; body: any; text: string; headers: Record<string, string> }
 export type RequestOptions = { key?: string | null; headers?: Record<string, string | string[]>; raw?: string | Buffer }
 
-/** A project and how to talk to it. */
+/** A project with its keys. */
 export type Tenant = {
   projectId: ProjectId
   organisationId: OrganisationId
@@ -48,18 +44,18 @@ export type World = Tenant &
     /** Posts a form to a utility endpoint. */
     form(path: string, fields: Record<string, string> | string, options?: RequestOptions): Promise<Reply>
     advance(by: string | number): void
-    /** Runs every job, or those of these names, until none finds anything to do. */
+    /** Runs all jobs, or those with these names, until none of them has anything to do. */
     drain(...names: string[]): Promise<void>
-    /** Saves users by external id, with addresses made from their names. */
+    /** Saves users with these external ids and email addresses derived from them. */
     users(...names: string[]): Promise<void>
     /** A user token for the header X-Service-User-Token. */
     token(externalId: string): Promise<string>
     receiver(): Promise<Receiver>
-    /** A project of a foreign organisation in the same database. */
+    /** Creates a project of another organisation in the same database. */
     other(): Promise<Tenant>
   }
 
-/** Opens a world. Use it with `await using`. One with options has a server and connections of its own, and takes them with it. */
+/** Opens a world. Use it with `await using`. With options, it has its own server and connections, which are closed with it. */
 export async function world(options?: GroundOptions): Promise<World> {
   const clock = createTestClock()
   const closing = new AsyncDisposableStack()
@@ -70,7 +66,7 @@ export async function world(options?: GroundOptions): Promise<World> {
   const home = await tenant(ctx)
   return {
     ...home,
-    ...talk(app, home, closing),
+    ...createClient(app, home, closing),
     clock,
     db,
     app,
@@ -112,7 +108,7 @@ async function tenant(ctx: Ctx): Promise<Tenant> {
   return { projectId: project.id, organisationId, keys, ctx: asSystem(ctx, project.id, project) }
 }
 
-function talk(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableStack) {
+function createClient(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisposableStack) {
   const request = async (
     method: string,
     path: string,
@@ -176,5 +172,5 @@ async function drain({ ctx, engagementBuffer }: Ground, names: string[]): Promis
     for (const job of jobs) done += await runToEnd(job, ctx, signal)
     if (done === 0) return
   }
-  throw new Error('The jobs never come to rest.')
+  throw new Error('The jobs never finish.')
 }
