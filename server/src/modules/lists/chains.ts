@@ -1,19 +1,19 @@
-/** Lists that mention lists: no list may lead back to itself, and no chain of them may be long. */
+/** Lists that depend on lists: no list may depend on itself, and the length of a chain is limited. */
 import type { Fault } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'
 
-/** The most lists of which each mentions the next. */
+/** The highest number of lists in a chain, of which each depends on the next. */
 export const CHAIN_MAX = 10
 
-/** Which lists the rules of each list mention. Holds no loop. */
+/** The lists that the rules of each list refer to. Has no cycle. */
 export type References = ReadonlyMap<ListId, ReadonlySet<ListId>>
 
-/** A list that a new rule mentions, and where. */
+/** A list that a new rule refers to, and the path of the condition. */
 export type Named = { id: ListId; param: string }
 
 /**
- * What is wrong with a rule that mentions these lists. `list` is the one it is for, null when that is only about to be made;
- * `nameOf` says what a list is called.
+ * Finds cycles and chains that are too long in a rule that refers to these lists. `list` is the list that the rule is for, null when it
+ * does not exist yet.
  */
 export function chainFaults(references: References, list: ListId | null, named: Named[], nameOf: (id: ListId) => string): Fault[] {
   const above = list === null ? 0 : longestFrom(list, inverse(references)) - 1
@@ -23,11 +23,16 @@ export function chainFaults(references: References, list: ListId | null, named: 
       return [
         broken(
           param,
-          `\`${param}\` leads back to the list itself: ${[list as ListId, ...loop].map(nameOf).join(' mentions ')}. Leave it out.`,
+          `\`${param}\` makes the list depend on itself: ${[list as ListId, ...loop].map(nameOf).join(' → ')}. Remove this condition.`,
         ),
       ]
     if (above + 1 + longestFrom(id, references) <= CHAIN_MAX) return []
-    return [broken(param, `With \`${param}\`, more than ${CHAIN_MAX} lists would mention each other in a row. Mention one further down.`)]
+    return [
+      broken(
+        param,
+        `\`${param}\` makes a chain of more than ${CHAIN_MAX} lists that depend on each other. Refer to a list further down the chain.`,
+      ),
+    ]
   })
 }
 
@@ -39,7 +44,7 @@ const broken = (param: string, message: string): Fault => ({
   message: message.length <= MESSAGE_LENGTH_MAX ? message : `${message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()}…`,
 })
 
-/** How many lists the longest chain that begins with `list` has. */
+/** The length of the longest chain that begins with `list`. */
 function longestFrom(list: ListId, references: References, known = new Map<ListId, number>()): number {
   const found = known.get(list)
   if (found !== undefined) return found
@@ -49,7 +54,7 @@ function longestFrom(list: ListId, references: References, known = new Map<ListI
   return longest
 }
 
-/** The lists on the way from one to another, both included; null when there is no way. */
+/** The lists on a path from `from` to `end`, both included; null without a path. */
 function pathTo(end: ListId, from: ListId, references: References, seen = new Set<ListId>()): ListId[] | null {
   if (from === end) return [end]
   if (seen.has(from)) return null

@@ -1,4 +1,4 @@
-/** What a rule mentions must be there, and lists must not mention each other in a circle. */
+/** Checks that everything a rule refers to exists, and that lists do not depend on each other in a cycle. */
 
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, refuse } from '../../lib/errors.ts'
@@ -7,7 +7,7 @@ import { type Names, type Rule, referencesOf } from '../rules/index.ts'
 import { chainFaults, type References } from './chains.ts'
 import * as queries from './queries.ts'
 
-/** Campaigns that a rule refers to, as far as they exist; read by the caller, because campaigns stand above lists. */
+/** An existing campaign that a rule refers to. Read by the caller, because the module `campaigns` depends on this one. */
 export type NamedCampaign = { id: CampaignId; name: string }
 
 /** The names of everything that these rules refer to. */
@@ -28,7 +28,7 @@ function named(rows: { id: number; name: string }[]): (id: number) => string | u
 
 const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
 
-/** Throws 422 for what the rule mentions and is not there. */
+/** Throws 422 for references that do not exist. */
 export function requireKnownReferences(rule: Rule, names: Names): void {
   const unknown = referencesOf(rule).filter(({ kind, id }) => names[kind](id) === undefined)
   refuse(
@@ -40,8 +40,8 @@ export function requireKnownReferences(rule: Rule, names: Names): void {
 }
 
 /**
- * Throws 422 when lists would mention each other in a circle, or too many in a row. The transaction holds the rules of the project.
- * Of a list that is being built the rule before counts as well: both are followed until the new one takes its place.
+ * Throws 422 when lists would depend on each other in a cycle, or in a chain that is too long. The caller has locked the rules of the
+ * project. While a list is being built, the rule of its live version counts too.
  */
 export async function requireShortChains(ctx: InTx, rule: Rule, list: ListId | null): Promise<void> {
   const inRule = referencesOf(rule).filter(({ kind }) => kind === 'list')
@@ -65,7 +65,7 @@ async function referencesBetweenLists(ctx: ProjectCtx): Promise<{ references: Re
   return { references, names }
 }
 
-/** The lists whose rules mention this one, by name. */
+/** The names of the lists whose rules refer to this one. */
 export async function listsReferringTo(ctx: ProjectCtx, list: ListId): Promise<string[]> {
   const { references, names } = await referencesBetweenLists(ctx)
   return [...references].filter(([, others]) => others.has(list)).flatMap(([id]) => names.get(id) ?? [])

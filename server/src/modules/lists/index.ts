@@ -1,8 +1,8 @@
 /**
- * Lists of people. Owns `lists`, `list_versions`, `list_memberships`, `list_counts`, `list_clocks` and `tracked_times`. A static list has those who were put
- * into it, a dynamic one those for whom its rule holds. Promises: who is in a list is what a fresh look at everything would say, at any
- * instant; the members of a list stay until those of a new rule are complete; lists never lead back to themselves; and
- * an archived list, or one of another project, is no list to anybody.
+ * Lists of users. Owns `lists`, `list_versions`, `list_memberships`, `list_counts`, `list_clocks` and `tracked_times`. A static list has
+ * the users that were added to it, a dynamic list those for whom its rule holds. Promises: the members of a dynamic list are always the
+ * users that a query over all data would find; the members of a list stay until those of a new rule are complete; no list depends on
+ * itself; and an archived list, or a list of another project, is not found.
  */
 export { rebuildListsDependingOn } from './building/versions.ts'
 export { listJobs } from './jobs.ts'

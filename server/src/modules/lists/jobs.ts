@@ -4,7 +4,7 @@ import { checkClock, followEventRemoval } from './building/versions.ts'
 
 const SECOND_MS = 1000
 
-/** The background work of lists that concerns no other module. */
+/** The jobs of lists that need no other module. */
 export const listJobs = () => [
   job({ name: 'lists.check-clock', idleMs: 5 * SECOND_MS, run: checkClock }),
   job({ name: 'lists.build', idleMs: SECOND_MS / 10, run: createListBuilder() }),

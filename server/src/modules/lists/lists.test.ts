@@ -33,14 +33,14 @@ async function users(w: World, plans: Record<string, string>) {
 const namesIn = async (w: World, list: { id: number }, query = '') =>
   (await w.get(`${usersOf(list)}${query}`)).body.results.map(({ external_id }: any) => external_id)
 
-/** Code and parameter of each fault of a refusal. */
+/** The status of a refusal, with the code and parameter of each fault. */
 const faultsOf = ({ status, body }: { status: number; body: any }) => [
   status,
   ...body.error.errors.map(({ code, param }: any) => `${code} ${param}`),
 ]
 
 describe('create and read', () => {
-  test('a static list is ready at once, and empty', async () => {
+  test('a new static list is ready and empty', async () => {
     await using w = await world()
     const reply = await w.post(LISTS, { name: ' Testers ', type: 'static', tags: ['b', 'a', 'b'] }, { key: w.keys.editor })
     expect(reply.status).toBe(201)
@@ -62,7 +62,7 @@ describe('create and read', () => {
     expect((await w.get(pathOf(reply.body), { key: w.keys.support })).body).toEqual(reply.body)
   })
 
-  test('a dynamic list is building until its rule was applied to everybody', async () => {
+  test('a dynamic list is building until all users were evaluated', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free', lee: 'pro' })
     const list = await dynamic(w)
@@ -74,7 +74,7 @@ describe('create and read', () => {
     expect(await namesIn(w, list)).toEqual(['lee', 'ana'])
   })
 
-  test('the sentence names what the rule mentions', async () => {
+  test('the description names the lists, types and campaigns of the rule', async () => {
     await using w = await world()
     const [type] = (await w.get('/api/client/subscriptions')).body.results
     const campaign = (await w.post('/api/client/campaigns', { type: 'blast', name: 'Spring', subscription_id: type.id })).body
@@ -89,7 +89,7 @@ describe('create and read', () => {
     expect((await w.get(pathOf({ id }))).body.description).toContain('Best')
   })
 
-  test('a page goes by any of its sorts, and finds names and tags', async () => {
+  test('lists are sorted by each sort, and searched by name and tag', async () => {
     await using w = await world()
     for (const name of ['b', 'c', 'a']) {
       await make(w, { name, tags: [`tag-${name}`] })
@@ -109,21 +109,21 @@ describe('create and read', () => {
   })
 })
 
-describe('what a write must not say', () => {
+describe('invalid input', () => {
   test.each<[string, object, (string | number)[]]>([
-    ['no name, no type', {}, [400, 'parameter_missing name', 'parameter_missing type']],
-    ['another type', { name: 'x', type: 'smart' }, [400, 'parameter_invalid_format type']],
+    ['neither name nor type', {}, [400, 'parameter_missing name', 'parameter_missing type']],
+    ['an unknown type', { name: 'x', type: 'smart' }, [400, 'parameter_invalid_format type']],
     ['a dynamic list without a rule', { name: 'x', type: 'dynamic' }, [400, 'parameter_missing rule']],
     ['a static list with a rule', { name: 'x', type: 'static', rule: PRO }, [422, 'validation_failed rule']],
-    ['a rule that is none', { name: 'x', type: 'dynamic', rule: 'all' }, [400, 'parameter_invalid_format rule']],
+    ['a rule that is a string', { name: 'x', type: 'dynamic', rule: 'all' }, [400, 'parameter_invalid_format rule']],
     ['too many tags', { name: 'x', type: 'static', tags: Array(51).fill('t') }, [422, 'validation_failed tags']],
-    ['what is not writable', { name: 'x', type: 'static', state: 'ready' }, [400, 'parameter_unknown state']],
+    ['a read-only member', { name: 'x', type: 'static', state: 'ready' }, [400, 'parameter_unknown state']],
   ])('%s', async (_, body, expected) => {
     await using w = await world()
     expect(faultsOf(await w.post(LISTS, body))).toEqual(expected)
   })
 
-  test('the path of a fault leads into the rule', async () => {
+  test('the path of a fault points into the rule', async () => {
     await using w = await world()
     const rule = { all: [PRO, { none: [{ attribute: 'data.age', greater_than: 'x' }] }] }
     const expected = [400, 'parameter_invalid_format rule.all[1].none[0].greater_than']
@@ -132,7 +132,7 @@ describe('what a write must not say', () => {
     expect(faultsOf(await w.patch(pathOf(await dynamic(w)), { rule }))).toEqual(expected)
   })
 
-  test('what the rule mentions must be there, in this project', async () => {
+  test('references of a rule must exist in this project', async () => {
     await using w = await world()
     const foreign = await w.other()
     const theirs = (await w.post(LISTS, { name: 'Theirs', type: 'static' }, { key: foreign.keys.secret })).body.id
@@ -166,7 +166,7 @@ describe('what a write must not say', () => {
 })
 
 describe('change', () => {
-  test('only what is given changes, and what does not change is not touched', async () => {
+  test('only the given members change, and `updated_at` only with them', async () => {
     await using w = await world()
     const list = await dynamic(w, PRO, { tags: ['a'] })
     await w.drain()
@@ -179,7 +179,7 @@ describe('change', () => {
     expect(body).toEqual({ ...built, name: 'Renamed', tags: [], updated_at: w.clock.now().toISOString() })
   })
 
-  test('the users of the former rule stay until the new one was applied', async () => {
+  test('the users of the previous rule stay until the new rule is built', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free' })
     const list = await dynamic(w)
@@ -193,7 +193,7 @@ describe('change', () => {
     expect(await namesIn(w, list)).toEqual(['kim'])
   })
 
-  test('a static list takes no rule, and no list another type', async () => {
+  test('a static list refuses a rule, and every list refuses a new type', async () => {
     await using w = await world()
     const list = await make(w)
     expect(faultsOf(await w.patch(pathOf(list), { rule: PRO }))).toEqual([422, 'validation_failed rule'])
@@ -202,8 +202,8 @@ describe('change', () => {
   })
 })
 
-describe('lists that mention lists', () => {
-  test('may not lead back to themselves', async () => {
+describe('lists that depend on lists', () => {
+  test('a list must not depend on itself', async () => {
     await using w = await world()
     const a = await dynamic(w, PRO, { name: 'A' })
     const b = await dynamic(w, { all: [PRO, { list: a.id }] }, { name: 'B' })
@@ -217,10 +217,10 @@ describe('lists that mention lists', () => {
       expect(faultsOf(refused)).toEqual([422, 'validation_failed rule.not.list'])
     }
     const { body } = await w.patch(pathOf(a), { rule: { list: c.id } })
-    expect(body.message).toContain('“A” mentions “C” mentions “B” mentions “A”')
+    expect(body.message).toContain('“A” → “C” → “B” → “A”')
   })
 
-  test('may not lead back by the counting of moves', async () => {
+  test('a list must not depend on itself by counting membership events', async () => {
     await using w = await world()
     const a = await dynamic(w)
     const where = (id: number) => ({ event: 'list_entered', where: [{ attribute: 'data.list_id', is: id }] })
@@ -229,7 +229,7 @@ describe('lists that mention lists', () => {
     expect((await w.delete(pathOf(a))).status).toBe(422)
   })
 
-  test('do not come to mention each other when both are written at once', async () => {
+  test('two concurrent changes do not make lists depend on each other', async () => {
     await using w = await world()
     for (let round = 0; round < 5; round++) {
       const [a, b] = [await dynamic(w), await dynamic(w)]
@@ -238,7 +238,7 @@ describe('lists that mention lists', () => {
     }
   })
 
-  test('are not mentioned and archived at once', async () => {
+  test('a list is not archived while a concurrent change refers to it', async () => {
     await using w = await world()
     for (let round = 0; round < 5; round++) {
       const [a, b] = [await dynamic(w), await dynamic(w)]
@@ -247,7 +247,7 @@ describe('lists that mention lists', () => {
     }
   })
 
-  test('are followed by the rule before too, while the new one is being built', async () => {
+  test('the rule of the live version counts until the new rule is built', async () => {
     await using w = await world()
     const [a, b] = [await dynamic(w), await dynamic(w)]
     await w.patch(pathOf(a), { rule: { list: b.id } })
@@ -259,7 +259,7 @@ describe('lists that mention lists', () => {
     expect((await w.patch(pathOf(b), back)).status).toBe(200)
   })
 
-  test('stand at most ten in a row', async () => {
+  test('a chain has at most ten lists', async () => {
     await using w = await world()
     let last = await make(w)
     for (let length = 2; length <= 10; length++) last = await dynamic(w, { list: last.id })
@@ -271,7 +271,7 @@ describe('lists that mention lists', () => {
 })
 
 describe('archive', () => {
-  test('a list is gone from every read', async () => {
+  test('an archived list is not found by any request', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const list = await dynamic(w)
@@ -288,7 +288,7 @@ describe('archive', () => {
     ])
   })
 
-  test('one that another list mentions stays, and says which', async () => {
+  test('a list that another list refers to is not archived, and the error names it', async () => {
     await using w = await world()
     const vip = await make(w)
     const user = await dynamic(w, { not: { list: vip.id } }, { name: 'Others' })
@@ -302,7 +302,7 @@ describe('archive', () => {
     expect((await w.delete(pathOf(vip))).status).toBe(204)
   })
 
-  test('one that a campaign is about to go out to stays', async () => {
+  test('a list of a scheduled campaign is not archived', async () => {
     await using w = await world()
     const [list, excluded, other] = [await make(w), await make(w), await make(w)]
     const [type] = (await w.get('/api/client/subscriptions')).body.results
@@ -317,7 +317,7 @@ describe('archive', () => {
     expect((await w.delete(pathOf(other))).status).toBe(204)
   })
 
-  test('of many uses a few are named, shortly', async () => {
+  test('the error names a few of many uses, and shortens long names', async () => {
     await using w = await world()
     const list = await make(w)
     const uses = ['x'.repeat(300), ...Array.from({ length: 6 }, (_, at) => `${at}`)]
@@ -332,7 +332,7 @@ describe('archive', () => {
 })
 
 describe('members of a static list', () => {
-  test('come and go, each once', async () => {
+  test('users are added and removed once', async () => {
     await using w = await world()
     const ids = await users(w, { ana: 'pro', kim: 'pro', lee: 'free' })
     const list = await make(w)
@@ -350,7 +350,7 @@ describe('members of a static list', () => {
     expect((await w.get(pathOf(list))).body.users_count).toBe(1)
   })
 
-  test('are named as they are read: a visitor by the anonymous id', async () => {
+  test('`external_ids` finds users without an external id by their anonymous id', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ anonymous_id: 'v1' }, { anonymous_id: 'twin' }, { external_id: 'twin' }])
     const list = await make(w)
@@ -362,7 +362,7 @@ describe('members of a static list', () => {
     ])
   })
 
-  test('who was merged means the survivor, and is seen once', async () => {
+  test('the id of a merged user stands for the remaining user, who is listed once', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/users/batch', [{ anonymous_id: 'v1' }, { external_id: 'ana' }])
     const [anonymous] = body.results.map(({ user }: any) => user.id)
@@ -375,7 +375,7 @@ describe('members of a static list', () => {
     expect(await namesIn(w, after)).toEqual(['ana'])
   })
 
-  test('who is being erased is in no list', async () => {
+  test('a user who is being erased is in no list', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
@@ -388,19 +388,19 @@ describe('members of a static list', () => {
   })
 
   test.each<[string, object, (string | number)[]]>([
-    ['nobody', {}, [400, 'parameter_missing user_ids']],
+    ['neither kind of id', {}, [400, 'parameter_missing user_ids']],
     ['an empty array', { user_ids: [] }, [400, 'parameter_invalid_empty user_ids']],
     ['both kinds of id', { user_ids: [1], external_ids: ['a'] }, [422, 'validation_failed external_ids']],
     ['too many', { external_ids: Array.from({ length: 101 }, (_, at) => `u${at}`) }, [422, 'validation_failed external_ids']],
     ['ids of another type', { user_ids: ['ana'] }, [400, 'parameter_invalid_format user_ids[0]']],
-    ['an empty name', { external_ids: ['a', ''] }, [400, 'parameter_invalid_empty external_ids[1]']],
-  ])('%s is refused, in and out', async (_, body, expected) => {
+    ['an empty id', { external_ids: ['a', ''] }, [400, 'parameter_invalid_empty external_ids[1]']],
+  ])('%s: adding and removing is refused', async (_, body, expected) => {
     await using w = await world()
     const list = await make(w)
     for (const method of ['POST', 'DELETE']) expect(faultsOf(await w.request(method, usersOf(list), body))).toEqual(expected)
   })
 
-  test('a dynamic list has those its rule says', async () => {
+  test('users cannot be added to a dynamic list or removed from it', async () => {
     await using w = await world()
     const list = await dynamic(w)
     for (const method of ['POST', 'DELETE']) {
@@ -411,7 +411,7 @@ describe('members of a static list', () => {
       expect((await w.request(method, usersOf({ id: 999_999_999 }), { external_ids: ['ana'] })).status).toBe(404)
   })
 
-  test('the same people put in by many at once are in once', async () => {
+  test('concurrent requests that add the same users count each once', async () => {
     await using w = await world()
     const names = Array.from({ length: 20 }, (_, at) => `u${at}`)
     await w.users(...names)
@@ -426,7 +426,7 @@ describe('members of a static list', () => {
 })
 
 describe('a page of members', () => {
-  test('goes through everybody once, either way', async () => {
+  test('the pages have every member once, in both directions', async () => {
     await using w = await world()
     const names = Array.from({ length: 12 }, (_, at) => `u${at + 10}`)
     await w.users(...names)
@@ -445,7 +445,7 @@ describe('a page of members', () => {
     expect(faultsOf(await w.get(`${usersOf(list)}?sort=email`))).toEqual([400, 'parameter_invalid_format sort'])
   })
 
-  test('is full, although some are being erased', async () => {
+  test('a page is full, although some members are being erased', async () => {
     await using w = await world()
     await w.users('ana', 'kim', 'lee', 'max')
     const list = await make(w)
@@ -456,7 +456,7 @@ describe('a page of members', () => {
     expect(await namesIn(w, list, `?cursor=${body.nextCursor}`)).toEqual(['ana'])
   })
 
-  test('finds members only, by what they are found by elsewhere', async () => {
+  test('a search finds members only, by the fields of the user search', async () => {
     await using w = await world()
     await w.users('ana', 'hanako', 'ivana', 'lee')
     await w.post('/api/client/users/batch', [{ external_id: 'lee', phone: '+61412345678' }])
@@ -470,7 +470,7 @@ describe('a page of members', () => {
     expect(await namesIn(w, list, `?cursor=${first.nextCursor}`)).toEqual(['ana'])
   })
 
-  test('of many members finds what many match, what few match and what nobody matches', async () => {
+  test('a search of many members finds common and rare terms, and nothing without a match', async () => {
     await using w = await world()
     const list = await make(w)
     const now = w.clock.now()
@@ -506,7 +506,7 @@ describe('a page of members', () => {
 describe('preview', () => {
   const preview = (w: World, rule: object, options?: object) => w.post(`${LISTS}/preview`, { rule }, options)
 
-  test('counts the rule and each of its conditions, and shows the newest', async () => {
+  test('counts the rule and each of its conditions, and lists the newest users', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free', lee: 'pro', max: 'pro' })
     await w.post('/api/client/events', [
@@ -542,7 +542,7 @@ describe('preview', () => {
     ])
   })
 
-  test('one condition is a rule, and ten users are enough to see', async () => {
+  test('a single condition is a rule, and at most ten users are listed', async () => {
     await using w = await world()
     await w.users(...Array.from({ length: 12 }, (_, at) => `u${at + 10}`))
     await w.delete('/api/client/users/u21')
@@ -559,14 +559,14 @@ describe('preview', () => {
     expect([body.count, body.conditions.length, body.conditions[1].count, body.conditions[99].count]).toEqual([1, 100, 1, 0])
   })
 
-  test('one that takes too long is given up, and says what to do', async () => {
+  test('a preview that takes too long is refused', async () => {
     await using w = await world()
     await using _held = await locked(w)
     const refused = await previewRule(w.ctx, PRO, [], 50).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'validation_failed', param: 'rule', status: 422 })
   })
 
-  test('two are counted at once, four wait, the next is told to come again', async () => {
+  test('two previews run, four wait, and the next is refused with 429', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const held = await locked(w)
@@ -579,7 +579,7 @@ describe('preview', () => {
     expect((await preview(w, PRO)).status).toBe(200)
   })
 
-  test('one that is given up spoils no transaction around it', async () => {
+  test('a cancelled preview does not abort the transaction around it', async () => {
     await using w = await world()
     await using _held = await locked(w)
     await w.db.transaction(async (db) => {
@@ -590,7 +590,7 @@ describe('preview', () => {
     })
   })
 
-  test('one with a key is repeated', async () => {
+  test('a preview with an idempotency key is replayed', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const headers = { 'idempotency-key': 'once' }
@@ -599,7 +599,7 @@ describe('preview', () => {
   })
 })
 
-/** People locked, so that whoever reads them waits. */
+/** Locks `users`, so that every read waits. */
 async function locked(w: World): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
@@ -608,8 +608,8 @@ async function locked(w: World): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => client.end() }
 }
 
-/** Resolves when somebody waits for a lock. */
-async function somebodyWaits(w: World): Promise<void> {
+/** Resolves when a statement waits for a lock. */
+async function statementWaits(w: World): Promise<void> {
   const Waiting = Type.Object({ waiting: Type.Boolean() })
   for (;;) {
     const row = await w.db.first(
@@ -621,7 +621,7 @@ async function somebodyWaits(w: World): Promise<void> {
 }
 
 describe('explain', () => {
-  test('says what is, what would be, and why', async () => {
+  test('returns the stored membership, the result of the rule, and the reasons', async () => {
     await using w = await world()
     const ids = await users(w, { ana: 'pro', kim: 'free' })
     await w.post('/api/client/events', [{ external_id: 'ana', name: 'purchase' }])
@@ -646,7 +646,7 @@ describe('explain', () => {
     expect((await w.get(`${usersOf(list)}/nobody/explain`)).status).toBe(404)
   })
 
-  test('goes by the rule whose users the list has', async () => {
+  test('explains by the rule of the live version', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const list = await dynamic(w)
@@ -658,7 +658,7 @@ describe('explain', () => {
     expect((await w.get(`${usersOf(list)}/ana/explain`)).body).toMatchObject({ member: false, holds: false })
   })
 
-  test('of a static list there is nothing to explain', async () => {
+  test('a static list has no explanation', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free' })
     const list = await make(w)
@@ -669,7 +669,7 @@ describe('explain', () => {
     expect(await explain('kim')).toMatchObject({ member: false, since: null, ...nothing })
   })
 
-  test('does not show an attribute that the caller may not see', async () => {
+  test('hides attributes that the caller may not see', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { salary: 123_456, plan: 'gold-plan' } }])
     await w.put('/api/client/attributes/salary', { min_role: 'admin' })
@@ -698,7 +698,7 @@ describe('recount', () => {
       )
     )?.count
 
-  test('a dynamic list is built anew, once however often that is asked', async () => {
+  test('a dynamic list is rebuilt, once for several requests', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const list = await dynamic(w)
@@ -712,7 +712,7 @@ describe('recount', () => {
     expect((await w.get(pathOf(list))).body).toMatchObject({ state: 'ready', users_count: 1 })
   })
 
-  test('a static list is counted anew', async () => {
+  test('a static list is recounted', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
@@ -728,7 +728,7 @@ describe('recount', () => {
     expect(rows).toEqual([{ members: 0 }, { members: 2 }])
   })
 
-  test('somebody whom a merge puts in meanwhile is counted', async () => {
+  test('a user whom a merge adds meanwhile is counted', async () => {
     await using w = await world()
     const ids = await users(w, { ana: 'pro', kim: 'pro' })
     const list = await make(w)
@@ -743,13 +743,13 @@ describe('recount', () => {
     )
     await client.query('update list_counts set members = members + 1 where project_id = $1', [w.projectId])
     const counting = w.post(`${pathOf(list)}/recount`)
-    await somebodyWaits(w)
+    await statementWaits(w)
     await client.query('commit')
     await client.end()
     expect((await counting).body.users_count).toBe(2)
   })
 
-  test('people who come while a list is counted are counted once', async () => {
+  test('users who are added during a recount are counted once', async () => {
     await using w = await world()
     const names = Array.from({ length: 30 }, (_, at) => `u${at}`)
     await w.users(...names)
@@ -759,15 +759,15 @@ describe('recount', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   test.each<[string, (w: World, list: { id: number }) => [string, string, unknown?], 'support' | 'editor']>([
     ['read lists', () => ['GET', LISTS], 'support'],
     ['read members', (_, list) => ['GET', usersOf(list)], 'support'],
     ['preview', () => ['POST', `${LISTS}/preview`, { rule: PRO }], 'support'],
     ['create', () => ['POST', LISTS, { name: 'x', type: 'static' }], 'editor'],
     ['change', (_, list) => ['PATCH', pathOf(list), { name: 'y' }], 'editor'],
-    ['put in', (_, list) => ['POST', usersOf(list), { external_ids: ['ana'] }], 'editor'],
-    ['take out', (_, list) => ['DELETE', usersOf(list), { external_ids: ['ana'] }], 'editor'],
+    ['add users', (_, list) => ['POST', usersOf(list), { external_ids: ['ana'] }], 'editor'],
+    ['remove users', (_, list) => ['DELETE', usersOf(list), { external_ids: ['ana'] }], 'editor'],
     ['recount', (_, list) => ['POST', `${pathOf(list)}/recount`], 'editor'],
     ['archive', (_, list) => ['DELETE', pathOf(list)], 'editor'],
   ])('%s', async (_, of, role) => {
@@ -778,7 +778,7 @@ describe('who may', () => {
     expect((await w.request(method, path, body, { key: w.keys[role] })).status).toBeLessThan(300)
   })
 
-  test('a name is asked within the project', async () => {
+  test('lists are found by id within the project only', async () => {
     await using w = await world()
     const list = await make(w)
     const foreign: Tenant = await w.other()

@@ -47,7 +47,7 @@ export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Li
     ctx.config.LIST_ALL_MAX,
   )
 
-/** A live list of this project with its newest version. */
+/** A list of this project that is not archived, with its newest version. */
 export const findList = (ctx: ProjectCtx, id: ListId) =>
   ctx.db.first(
     ListRow,
@@ -57,7 +57,7 @@ export const findList = (ctx: ProjectCtx, id: ListId) =>
 
 const IdRow = Type.Object({ id: IdOf<ListId>() })
 
-/** The live lists of this project among these ids. */
+/** The lists of this project among these ids, without archived ones. */
 export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
   (
     await ctx.db.many(
@@ -66,7 +66,7 @@ export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<numbe
     )
   ).map(({ id }) => id)
 
-/** Locks a list, so that changes of its rule and state are made one at a time. */
+/** Locks a list, so that changes to its rule and state are made one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
   ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
 
@@ -109,8 +109,8 @@ export const archiveList = (ctx: InTx, id: ListId) =>
 const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), rule: Type.Unsafe<Rule>({ type: 'object' }) })
 
 /**
- * Every rule of a live list that may depend on a list: the newest, and the one before it while its members are live. Only rules with
- * `list` in their text are read.
+ * The rules that may depend on a list, of all lists that are not archived: the newest rule, and the rule of the live version until the
+ * newest one is built. Only rules with `list` in their text are read.
  */
 export const rulesDependingOnLists = (ctx: ProjectCtx) =>
   ctx.db.many(

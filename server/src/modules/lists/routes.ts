@@ -17,9 +17,9 @@ import { createList, getList, listLists, presentList, presentLists, recountList,
 
 const params = { listId: pathId<ListId>() }
 
-/** Verbs and reads that need campaigns, which stand above lists. */
+/** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
-  /** Throws 404, and 422 when something uses the list. */
+  /** Throws 404, and 422 when the list is in use. */
   archiveList(ctx: ProjectCtx, id: ListId): Promise<void>
   findCampaigns(ctx: ProjectCtx, ids: CampaignId[]): Promise<NamedCampaign[]>
 }
@@ -50,7 +50,7 @@ const ofLists = (verbs: Verbs) => [
     method: 'POST',
     path: '/api/client/lists',
     summary: 'Create a list.',
-    description: 'A static list starts empty. A dynamic one is built in the background; its `state` says when it is ready.',
+    description: 'A static list starts empty. A dynamic list is built in the background; it is complete when its `state` is `ready`.',
     access: { secret: 'editor' },
     body: ListInput,
     reply: List,
@@ -76,8 +76,8 @@ const ofLists = (verbs: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/lists/{listId}',
-    summary: 'Change a list; only the members given change.',
-    description: 'With a new `rule` the list keeps the users of the old one until the new one was applied to everybody.',
+    summary: 'Change a list.',
+    description: 'Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.',
     access: { secret: 'editor' },
     params,
     body: ListChanges,
@@ -90,8 +90,8 @@ const ofLists = (verbs: Verbs) => [
   route({
     method: 'DELETE',
     path: '/api/client/lists/{listId}',
-    summary: 'Archive a list that nothing uses.',
-    description: 'Lists whose rule mentions it, and campaigns that are about to go out to it, stand in the way.',
+    summary: 'Archive a list that is not in use.',
+    description: 'Refused while the rule of another list refers to it, or a campaign that is scheduled or being sent uses it.',
     access: { secret: 'editor' },
     params,
     status: 204,
@@ -114,8 +114,8 @@ const ofMembers = [
   route({
     method: 'POST',
     path: '/api/client/lists/{listId}/users',
-    summary: 'Put up to 100 users into a static list.',
-    description: 'Give `user_ids` or `external_ids`. Who is in the list already stays there.',
+    summary: 'Add up to 100 users to a static list.',
+    description: 'Give `user_ids` or `external_ids`. Users who are already in the list are counted as `unchanged`.',
     access: { secret: 'editor' },
     params,
     body: Selection,
@@ -125,7 +125,7 @@ const ofMembers = [
   route({
     method: 'DELETE',
     path: '/api/client/lists/{listId}/users',
-    summary: 'Take up to 100 users out of a static list.',
+    summary: 'Remove up to 100 users from a static list.',
     description: 'Give `user_ids` or `external_ids` in the body.',
     access: { secret: 'editor' },
     params,
@@ -136,8 +136,8 @@ const ofMembers = [
   route({
     method: 'GET',
     path: '/api/client/lists/{listId}/users/{userId}/explain',
-    summary: 'Say why a user is in a list, or is not.',
-    description: '`member` is what the list has; `holds` and `explanation` are looked at anew, from everything the user did.',
+    summary: 'Explain why a user is in a list, or is not.',
+    description: '`member` is the stored membership. `holds` and `explanation` are evaluated now, from all stored events of the user.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: UserExplanation,
@@ -150,7 +150,7 @@ const ofRules = (verbs: Verbs) => [
     method: 'POST',
     path: '/api/client/lists/preview',
     summary: 'Count the users for whom a rule holds.',
-    description: 'Nothing is saved. Each condition is also counted by itself.',
+    description: 'Saves nothing. Each condition is also counted on its own.',
     access: { secret: 'support' },
     body: PreviewInput,
     reply: Preview,
@@ -159,8 +159,8 @@ const ofRules = (verbs: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/lists/{listId}/recount',
-    summary: 'Count the users of a static list, or build a dynamic one, anew.',
-    description: 'A list that is being built already is left to it.',
+    summary: 'Recount a static list, or rebuild a dynamic list.',
+    description: 'If a dynamic list is already being built, that build continues.',
     access: { secret: 'editor' },
     params,
     reply: List,

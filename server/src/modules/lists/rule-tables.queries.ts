@@ -1,7 +1,7 @@
 import { sql } from '../../infra/postgres/db.ts'
 import type { RuleTables } from '../rules/index.ts'
 
-/** The tables that rules read: those of lists, and of the modules that lists may read. */
+/** The tables that rules read: those of this module and of the modules it depends on. */
 export const ruleTables: RuleTables = {
   users: sql`users`,
   events: sql`events`,

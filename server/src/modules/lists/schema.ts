@@ -5,11 +5,11 @@ import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
 import { Identifier, User } from '../users/index.ts'
 
 const LIST_TYPES = ['static', 'dynamic'] as const
-/** How many people one request may put into a list or take out of it. */
+/** The most users that one request may add or remove. */
 const USERS_MAX = 100
 
 const type = OneOf(LIST_TYPES, {
-  description: '`static` has the users that were put into it; `dynamic` has those for whom its rule holds.',
+  description: 'A `static` list has the users that were added to it; a `dynamic` list has the users for whom its rule holds.',
 })
 
 export const ListInput = Exact(
@@ -29,16 +29,16 @@ const columns = {
   tags: Type.Array(Type.String()),
 }
 
-/** A list as it is read. */
+/** A list in a reply. */
 export const List = Exact({
   ...columns,
   rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'], description: 'Null for a static list.' }),
   description: Type.String({ description: 'The rule as a sentence; empty for a static list.' }),
   state: OneOf(['ready', 'building'], {
-    description: 'A list that is `building` keeps the users of its former rule, or has none yet, until its rule was applied to everybody.',
+    description: 'While a list is `building`, it keeps the users of its previous rule; a new list is empty until it is `ready`.',
   }),
-  progress: Type.Number({ description: 'How far the building is, from 0 to 1.' }),
-  users_count: Type.Integer({ description: 'Users in the list now.' }),
+  progress: Type.Number({ description: 'Progress of the build, from 0 to 1.' }),
+  users_count: Type.Integer({ description: 'Number of users in the list.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -60,15 +60,15 @@ export type ListRow = Static<typeof ListRow>
 
 const bounds = { minItems: 1, maxItems: USERS_MAX }
 
-/** Whom to put in or take out: one of the two. */
+/** The users to add or remove. Exactly one of the two is given. */
 export const Selection = Exact({
   user_ids: Type.Optional(Type.Array(IdOf<UserId>(), { ...bounds, description: 'The `id` of each user.' })),
   external_ids: Type.Optional(Type.Array(Identifier, { ...bounds, description: 'The `external_id` of each user.' })),
 })
 export type Selection = Static<typeof Selection>
 
-const unchanged = Type.Integer({ description: 'Users for whom nothing had to be done.' })
-const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The ids given that are no user.' })
+const unchanged = Type.Integer({ description: 'Number of users for whom nothing changed.' })
+const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The given ids for which no user was found.' })
 
 export const Added = Exact({ added: Type.Integer(), unchanged, missing: absent })
 export const Removed = Exact({ removed: Type.Integer(), unchanged, missing: absent })
@@ -76,27 +76,27 @@ export const Removed = Exact({ removed: Type.Integer(), unchanged, missing: abse
 export const PreviewInput = Exact({ rule: RuleSchema }, { examples: [{ rule: { attribute: 'data.plan', is: 'pro' } }] })
 
 export const Preview = Exact({
-  count: Type.Integer({ description: 'Users for whom the rule holds.' }),
-  users: Type.Array(User, { description: 'The ten newest of them.' }),
+  count: Type.Integer({ description: 'Number of users for whom the rule holds.' }),
+  users: Type.Array(User, { description: 'The ten newest of these users.' }),
   conditions: Type.Array(
     Exact({
-      path: Type.String({ description: 'Where the condition stands in the body.' }),
+      path: Type.String({ description: 'Path of the condition in the request body.' }),
       description: Type.String(),
-      count: Type.Integer({ description: 'Users for whom this condition by itself holds.' }),
+      count: Type.Integer({ description: 'Number of users for whom this condition holds on its own.' }),
     }),
   ),
-  sampled: Type.Boolean({ description: 'Were the counts estimated? They are exact when not.' }),
+  sampled: Type.Boolean({ description: 'Whether the counts are estimates. `false`: they are exact.' }),
 })
 export type Preview = Static<typeof Preview>
 
-/** Why somebody is in a list, or is not. */
+/** Why a user is in a list, or is not. */
 export const UserExplanation = Exact({
   list_id: IdOf<ListId>(),
   user_id: IdOf<UserId>(),
-  member: Type.Boolean({ description: 'Is the user in the list?' }),
+  member: Type.Boolean({ description: 'Whether the user is in the list.' }),
   since: Nullable(Timestamp),
   evaluated_at: Timestamp,
-  holds: Nullable(Type.Boolean({ description: 'Does the rule hold, looked at anew? Null for a static list.' })),
+  holds: Nullable(Type.Boolean({ description: 'Whether the rule holds for the user now. Null for a static list.' })),
   next_check_at: Nullable(Timestamp),
   explanation: Type.Unsafe<Explanation | null>({ anyOf: [Explanation, { type: 'null' }] }),
 })

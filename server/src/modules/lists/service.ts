@@ -13,7 +13,7 @@ import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
 
 const DYNAMIC_MAX = 500
 
-/** Makes a list; a dynamic one begins to be built. Throws 422 for what the rule mentions, 429 when there are too many. */
+/** Creates a list and starts building a dynamic one. Throws 422 for references that do not exist, 429 when there are too many lists. */
 export async function createList(ctx: ProjectCtx, input: ListInput, campaigns: NamedCampaign[]): Promise<ListRow> {
   const { name, type, rule = null, tags = [] } = input
   if (rule !== null) refuse(checkRule(rule, 'rule'))
@@ -27,13 +27,12 @@ export async function createList(ctx: ProjectCtx, input: ListInput, campaigns: N
   })
 }
 
-const staticHasNoRule = () =>
-  fault('validation_failed', 'rule', 'A static list has the users that you put into it. Leave `rule` out, or make the list `dynamic`.')
+const staticHasNoRule = () => fault('validation_failed', 'rule', 'A static list has no rule. Omit `rule`, or create a `dynamic` list.')
 
 async function admitRule(ctx: InTx, rule: Rule, campaigns: NamedCampaign[]): Promise<void> {
   await queries.lockRules(ctx)
   if ((await queries.countDynamic(ctx)) >= DYNAMIC_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that nobody uses.`)
+    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that is not in use.`)
   }
   await refuseReferences(ctx, rule, null, campaigns)
 }
@@ -52,14 +51,14 @@ export async function getList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
   return row
 }
 
-/** The list, which nobody else changes before the transaction ends. Throws 404. */
+/** Locks a list until the transaction ends. Throws 404. */
 async function lockedList(ctx: InTx, id: ListId): Promise<ListRow> {
-  // Locked by one statement and read by the next: what the former waited for, only the latter sees.
+  // A second statement reads the list, so that it sees what the transaction that held the lock has committed.
   if (!(await queries.lockList(ctx, id))) throw missing('list')
   return getList(ctx, id)
 }
 
-/** Changes the members given; a new rule begins to be built, and the users of the old one stay until then. Throws 404, 422. */
+/** Changes the given members. With a new rule, the list keeps its users until the new version is built. Throws 404, 422. */
 export async function updateList(ctx: ProjectCtx, id: ListId, changes: ListChanges, campaigns: NamedCampaign[]): Promise<ListRow> {
   const { rule } = changes
   if (rule !== undefined) refuse(checkRule(rule, 'rule'))
@@ -85,12 +84,12 @@ export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
   await lockedList(ctx, id)
 }
 
-/** Archives a locked list. Throws 422 when the rule of another list or one of these campaigns, named by the caller, uses it. */
+/** Archives a locked list. Throws 422 when the rule of another list or one of these campaigns, which the caller found, uses it. */
 export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[]): Promise<void> {
   const lists = (await listsReferringTo(ctx, id)).map((name) => `the list “${shortened(name)}”`)
   const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)
   const uses = [...lists, ...campaigns]
-  if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Take it out there first.`)
+  if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Remove it there first.`)
   await queries.archiveList(ctx, id)
   await retireVersions(ctx, id)
 }
@@ -106,7 +105,7 @@ function named(things: string[]): string {
 
 const shortened = (text: string) => (text.length <= NAME_LENGTH_MAX ? text : `${text.slice(0, NAME_LENGTH_MAX).toWellFormed()}…`)
 
-/** Counts the members of a static list anew, or builds a dynamic one anew unless that is under way already. Throws 404. */
+/** Recounts a static list, or rebuilds a dynamic list unless it is being built already. Throws 404. */
 export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
   return inTx(ctx, async (ctx) => {
     const { type, rule, version_id, live_version_id } = await lockedList(ctx, id)
@@ -123,7 +122,7 @@ export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
   })
 }
 
-/** A list as it is read. */
+/** A list for a reply. */
 export async function presentList(ctx: ProjectCtx, row: ListRow, campaigns: NamedCampaign[]): Promise<List> {
   return present(row, await namesOf(ctx, [row], campaigns))
 }

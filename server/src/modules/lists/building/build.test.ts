@@ -1,4 +1,4 @@
-/** What happens while a list is being built: rules are edited, and people turn out to be one. */
+/** A list stays exact when rules are edited and users are merged while it is being built. */
 
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
@@ -13,45 +13,45 @@ import { createInboxStreams } from '../../inbox/index.ts'
 import { mergeMemberships } from '../live/merges.ts'
 import { createListBuilder } from './build.ts'
 
-/** Who was looked at; when everybody was, the list is live. */
-const STAGES = ['nobody', 'the first', 'both', 'everybody'] as const
+/** The users that were evaluated. After 'all', the list is live. */
+const STAGES = ['none', 'the first', 'both', 'all'] as const
 type Stage = (typeof STAGES)[number]
 
 type Name = 'kim' | 'visitor'
-type Case = [first: Name, reading: 'by person' | 'in a row', how: 'a request' | 'an event']
+type Case = [first: Name, reading: 'by user' | 'in a scan', how: 'a request' | 'an event']
 
-/** A request makes them one at once, and lists hear of it later; an event does both at once. */
+/** A request merges the users at once, and the consumer applies the merge to lists later; an event does both together. */
 const cases = (['kim', 'visitor'] as const).flatMap((first) =>
-  (['by person', 'in a row'] as const).flatMap((reading) => (['a request', 'an event'] as const).map((how): Case => [first, reading, how])),
+  (['by user', 'in a scan'] as const).flatMap((reading) => (['a request', 'an event'] as const).map((how): Case => [first, reading, how])),
 )
 
 test.each(cases)(
-  '%s came first, past events are read %s, %s makes them one: what both did counts once',
+  '%s came first, past events are read %s, %s merges the users: the events of both count once',
   { timeout: 120_000 },
   async (first, reading, how) => {
     await using w = await world()
     for (const [stage, before] of STAGES.entries())
-      for (const heard of how === 'a request' ? STAGES.slice(stage) : [before]) {
-        const b = await building(w, reading === 'in a row', await w.other())
+      for (const applied of how === 'a request' ? STAGES.slice(stage) : [before]) {
+        const b = await building(w, reading === 'in a scan', await w.other())
         await b.did([first], 'viewed', 'opened')
         await b.did([first === 'kim' ? 'visitor' : 'kim'], 'viewed', 'opened')
         await b.did(['visitor'], 'viewed', 'opened')
         await b.apply()
-        // The first is done before, the second while the list is being built, and the third together with the news.
+        // The first event comes before the build, the second during it, and the third in the batch with the merge.
         const opened = { event: 'opened', exactly: 3 }
         const viewed = { event: 'viewed', exactly: 4, within: '30d' }
         const met = { event: 'met', exactly: 1 }
         const list = await b.list({ all: [opened, viewed, met] })
         await b.buildTo(list, before)
-        if (before === 'everybody') w.advance('1 minute')
+        if (before === 'all') w.advance('1 minute')
         await b.did(['visitor'], 'viewed')
         await b.apply()
         if (how === 'a request') await b.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
-        await b.buildTo(list, heard)
+        await b.buildTo(list, applied)
         await b.did(['kim', 'visitor'], 'met')
         await b.apply()
-        await b.buildTo(list, 'everybody')
-        const about = `looked at when they became one: ${before}, when lists heard of it: ${heard}`
+        await b.buildTo(list, 'all')
+        const about = `evaluated at the merge: ${before}, when lists applied it: ${applied}`
         expect(await b.members(list), about).toEqual(['kim'])
         await b.did(['visitor'], 'viewed')
         await b.apply()
@@ -60,23 +60,23 @@ test.each(cases)(
   },
 )
 
-test.each([['by person'], ['in a row']])('events are read %s: a move that follows from it counts too', async (reading) => {
+test.each([['by user'], ['in a scan']])('events are read %s: a membership event that follows from a merge counts too', async (reading) => {
   await using w = await world()
-  const b = await building(w, reading === 'in a row')
+  const b = await building(w, reading === 'in a scan')
   await b.did(['kim'], 'viewed')
   await b.did(['visitor'], 'opened')
   await b.apply()
   const never = await b.list({ event: 'opened', at_most: 0 })
-  await b.buildTo(never, 'everybody')
+  await b.buildTo(never, 'all')
   const left = await b.list({ event: 'list_left', where: [{ attribute: 'data.list_id', is: never }] })
   await b.buildTo(left, 'the first')
   await b.did(['kim', 'visitor'], 'viewed')
   await b.apply()
-  await b.buildTo(left, 'everybody')
+  await b.buildTo(left, 'all')
   expect([await b.members(never), await b.members(left)]).toEqual([[], ['kim']])
 })
 
-test('somebody else who turned out to be the same after the list went live counts once, though lists hear of it in a later batch', async () => {
+test('users merged before and after the list went live count once, though lists apply the merges in a later batch', async () => {
   await using w = await world()
   const b = await building(w, false)
   for (const anonymous_id of ['one', 'two']) await b.post('/api/client/events', [{ anonymous_id, name: 'opened' }])
@@ -86,7 +86,7 @@ test('somebody else who turned out to be the same after the list went live count
   await b.buildTo(list, 'the first')
   const same = (anonymous_id: string) => b.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id }])
   await same('one')
-  await b.buildTo(list, 'everybody')
+  await b.buildTo(list, 'all')
   w.advance('1 minute')
   await same('two')
   const users = await w.db.many(Id, sql`select id from users where project_id = ${w.projectId} order by id`)
@@ -96,7 +96,7 @@ test('somebody else who turned out to be the same after the list went live count
   expect(kept).toEqual([{ user_id: kim, times: 3 }])
 })
 
-test('a rule that is edited while past events are still being read for the one before is the one that goes live', async () => {
+test('a rule that is edited during the scan for the previous rule goes live', async () => {
   await using w = await world()
   const b = await building(w, true)
   await w.users('kim')
@@ -104,7 +104,7 @@ test('a rule that is edited while past events are still being read for the one b
   await b.did(['kim'], 'viewed')
   await b.apply()
   const list = await b.list({ event: 'viewed' })
-  await b.buildTo(list, 'nobody')
+  await b.buildTo(list, 'none')
   expect(await b.versions(list)).toEqual(['filling'])
   await w.patch(`/api/client/lists/${list}`, { rule: { attribute: 'data.plan', is: 'pro' } })
   await b.buildAll()
@@ -117,12 +117,12 @@ const Kept = Type.Object({ user_id: Type.Integer(), times: Type.Integer() })
 const Status = Type.Object({ status: Type.String() })
 const Id = Type.Object({ id: Type.Integer() })
 
-/** A project whose lists are built a person at a time, when told. */
-async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
+/** A project whose lists are built by calls, a user at a time. */
+async function building(w: World, inScan: boolean, { keys, ctx }: Tenant = w) {
   const key = keys.secret
   const job = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply') as Job
   const build = createListBuilder({
-    scanFromUsers: inARow ? 0 : Number.POSITIVE_INFINITY,
+    scanFromUsers: inScan ? 0 : Number.POSITIVE_INFINITY,
     chunkUsers: 1,
   })
   const post = async (path: string, body: unknown) => {
@@ -132,8 +132,8 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
   }
   return {
     post,
-    did: (who: Name[], ...names: string[]) => {
-      const ids = { ...(who.includes('kim') && { external_id: 'kim' }), ...(who.includes('visitor') && { anonymous_id: 'visitor' }) }
+    did: (as: Name[], ...names: string[]) => {
+      const ids = { ...(as.includes('kim') && { external_id: 'kim' }), ...(as.includes('visitor') && { anonymous_id: 'visitor' }) }
       return post(
         '/api/client/events',
         names.map((name) => ({ ...ids, name })),
@@ -150,13 +150,13 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
     },
     async buildAll(): Promise<void> {
       for (let step = 0; step < STEPS_MAX; step++) if ((await build(w.ctx)) === 0) return
-      throw new Error('The building never comes to an end.')
+      throw new Error('The build does not end.')
     },
     async buildTo(list: number, stage: Stage): Promise<void> {
-      // Reading in a row has begun, and may see what happens from now on or not.
-      if (stage === 'nobody') return void (inARow && (await build(w.ctx)))
-      const everybody = await w.db.many(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
-      const until = stage === 'everybody' ? undefined : everybody[STAGES.indexOf(stage) - 1]?.id
+      // The scan has begun; it may see later events or not.
+      if (stage === 'none') return void (inScan && (await build(w.ctx)))
+      const all = await w.db.many(Id, sql`select id from users where project_id = ${ctx.projectId} order by id`)
+      const until = stage === 'all' ? undefined : all[STAGES.indexOf(stage) - 1]?.id
       for (let step = 0; step < STEPS_MAX; step++) {
         const version = await w.db.first(
           BuiltTo,
@@ -165,7 +165,7 @@ async function building(w: World, inARow: boolean, { keys, ctx }: Tenant = w) {
         if (version?.status === 'live' || (until !== undefined && (version?.built_to ?? 0) >= until)) return
         await build(w.ctx)
       }
-      throw new Error('The building never comes to an end.')
+      throw new Error('The build does not end.')
     },
     members: async (list: number): Promise<string[]> =>
       (await w.get(`/api/client/lists/${list}/users`, { key })).body.results.map(({ external_id }: { external_id: string }) => external_id),

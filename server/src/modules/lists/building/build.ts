@@ -1,7 +1,7 @@
 /**
- * Builds the versions of lists: everybody is looked at once, in the order of their ids, a chunk at a time. While a chunk is looked
- * at, nobody else writes where people stand, so that each person is either still to come, and what happens to them is left to
- * the chunk, or is kept up to date from then on. That is what makes the outcome the same as if the list had always been there.
+ * Builds versions of lists: evaluates all users once, in the order of their ids, in chunks. No other transaction writes memberships of the
+ * project while a chunk is built. So each user is either still to come, and the build reads all of their data, or is maintained from then
+ * on. The result is the same as if the list had always existed.
  */
 
 import { BUILDING } from '../../../infra/queue/partitions.ts'
@@ -19,7 +19,7 @@ import { makeLive } from './versions.ts'
 export type BuildOptions = {
   /** From this many users on, past events are scanned in order. */
   scanFromUsers?: number
-  /** Users in a chunk, instead of as many as the time allows; then live work does not slow building down either. */
+  /** A fixed number of users in a chunk. By default it depends on the time, and the build slows down while requests wait to be applied. */
   chunkUsers?: number
 }
 
@@ -31,14 +31,14 @@ const CHUNK_USERS_FIRST = 2000
 const CHUNK_USERS_MIN = 500
 const CHUNK_USERS_MAX = 50_000
 const CHUNK_MS = 60
-/** So long when nobody is waiting. */
+/** The target time of a chunk when no accepted request waits. */
 const CHUNK_IDLE_MS = 250
-/** While live work waits, building rests so many times as long as it took: it costs that work a tenth at most. */
+/** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a tenth of the time. */
 const REST = 9
 
 type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 
-/** One chunk of each version that is being built. How large a chunk may be is learnt from the one before. */
+/** Builds a chunk of each unfinished version. The time that the previous chunk took decides the size of the next. */
 export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
@@ -57,26 +57,26 @@ export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers 
   }
 }
 
-type Stride = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean }
+type Step = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean }
 
-async function timedStep(ctx: ProjectCtx, id: ListVersionId, { sizes, targetMs, scanFromUsers, isFixed }: Stride): Promise<number> {
+async function timedStep(ctx: ProjectCtx, id: ListVersionId, { sizes, targetMs, scanFromUsers, isFixed }: Step): Promise<number> {
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
     const started = ctx.clock.now().getTime()
-    const looked = await work()
+    const done = await work()
     tookMs = ctx.clock.now().getTime() - started
-    return looked
+    return done
   }
-  const stretched = (size: number, min: number, max: number) =>
+  const resized = (size: number, min: number, max: number) =>
     Math.round(Math.min(max, Math.max(min, size * Math.min(2, Math.max(0.5, targetMs / tookMs)))))
-  // Reading pages is in nobody's way: only looking at people is done while nobody else applies anything.
+  // Reading pages needs no lock on lists; building a chunk does.
   const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, sizes.pages)))
-  if (read > 0) sizes.pages = stretched(sizes.pages, PAGES_FIRST, PAGES_MAX)
+  if (read > 0) sizes.pages = resized(sizes.pages, PAGES_FIRST, PAGES_MAX)
   const users =
     read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, sizes.size, scanFromUsers))))
-  if (read === 0 && !isFixed) sizes.size = stretched(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
+  if (read === 0 && !isFixed) sizes.size = resized(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
   sizes.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
-  // The last chunk may have had nobody in it, and yet has made the version live.
+  // Plus one, because an empty last chunk is work too: it made the version live.
   return read + users + 1
 }
 
@@ -104,7 +104,7 @@ async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUs
     return 0
   }
   const { count: users, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { count: 0, last: null }
-  if (last !== null) await lookAt(ctx, id, version, { after: version.built_to, last, count: users })
+  if (last !== null) await buildMemberships(ctx, id, version, { after: version.built_to, last, count: users })
   if (users < size) {
     await makeLive(ctx, id, version.list_id)
     if (version.scan) await dropMatches(ctx, id)
@@ -114,7 +114,12 @@ async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUs
 
 type Chunk = { after: UserId; last: UserId; count: number }
 
-async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, { after, last, count: users }: Chunk): Promise<void> {
+async function buildMemberships(
+  ctx: InTx,
+  id: ListVersionId,
+  version: queries.Building,
+  { after, last, count: users }: Chunk,
+): Promise<void> {
   const trackers = trackersOf(version)
   if (version.scan) await fillScanned(ctx, id, trackers, after, last)
   else for (const { id: trackerId, tracker } of trackers) await queries.fillTimes(ctx, trackerId, tracker, after, last)
@@ -131,7 +136,7 @@ async function lookAt(ctx: InTx, id: ListVersionId, version: queries.Building, {
 
 const REMOVED_AT_ONCE = 5000
 
-/** Removes what retired versions leave behind, some rows at a time. */
+/** Deletes the rows of retired versions, a limited number at a time. */
 export async function deleteRetired(ctx: Ctx): Promise<number> {
   let removed = 0
   for (const { id, project_id } of await queries.findRetired(ctx)) {

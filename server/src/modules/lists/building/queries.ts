@@ -61,7 +61,7 @@ const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 export const projectsWithRules = (ctx: Ctx) =>
   ctx.db.many(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
 
-/** The next page of the scan, and its partition; before the first, both are least. */
+/** The next page of a scan and its partition. A new scan starts at an empty name and page 0. */
 export type ScanPosition = { partition: string; page: number }
 
 const Building = Type.Object({
@@ -76,7 +76,7 @@ const Building = Type.Object({
 
 export type Building = Static<typeof Building>
 
-/** Locks a version that is being built; undefined when it is not. */
+/** Locks a version that is being built. Returns undefined for any other. */
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
@@ -84,7 +84,7 @@ export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
-/** Counts the users of the project, for the progress. */
+/** Counts the users of the project and saves the number, for the progress of the build. */
 export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
   ctx.db.value(
     Count,
@@ -124,7 +124,7 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
   )
 
 /**
- * Fills the memberships of the users with an id above `after` and up to `last`. Users who are no members and need no later check get no
+ * Fills the memberships of the users with an id above `after` and up to `last`. Users who are not members and need no later check get no
  * row.
  */
 export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, nextChangeAt }: RuleSql, after: UserId, last: UserId) =>

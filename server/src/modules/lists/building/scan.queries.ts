@@ -7,10 +7,10 @@ import { matchesEventSql, type Tracker } from '../../rules/index.ts'
 import { inWindow, keptTimes, keptTimesOfEvents } from '../live/times.queries.ts'
 import type { ScanPosition } from './queries.ts'
 
-/** A table for each scan, which no other transaction writes to. Its name is made of a version id. */
+/** The name of the table of matches of a scan. Only the build writes to it. */
 const found = (id: ListVersionId) => raw(`tracked_times_found_${Number(id)}`)
 
-/** Creates the table of matches. It is unlogged: after a crash of the database it is empty, and its first row is missing. */
+/** Creates the table of matches with a marker row. The table is unlogged: a crash of the database empties it. */
 export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
   await ctx.db.run(unprepared(sql`drop table if exists ${found(id)}`))
   await ctx.db.run(
@@ -19,11 +19,11 @@ export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> =
   await ctx.db.run(unprepared(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
 }
 
-/** Has the table survived? */
+/** Does the table still have its marker row? */
 export const isWhole = (ctx: InTx, id: ListVersionId): Promise<boolean> =>
   ctx.db.value(Flag, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`))
 
-/** Indexes the matches, which are then looked up by user. */
+/** Indexes the matches by user. */
 export const indexMatches = async (ctx: InTx, id: ListVersionId): Promise<void> => {
   await ctx.db.run(unprepared(sql`create index on ${found(id)} (tracker_id, user_id)`))
   await ctx.db.run(unprepared(sql`analyze ${found(id)}`))
@@ -46,7 +46,7 @@ export const partitions = (ctx: InTx) =>
         from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
   )
 
-/** Reads pages of a partition, from `from` up to before `to`; the times of a user there are one row. */
+/** Reads the pages of a partition from `page` up to, but not including, `to`. The times of each user become one row. */
 export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: ScanPosition & { to: number }) =>
   ctx.db.run(
     unprepared(

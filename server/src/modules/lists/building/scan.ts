@@ -1,7 +1,7 @@
 /**
- * Past events of a large project are read in a row, page by page, which is many times faster than person by person. What happens
- * meanwhile may be missed by the reading or not: so whoever applies it leaves a mark on the person (`is_stale`), and the
- * times of those who have one are read from their events when their turn comes.
+ * Scans the stored events of a large project page by page, which is many times faster than user by user. The scan may miss events that
+ * arrive meanwhile, so the consumer marks their users as stale (`is_stale`), and the build reads the times of stale users from their
+ * events.
  */
 
 import type { InTx } from '../../../infra/runtime/ctx.ts'
@@ -15,15 +15,15 @@ import * as queries from './scan.queries.ts'
 type Trackers = { id: TrackerId; tracker: Tracker }[]
 
 /**
- * Begins to read: from the end of this transaction on, what happens is marked. The first time, nobody else may be applying anything;
- * when it has to be done again, what happens is marked already.
+ * Starts a scan, or starts it again. From the end of this transaction on, users of new events are marked as stale. The first time, the
+ * caller holds the lock on lists.
  */
 export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
   await queries.openMatches(ctx, id)
   await queries.saveScan(ctx, id, 'filling', { partition: '', page: 0 })
 }
 
-/** Reads the next pages. The answer is how many; at the end of the last partition people can be looked at. */
+/** Reads the next pages and returns their number. After the last partition, the version can be built. */
 export async function scanNext(
   ctx: InTx,
   id: ListVersionId,
@@ -52,14 +52,14 @@ export async function scanNext(
 
 const PAST = 'events_past'
 
-/** The name of the first partition that may hold events which count. */
+/** The name of the first partition that may have events within a window. */
 function earliestMonth(nowMs: number, trackers: Trackers): string {
   if (trackers.some(({ tracker }) => tracker.withinMs === null)) return ''
   const since = new Date(nowMs - Math.max(...trackers.map(({ tracker }) => tracker.withinMs ?? 0)))
   return `events_${since.toISOString().slice(0, 7).replace('-', '_')}`
 }
 
-/** The times of the people with an id above `after` and up to `last`. */
+/** Fills the tracked times of the users with an id above `after` and up to `last`. */
 export async function fillScanned(ctx: InTx, id: ListVersionId, trackers: Trackers, after: UserId, last: UserId): Promise<void> {
   for (const { id: trackerId, tracker } of trackers) {
     await queries.fillFromMatches(ctx, id, trackerId, tracker, after, last)

@@ -1,4 +1,4 @@
-/** The versions of a list: a rule is never changed in place, a new one is built aside and takes over when it is ready. */
+/** Versions of lists. A rule never changes in place: a new version is built in the background and then replaces the live one. */
 
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId } from '../../../lib/ids.ts'
@@ -10,8 +10,8 @@ import { CLOCK_GRACE_MS, loadRegistry, type Version } from '../live/registry.ts'
 import * as queries from './queries.ts'
 
 /**
- * A new version of a list. Of a static list it is live at once; of a dynamic one it is built in the background, and one that was
- * being built is given up. The members stay those of the live version until then.
+ * Starts a new version of a list. For a static list it is live at once. For a dynamic list it is built in the background, and replaces an
+ * unfinished version; until it is ready, the list has the members of the live version.
  */
 export async function startVersion(ctx: InTx, listId: ListId, rule: Rule | null): Promise<void> {
   await queries.retireUnfinished(ctx, listId)
@@ -19,22 +19,22 @@ export async function startVersion(ctx: InTx, listId: ListId, rule: Rule | null)
   else await queries.insertLive(ctx, listId)
 }
 
-/** Nobody is in the list any more; the rows are removed in the background. */
+/** Empties a list. A job deletes the rows. */
 export const retireVersions = (ctx: InTx, listId: ListId): Promise<number> => queries.retireAll(ctx, listId)
 
-/** The version is complete: its members are the list's from now on. Lists that mention it are built anew. */
+/** Makes a complete version live, and rebuilds the lists that depend on the list. */
 export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {
   await queries.makeLive(ctx, versionId, listId)
   await rebuildListsDependingOn(ctx, `list:${listId}`)
 }
 
-/** Builds anew the lists that mention something which is different for everybody at once. */
+/** Rebuilds the lists that depend on something that changed for all users at once. */
 export async function rebuildListsDependingOn(ctx: InTx, what: string): Promise<void> {
   const { dependingOn, versions } = await loadRegistry(ctx)
   await rebuild(ctx, versions, new Set(dependingOn(what).map(({ listId }) => listId)))
 }
 
-/** Each list by its newest rule. */
+/** Rebuilds each list by its newest rule. */
 async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlySet<ListId>): Promise<void> {
   for (const id of lists) {
     const [newest] = versions.filter(({ listId }) => listId === id).sort((a, b) => b.id - a.id)
@@ -71,8 +71,8 @@ async function rebuildListsCounting(ctx: Ctx, before: Date): Promise<void> {
 const NOTED_EVERY_MS = 5000
 
 /**
- * A clock that ran ahead made windows close that are open still. When it has been set back, lists that depend on the time
- * are built anew. The answer is in how many projects.
+ * When the clock was ahead and has been set back, time windows were ended too early: rebuilds the lists that depend on time. Returns the
+ * number of projects.
  */
 export async function checkClock(ctx: Ctx): Promise<number> {
   const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)

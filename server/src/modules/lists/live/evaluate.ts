@@ -1,7 +1,7 @@
 /**
- * Decides memberships again after a change. Only the lists that depend on what changed are evaluated, only for the users it happened to,
- * and each list after those that its rule names. What a batch needs is read by a few statements for each rank of lists, decided in memory,
- * and written by a few.
+ * Decides memberships again after a change. Only the lists that depend on the change are evaluated, only for the users that it is about,
+ * and each list after the lists that its rule refers to. For each rank of lists, a few statements read what a batch needs, memberships are
+ * decided in memory, and a few statements save them.
  */
 
 import type { Partition } from '../../../infra/queue/partitions.ts'
@@ -17,8 +17,8 @@ import { isMaintained, type Registry, registryOf, type Version } from './registr
 import { type Additions, add, loadTimes, openTimes, timesFor } from './times.ts'
 
 /**
- * Evaluates memberships after these events and changes, and saves them. A user that others were merged into is evaluated for all lists:
- * everything about it may be different. The caller holds the lock on lists.
+ * Evaluates memberships after these events and changes, and saves them. A user that others were merged into is evaluated for all lists,
+ * because any of its data may have changed. The caller holds the lock on lists.
  */
 export async function evaluateMemberships(
   ctx: InTx,
@@ -175,7 +175,7 @@ type Outcome = {
 
 /**
  * Decides the membership of a user in a version. A stored time to check again is kept when it is in the future and not later than the next
- * change: it is early at worst, and events that put the next change off cost nothing.
+ * change: at worst the check is early, and an event that postpones the next change needs no write.
  */
 function decide(
   { nowMs }: Work,

@@ -1,6 +1,6 @@
 /**
- * Whatever happens to people, in whatever order and however late, a list holds whom a brute-force query over all events finds, at
- * every instant. Random rules, histories, merges and instants; the seed of a failure is printed, `LISTS_SEED` repeats it.
+ * At every instant, a list has the users that a query over all stored events finds, whatever the order and the delay of changes. Rules,
+ * histories, merges and instants are random. A failure prints its seed, and `LISTS_SEED` repeats it.
  */
 
 import { randomInt } from 'node:crypto'
@@ -25,13 +25,12 @@ const RUNS = Number(process.env.LISTS_RUNS ?? 10)
 const HOUR_MS = 3_600_000
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4
-/** They are short. */
-const MEETINGS_EACH_RUN = 3
+/** More runs than of the other test, because each is short. */
+const MERGE_RUNS_FACTOR = 3
 
-/** As somebody identified, as a visitor, or as both, which makes them one. */
+/** With an external id, an anonymous id, or both, which merges the users. */
 type Guise = 'person' | 'visitor' | 'both'
 
-/** One thing that happens. */
 type Step =
   | { is: 'events'; items: { user: number; name: string; data: Json; agoMs: number; as: Guise }[] }
   | { is: 'change'; user: number; data: Json; how: 'batch' | 'patch' }
@@ -79,10 +78,10 @@ const steps = (references: { lists: number[]; subscriptions: number[]; campaigns
   return fc.array(step, { minLength: 6, maxLength: 16 }).map((actions) => [{ is: 'list' }, { is: 'list' }, ...actions])
 }
 
-/** After each, one step of building, one batch of what happened, and the next step: each may come between any two of the other. */
-const slowly = (actions: Step[]): Step[] => actions.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
+/** Adds a build step, a batch of the consumer and another build step after each step, so that they interleave. */
+const interleaved = (actions: Step[]): Step[] => actions.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
 
-/** Lists are built a few people at a time while things happen; past events are read page by page, as in a large project, or by person. */
+/** Lists are built a few users at a time between other steps. Past events are read page by page, as in a large project, or by user. */
 type BuildSizes = { scanFromUsers: number; chunkUsers: number }
 
 const buildSizes: fc.Arbitrary<BuildSizes> = fc.record({
@@ -95,8 +94,8 @@ const couples = [0, 1].flatMap((user) => (['person', 'visitor'] as const).map((a
 const names = fc.constantFrom('purchase', 'login')
 const still = <K extends 'build' | 'apply' | 'list'>(is: K) => fc.constant<Step>({ is })
 
-/** Nothing but what counts when two become one while lists are being built: who came first, who did what, and each step of the work. */
-const meetings: fc.Arbitrary<Step[]> = fc
+/** Only what matters for merges during a build: which user came first, the events of each, and the order of the steps. */
+const mergeSteps: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc
       .shuffledSubarray(couples, { minLength: 3 })
@@ -120,7 +119,7 @@ const countingRules: fc.Arbitrary<Rule> = fc.record({
   exactly: fc.integer({ min: 1, max: 4 }),
 })
 
-test('what is kept up to date step by step is what SQL over everything, and memory, say at that instant', {
+test('stored memberships equal those that SQL and memory evaluate from all events at that instant', {
   timeout: 240_000,
 }, async () => {
   await using w = await world()
@@ -135,27 +134,27 @@ test('what is kept up to date step by step is what SQL over everything, and memo
       const tenant = await w.other()
       const own = await createReferences(w, tenant.keys.secret)
       const rules = given.map((rule) => renamed(rule, seed, own))
-      await play(
+      await runSteps(
         w,
         tenant,
-        sizes ? { rules, actions: slowly(actions), own, sizes, checkedEvery: 32 } : { rules, actions, own, sizes, checkedEvery: 2 },
+        sizes ? { rules, actions: interleaved(actions), own, sizes, checkedEvery: 32 } : { rules, actions, own, sizes, checkedEvery: 2 },
       )
     }),
     { numRuns: RUNS, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
   )
 })
 
-test('who turns out to be one while lists are built person by person is counted as one, whatever was looked at before', {
+test('users who are merged during a build count as one, whichever was evaluated before', {
   timeout: 240_000,
 }, async () => {
   await using w = await world()
   const own = await createReferences(w)
-  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), meetings, buildSizes)
+  const story = fc.tuple(fc.array(countingRules, { minLength: RULES, maxLength: RULES }), mergeSteps, buildSizes)
   await fc.assert(
     fc.asyncProperty(story, async ([given, actions, sizes]) => {
-      await play(w, await w.other(), { rules: given, actions, own, sizes, checkedEvery: Number.POSITIVE_INFINITY })
+      await runSteps(w, await w.other(), { rules: given, actions, own, sizes, checkedEvery: Number.POSITIVE_INFINITY })
     }),
-    { numRuns: RUNS * MEETINGS_EACH_RUN, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
+    { numRuns: RUNS * MERGE_RUNS_FACTOR, seed: SEED, endOnFailure: process.env.LISTS_SHRINK === undefined },
   )
 })
 
@@ -169,7 +168,7 @@ async function createReferences(w: World, key = w.keys.secret): Promise<Referenc
   return { lists: [await list('One')], subscriptions: [types[0].id], campaigns: [campaign.body.id] }
 }
 
-/** A rule of one project as it would be in another. */
+/** Replaces the references of a rule by those of another project. */
 function renamed(rule: Json, from: References, to: References): Rule {
   const at = (name: keyof References) => (id: unknown) => to[name][from[name].indexOf(id as number)] ?? id
   const walk = (node: unknown): unknown => {
@@ -190,7 +189,7 @@ function renamed(rule: Json, from: References, to: References): Rule {
 
 type Story = { rules: Rule[]; actions: Step[]; own: References; sizes: BuildSizes | null; checkedEvery: number }
 
-async function play(w: World, { keys, ctx }: Tenant, { rules, actions, own, sizes, checkedEvery }: Story): Promise<void> {
+async function runSteps(w: World, { keys, ctx }: Tenant, { rules, actions, own, sizes, checkedEvery }: Story): Promise<void> {
   const key = keys.secret
   const ok = async (reply: Promise<{ status: number; text: string }>) => {
     const { status, text } = await reply
@@ -266,7 +265,7 @@ async function play(w: World, { keys, ctx }: Tenant, { rules, actions, own, size
       default:
         step satisfies never
     }
-    // Not after each step: several things then happen in one batch, and slow building goes on for a while.
+    // Not after each step, so that a batch has several changes, and a build lasts for several steps.
     if (index % checkedEvery === 1 || index === actions.length - 1) {
       await w.drain()
       for (const list of lists) await expectExact({ ...ctx, db: w.db }, list, `LISTS_SEED=${SEED}`)
@@ -286,15 +285,15 @@ async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule:
   const compiled = compileRule(rule)
   const ids = async (statement: Sql) => (await ctx.db.many(Member, statement)).map((row) => row.id)
   const { columns, holds } = ruleSql(compiled, { projectId: ctx.projectId, now, source: { from: 'events' }, tables: ruleTables })
-  const everybody = await ids(
+  const all = await ids(
     sql`select id from users where project_id = ${ctx.projectId} and merged_into is null and erase_requested_at is null`,
   )
   const bySql = await ids(
     sql`select p.id from (select u.id, ${columns} from users u
           where u.project_id = ${ctx.projectId} and u.merged_into is null and u.erase_requested_at is null) p where ${holds} order by 1`,
   )
-  const facts = await loadFacts(ctx, compiled, 'events', everybody as never[])
-  const inMemory = everybody.filter((user) => compiled.holds(facts.get(user as never) as never, now.getTime())).sort((a, b) => a - b)
+  const facts = await loadFacts(ctx, compiled, 'events', all as never[])
+  const inMemory = all.filter((user) => compiled.holds(facts.get(user as never) as never, now.getTime())).sort((a, b) => a - b)
   const kept = await ids(
     sql`select p.user_id as id from list_memberships p join lists l on l.live_version_id = p.version_id
         where l.project_id = ${ctx.projectId} and l.id = ${id} and p.is_member order by 1`,
@@ -304,7 +303,7 @@ async function expectExact(ctx: Tenant['ctx'], { id, rule }: { id: number; rule:
         where l.project_id = ${ctx.projectId} and l.id = ${id}`,
   )
   const where = `${about}; ${JSON.stringify(rule)} at ${now.toISOString()}`
-  expect(inMemory, `memory is SQL; ${where}`).toEqual(bySql)
-  expect(kept, `what is kept is SQL; ${where}`).toEqual(bySql)
-  expect(count, `the number is that of the members; ${where}`).toBe(kept.length)
+  expect(inMemory, `memory equals SQL; ${where}`).toEqual(bySql)
+  expect(kept, `stored memberships equal SQL; ${where}`).toEqual(bySql)
+  expect(count, `the count equals the number of members; ${where}`).toBe(kept.length)
 }

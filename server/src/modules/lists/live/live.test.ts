@@ -1,4 +1,4 @@
-/** Who is in a list follows what happens, at once and exactly. */
+/** Memberships follow changes at once and exactly. */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
@@ -33,8 +33,8 @@ const changesOf = async (w: World, user: string): Promise<string[]> =>
     .filter(({ name }: { name: string }) => name.startsWith('list_'))
     .map(({ name, data }: { name: string; data: { list_id: number } }) => `${name} ${data.list_id}`)
 
-describe('what happens to somebody', () => {
-  test('an attribute that changes moves its person, in and out, and each move is an event, once', async () => {
+describe('changes of a user', () => {
+  test('a user enters and leaves a list when an attribute changes, and each membership change is one event', async () => {
     await using w = await world()
     const id = await listOf(w, { attribute: 'data.plan', is: 'pro' })
     await w.post('/api/client/users/batch', [
@@ -72,7 +72,7 @@ describe('what happens to somebody', () => {
     expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_entered ${id}`])
   })
 
-  test('an event that comes late counts for its own time, and an event id that comes again does not count', async () => {
+  test('a late event counts at its own time, and a repeated event id does not count', async () => {
     await using w = await world()
     const id = await listOf(w, { event: 'purchase', exactly: 2, within: '30d' })
     const repeated = { external_id: 'kim', name: 'purchase', event_id: 'one' }
@@ -85,7 +85,7 @@ describe('what happens to somebody', () => {
     expect(await members(w, id)).toEqual([])
   })
 
-  test('events that came while there were enough count when the first ones have left the window', async () => {
+  test('events that arrived while the tracker was full count when the first ones have left the window', async () => {
     await using w = await world()
     const twice = await listOf(w, { event: 'purchase', at_least: 2, within: '30d' })
     const atMost = await listOf(w, { event: 'purchase', at_most: 2, within: '30d' })
@@ -106,7 +106,7 @@ describe('what happens to somebody', () => {
     expect(await changesOf(w, 'kim')).toEqual([`list_entered ${twice}`, `list_entered ${atMost}`, `list_left ${twice}`])
   })
 
-  test('a new person is in every list whose rule asks for nothing they lack', async () => {
+  test('a new user enters the lists whose rules hold without data', async () => {
     await using w = await world()
     const not = await listOf(w, { attribute: 'data.plan', is_not: 'pro' })
     const never = await listOf(w, { event: 'purchase', at_most: 0 })
@@ -117,7 +117,7 @@ describe('what happens to somebody', () => {
     expect([await members(w, not), await members(w, never)]).toEqual([['kim'], []])
   })
 
-  test('a subscription, a device and a message of a campaign move people too', async () => {
+  test('subscriptions and devices change memberships', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const [type] = (await w.get('/api/client/subscriptions')).body.results
@@ -136,7 +136,7 @@ describe('what happens to somebody', () => {
     expect(await members(w, subscribed)).toEqual([])
   })
 
-  test('whom a campaign has reached is in the list about it, and that triggers nothing', async () => {
+  test('a sent campaign changes the list about it, and its system event triggers no campaign', async () => {
     await using w = await world()
     await w.users('kim')
     const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
@@ -158,8 +158,8 @@ describe('what happens to somebody', () => {
   })
 })
 
-describe('lists among each other', () => {
-  test('a list follows the lists that it mentions, in order', async () => {
+describe('lists that depend on lists', () => {
+  test('a list follows the lists that its rule refers to, in order', async () => {
     await using w = await world()
     const buyers = await listOf(w, { event: 'purchase' })
     const quiet = await listOf(w, { all: [{ list: buyers }, { event: 'purchase', at_most: 0, within: '7d' }] })
@@ -173,7 +173,7 @@ describe('lists among each other', () => {
     expect([await members(w, buyers), await members(w, quiet), await members(w, back)]).toEqual([['kim'], [], ['kim']])
   })
 
-  test('a list that mentions a static one follows its members', async () => {
+  test('a list follows the members of a static list that its rule refers to', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
@@ -185,7 +185,7 @@ describe('lists among each other', () => {
     expect(await changesOf(w, 'kim')).toEqual([`list_entered ${vip.id}`, `list_left ${others}`])
   })
 
-  test('a new rule takes over when it is built, and the lists that mention the list follow', async () => {
+  test('a new rule replaces the old one when it is built, and dependent lists follow', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [
       { external_id: 'kim', data: { plan: 'pro' } },
@@ -202,8 +202,8 @@ describe('lists among each other', () => {
   })
 })
 
-describe('people who turn out to be one', () => {
-  test('what both did counts together, static lists are inherited, and what is inherited triggers nothing', async () => {
+describe('merged and erased users', () => {
+  test('the events of both users count, static lists are inherited, and inherited changes trigger nothing', async () => {
     await using w = await world()
     const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
     const { body: campaign } = await w.post('/api/client/campaigns', {
@@ -235,7 +235,7 @@ describe('people who turn out to be one', () => {
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
   })
 
-  test('somebody who is forgotten is in no list and counts nowhere', async () => {
+  test('an erased user is in no list and is not counted', async () => {
     await using w = await world()
     const pro = await listOf(w, { attribute: 'data.plan', is: 'pro' })
     const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
@@ -254,7 +254,7 @@ describe('people who turn out to be one', () => {
 })
 
 describe('disasters', () => {
-  test('a clock that ran ahead and is set back: whoever was moved too early is where they belong again, and is not told of it', async () => {
+  test('when a clock that was ahead is set back, premature membership changes are undone without an event', async () => {
     await using w = await world()
     const id = await listOf(w, { event: 'purchase', at_least: 1, within: '1d' })
     await did(w, ['kim', 'purchase'])
@@ -271,7 +271,7 @@ describe('disasters', () => {
     expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`, `list_left ${id}`])
   })
 
-  test('an event dated 1970, one dated tomorrow and one on each side of a month boundary each count for what they are', async () => {
+  test('events of 1970, of tomorrow and on each side of a month boundary count at their own time', async () => {
     await using w = await world()
     const ever = await listOf(w, { event: 'purchase', exactly: 4 })
     const lately = await listOf(w, { event: 'purchase', exactly: 3, within: '60d' })
@@ -289,7 +289,7 @@ describe('disasters', () => {
     expect(await members(w, rebuilt)).toEqual(['kim'])
   })
 
-  test('a large batch with a poison item: that one is parked with its reason, and lists count all the others', async () => {
+  test('a poison item in a large batch is parked with its reason, and lists count the other items', async () => {
     await using w = await world()
     const id = await listOf(w, { event: 'clicked', exactly: 10 })
     await w.db.run(sql`alter table events add constraint no_poison check (name <> ${sql`'poison'`}) not valid`)

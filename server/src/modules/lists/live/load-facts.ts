@@ -28,7 +28,7 @@ const NO_TIMES: readonly number[] = []
 const NO_DEVICES: readonly Device[] = []
 const NO_MEMBERSHIPS: ReadonlyMap<ListVersionId, queries.MembershipRow> = new Map()
 
-/** Reads what the rules of these versions need to know about these users. A user that a change came with is not read again. */
+/** Reads the data of these users that the rules of these versions need. Users that are part of `changes` are not read again. */
 export async function loadUserRows(
   ctx: ProjectCtx,
   { liveVersionOf }: Registry,

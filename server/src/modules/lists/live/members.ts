@@ -1,4 +1,4 @@
-/** Members of static lists, which requests, imports and journeys add and remove. */
+/** Adding and removing members of static lists. */
 import { BY_HAND } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
@@ -21,7 +21,7 @@ export async function removeMembers(ctx: InTx, listId: ListId, ids: UserId[]): P
 
 type MemberRow = { user_id: UserId; version_id: ListVersionId }
 
-/** Counts the changes and appends them to the ingest queue: dependent lists and triggers follow when they are applied. */
+/** Counts the changes and appends them to the ingest queue, so that dependent lists and triggers are evaluated. */
 async function recordChanges(ctx: InTx, listId: ListId, entered: boolean, rows: MemberRow[]): Promise<UserId[]> {
   const version = rows[0]?.version_id
   if (version === undefined) return []

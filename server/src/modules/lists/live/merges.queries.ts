@@ -6,7 +6,7 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 
 const ChangedRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
-/** Adds users to the live version of a static list. Returns those who were no members. */
+/** Adds users to the live version of a static list. Returns those who were not members. */
 export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
     ChangedRow,
@@ -37,7 +37,7 @@ export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
     sql`delete from list_memberships where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) returning user_id, version_id, is_member`,
   )
 
-/** Adds users to versions of static lists. Returns those who were no members; retired versions are left out. */
+/** Adds users to versions of static lists. Returns those who were not members; retired versions are left out. */
 export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.many(
     ChangedRow,
@@ -68,7 +68,7 @@ export const removeTimes = (ctx: InTx, trackerIds: TrackerId[], ids: UserId[]) =
         returning tracker_id, user_id, times, is_stale`,
   )
 
-/** Deletes the tracked times of users who were merged into these. Returns whose they were to become. */
+/** Deletes the tracked times of users who were merged into these. Returns the users they were merged into. */
 export const takeFormerTimes = (ctx: InTx, trackerIds: TrackerId[], mergedInto: UserId[]) =>
   ctx.db.many(
     FormerRow,
@@ -87,6 +87,6 @@ export const firstMerged = async (ctx: InTx, ids: UserId[]): Promise<Date | null
 
 const TrackerRow = Type.Object({ tracker_id: IdOf<TrackerId>() })
 
-/** Every tracker that may have times, those of retired versions included. */
+/** Every tracker that may have times, including those of retired versions. */
 export const allTrackers = (ctx: InTx) =>
   ctx.db.many(TrackerRow, sql`select unnest(tracker_ids) as tracker_id from list_versions where project_id = ${ctx.projectId}`)

@@ -13,7 +13,7 @@ import { withTimes } from './tracked-times.ts'
 
 /**
  * Gives the remaining user of each merge the events that both had, and the static lists of either. Dynamic lists are decided by
- * `evaluateMemberships`, which has to know of the merges too.
+ * `evaluateMemberships`, which must get the same merges.
  */
 export async function mergeMemberships(ctx: InTx, merges: UserMerge[], partition: Partition): Promise<void> {
   if (merges.length === 0) return
@@ -32,9 +32,9 @@ export async function mergeMemberships(ctx: InTx, merges: UserMerge[], partition
 }
 
 /**
- * In a version that was live at the time of the merge, each user had tracked times of their own, and the remaining user gets both. A build
- * may have reached one user before the merge and the other one after it, and so count an event twice, or not at all: then the times are
- * read from the stored events again. Events of this batch are stored and added later.
+ * In a version that was live at the time of the merge, each user had tracked times, and the remaining user gets both. A build may have
+ * reached one user before the merge and the other after it, and so count an event twice or not at all: then the times are read from the
+ * stored events again. The events of this batch are stored and added later.
  */
 async function mergeTimes(ctx: InTx, mergedInto: Map<UserId, UserId>): Promise<void> {
   const { versions } = await registryOf(ctx)
@@ -83,7 +83,7 @@ async function readTimesAgain(ctx: InTx, versions: Version[], ids: UserId[]): Pr
     for (const { id, tracker } of version.trackers) {
       const rows = kept.length > 0 ? await readTimes(ctx, tracker, kept) : []
       saved.push(...rows.map(({ user_id, times }) => ({ tracker_id: id, user_id, times, is_stale: false })))
-      // The build has still to reach the other users and reads all of their events; only a scan may have missed some.
+      // The build reads all events of the other users later; only a scan may have missed some.
       const missed = version.isScanned
         ? former.filter(({ tracker_id, user_id }) => tracker_id === id && !isMaintained(version, user_id))
         : []

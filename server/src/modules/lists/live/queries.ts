@@ -7,8 +7,8 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { Rule } from '../../rules/index.ts'
 
 /**
- * Locks the memberships of a project until the end of the transaction. Partitions of a batch share the lock; a build, which must know that
- * no other change is under way, takes it alone.
+ * Locks the memberships of a project until the end of the transaction. Partitions of a batch share the lock; a build takes it exclusively,
+ * because no other change may be under way.
  */
 export const lockListsShared = (ctx: InTx): Promise<void> => lockAllShared(ctx, ctx.projectId, null)
 
@@ -126,7 +126,7 @@ const MembershipRow = Type.Object({
 })
 export type MembershipRow = { user_id: UserId; version_id: ListVersionId; is_member: boolean; next_check_at: Date | null }
 
-/** The memberships of these users in these versions. Users who are no members and need no later check have no row. */
+/** The memberships of these users in these versions. Users who are not members and need no later check have no row. */
 export const findMemberships = (ctx: ProjectCtx, ids: UserId[], versionIds: ListVersionId[]): Promise<MembershipRow[]> =>
   ctx.db.many(
     MembershipRow,
@@ -169,7 +169,7 @@ export async function addToCounts(ctx: InTx, partition: number, counts: Readonly
 
 const DueRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>() })
 
-/** Memberships that are due, longest first. */
+/** Due memberships, the longest overdue first. */
 export const findDue = (ctx: ProjectCtx, limit: number) =>
   ctx.db.many(
     DueRow,
@@ -177,7 +177,7 @@ export const findDue = (ctx: ProjectCtx, limit: number) =>
         where project_id = ${ctx.projectId} and next_check_at <= ${ctx.clock.now()} order by next_check_at limit ${limit}`,
   )
 
-/** Clears due instants of versions that are not maintained any more. */
+/** Clears the due times of versions that are no longer maintained. */
 export const clearDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.run(
     sql`update list_memberships p set next_check_at = null
@@ -187,7 +187,7 @@ export const clearDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVers
 
 const DueProject = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Projects with due memberships. The index is read from one project to the next. */
+/** Projects with due memberships. Skips from project to project in the index. */
 export const projectsWithDueMemberships = (ctx: Ctx) =>
   ctx.db.many(
     DueProject,
@@ -202,7 +202,7 @@ export const projectsWithDueMemberships = (ctx: Ctx) =>
           and exists (select 1 from list_memberships d where d.project_id = w.project_id and d.next_check_at <= ${ctx.clock.now()})`,
   )
 
-/** Stores that the lists of all projects with rules are evaluated up to now; not more often than every so many milliseconds. */
+/** Stores that the lists of all projects with rules are evaluated up to now, at most once every `everyMs`. */
 export const noteTime = (ctx: Ctx, everyMs: number) => {
   const now = ctx.clock.now()
   return ctx.db.run(

@@ -1,4 +1,4 @@
-/** The list versions that are maintained: compiled, in the order of evaluation, and found by what they depend on. */
+/** The list versions that are maintained: compiled, in the order of evaluation, indexed by their dependencies. */
 
 import { LRUCache } from 'lru-cache'
 import type { TxDb } from '../../../infra/postgres/db.ts'
@@ -10,17 +10,17 @@ import * as queries from './queries.ts'
 export type Version = {
   id: ListVersionId
   listId: ListId
-  /** Its members are the members of the list. */
+  /** Whether its members are the members of the list. */
   isLive: boolean
   /** Infinity while it is being built. */
   liveSinceMs: number
   /** While it is being built, users up to this id are maintained. */
   builtTo: UserId
-  /** It is being built by a scan, and the users of new events have to be marked as stale. */
+  /** Whether a scan builds it, so that users of new events must be marked as stale. */
   isScanned: boolean
   trackers: { id: TrackerId; tracker: Tracker }[]
   rule: CompiledRule
-  /** Higher than those of the lists that its rule names. */
+  /** Higher than the ranks of the lists that its rule refers to. */
   rank: number
 }
 
@@ -45,7 +45,7 @@ export const isMaintained = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'buil
 const COMPILED_KEPT = 5000
 const REGISTRIES_KEPT = 200
 
-/** The rule of a version never changes. */
+/** Never outdated, because the rule of a version never changes. */
 const compiled = new LRUCache<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>({ max: COMPILED_KEPT })
 const registries = new LRUCache<number, { key: string; registry: Registry }>({ max: REGISTRIES_KEPT })
 
@@ -105,13 +105,13 @@ function createRegistry(rows: queries.VersionRow[], rules: Map<ListVersionId, { 
   }
 }
 
-/** Lists that a rule names, or whose membership changes it counts. */
+/** Lists that a rule refers to, or whose membership changes it counts. */
 const listsNamedBy = ({ dependencies }: CompiledRule): ListId[] =>
   [...dependencies].filter((what) => what.startsWith('list:')).map((what) => Number(what.slice('list:'.length)) as ListId)
 
 const RANK_MAX = 50
 
-/** Saving a rule that leads back to its own list is refused, so that this ends; the limit is a second safeguard. */
+/** Ends because rules that make a list depend on itself are refused when they are saved; the limit is a second safeguard. */
 function rank(versions: Version[]): void {
   const ofList = Map.groupBy(versions, ({ listId }) => listId)
   for (let round = 0, isChanging = true; isChanging && round < RANK_MAX; round++) {

@@ -1,4 +1,4 @@
-/** The times that are kept of people, for one look at the lists: what is needed is read once, what is new taken in, what changed written. */
+/** The tracked times of users during one evaluation: reads those that are needed once, adds new events, and saves what changed. */
 
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { TrackerId, UserId } from '../../../lib/ids.ts'
@@ -13,7 +13,7 @@ import { isFull, withTimes } from './tracked-times.ts'
 export type Addition = { version: Version; id: TrackerId; tracker: Tracker; userTimes: Map<UserId, number[]> }
 export type Additions = Map<TrackerId, Addition>
 
-/** Notes the time of an event for a tracker. */
+/** Adds the time of an event for a tracker. */
 export function add(additions: Additions, of: Omit<Addition, 'userTimes'>, userId: UserId, timeMs: number): void {
   let addition = additions.get(of.id)
   if (!addition) {
@@ -29,8 +29,8 @@ type Kept = { times: readonly number[]; isStale: boolean }
 type Wanted = Map<TrackerId, Set<UserId>>
 
 /**
- * What is known so far; null stands for nobody's row. While there are as many times as can matter, later ones are not written: that
- * there were some is noted, once, and they are read from the events when the first ones have left the window.
+ * The times that were read; null without a row. While a tracker is full, later times are not saved: the row is marked as stale once, and
+ * read again from the events when the first times have left the window.
  */
 export type TimesByUser = { nowMs: number; known: Map<TrackerId, Map<UserId, Kept | null>> }
 
@@ -50,7 +50,7 @@ async function read(ctx: InTx, { known }: TimesByUser, wanted: Wanted): Promise<
     known.get(tracker_id)?.set(user_id, { times, isStale: is_stale })
 }
 
-/** Times that are not enough any more are read anew, when there were others. The answer is whose have been. */
+/** Reads stale times again that are no longer full. Returns their users. */
 async function refresh(ctx: InTx, times: TimesByUser, id: TrackerId, tracker: Tracker, ids: Iterable<UserId>): Promise<UserId[]> {
   const kept = times.known.get(id) as Map<UserId, Kept | null>
   const stale = [...ids].filter((userId) => {
@@ -78,18 +78,18 @@ async function save(ctx: InTx, { known }: TimesByUser, keys: TimesKey[]): Promis
   if (saved.length > 0) await queries.saveTimes(ctx, saved)
 }
 
-/** Takes new events in. The answer is whose times that matter have changed. */
+/** Adds new events. Returns the users whose tracked times changed. */
 export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
   await read(ctx, times, new Map(added.map(({ id, userTimes: users }) => [id, new Set(users.keys())])))
   const changed: { version: Version; userId: UserId }[] = []
   const written: TimesKey[] = []
   for (const { version, id, tracker, userTimes: users } of added) {
-    // What is read anew has the new events in it already.
+    // Times that were read again include the new events.
     const refreshed = new Set(await refresh(ctx, times, id, tracker, users.keys()))
     const kept = times.known.get(id) as Map<UserId, Kept | null>
     for (const [userId, more] of users) {
       const before = kept.get(userId) ?? null
-      const after = refreshed.has(userId) ? before : taken(tracker, before, more, times.nowMs)
+      const after = refreshed.has(userId) ? before : withMore(tracker, before, more, times.nowMs)
       if (after !== before) written.push({ id, userId })
       kept.set(userId, after)
       if (refreshed.has(userId) || after?.times !== before?.times) changed.push({ version, userId })
@@ -99,7 +99,7 @@ export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]
   return changed
 }
 
-/** The times that these versions need of these people. */
+/** The times that these versions need for these users. */
 export async function timesFor(ctx: InTx, times: TimesByUser, now: [Version, Set<UserId>][]): Promise<Times> {
   const trackers = now.flatMap(([{ trackers }, users]) => trackers.map((one) => ({ ...one, userTimes: users })))
   await read(ctx, times, new Map(trackers.map(({ id, userTimes: users }) => [id, users])))
@@ -114,10 +114,10 @@ export async function timesFor(ctx: InTx, times: TimesByUser, now: [Version, Set
 
 const timesOf = (userId: UserId, kept: Kept | null | undefined): [UserId, readonly number[]][] => (kept ? [[userId, kept.times]] : [])
 
-/** `before` itself when nothing has to be written. */
-function taken(tracker: Tracker, before: Kept | null, more: readonly number[], nowMs: number): Kept | null {
+/** Adds times to a row. Returns `before` when nothing has to be saved. */
+function withMore(tracker: Tracker, before: Kept | null, more: readonly number[], nowMs: number): Kept | null {
   if (before && isFull(tracker, before.times, nowMs)) {
-    // Without a window what is enough is so for ever.
+    // Without a window, a full tracker stays full.
     return before.isStale || tracker.withinMs === null ? before : { ...before, isStale: true }
   }
   const times = withTimes(tracker, before?.times, more, nowMs)

@@ -17,18 +17,18 @@ const tracker = (changes: Partial<Tracker>): Tracker => ({
 
 test.each<[string, Partial<Tracker>, number[], number[], number[]]>([
   ['a newer time comes first', {}, [5, 3], [9], [9, 5, 3]],
-  ['the oldest falls out', {}, [5, 3, 1], [4], [5, 4, 3]],
-  ['a late one that is too old to count changes nothing', {}, [5, 4, 3], [2], [5, 4, 3]],
-  ['two events of one instant are two', {}, [5], [5], [5, 5]],
-  ['the earliest is kept', { keep: 'earliest', count: 1 }, [5], [9, 4], [4]],
+  ['the oldest time is dropped', {}, [5, 3, 1], [4], [5, 4, 3]],
+  ['a late time that is older than the kept ones changes nothing', {}, [5, 4, 3], [2], [5, 4, 3]],
+  ['two events at one instant count twice', {}, [5], [5], [5, 5]],
+  ['the earliest time is kept', { keep: 'earliest', count: 1 }, [5], [9, 4], [4]],
 ])('%s', (_, changes, kept, more, expected) => expect(withTimes(tracker(changes), kept, more, 10)).toEqual(expected))
 
-test('times that left the window long ago are not kept', () => {
+test('times that left the window more than a day ago are dropped', () => {
   const day = 86_400_000
   expect(withTimes(tracker({ withinMs: 7 * day }), [], [100 * day, 93 * day, 91 * day], 100 * day)).toEqual([100 * day, 93 * day])
 })
 
-test('neither the order of arrival nor the grouping matters', () => {
+test('the order and the grouping of calls do not matter', () => {
   const times = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 12 })
   fc.assert(
     fc.property(
@@ -48,10 +48,10 @@ test('neither the order of arrival nor the grouping matters', () => {
 })
 
 test.each<[string, Partial<Tracker>, number[], boolean]>([
-  ['as many as can matter are enough for ever', {}, [5, 4, 3], true],
-  ['one less is not', {}, [5, 4], false],
-  ['in a window they are enough while the last is inside', { withinMs: 8 }, [9, 8, 3], true],
-  ['and not any more when it has left', { withinMs: 7 }, [9, 8, 3], false],
-  ['when it was can always change', { needsTime: true, count: 1 }, [5], false],
-  ['moves are stored too late to be read again', { names: ['list_left'] }, [5, 4, 3], false],
+  ['full without a window', {}, [5, 4, 3], true],
+  ['one time less is not full', {}, [5, 4], false],
+  ['full while the last time is in the window', { withinMs: 8 }, [9, 8, 3], true],
+  ['not full when the last time has left the window', { withinMs: 7 }, [9, 8, 3], false],
+  ['never full when the condition needs the time', { needsTime: true, count: 1 }, [5], false],
+  ['never full for membership events', { names: ['list_left'] }, [5, 4, 3], false],
 ])('%s', (_, changes, times, expected) => expect(isFull(tracker(changes), times, 10)).toBe(expected))

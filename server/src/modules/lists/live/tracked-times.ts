@@ -1,15 +1,15 @@
-/** The times of events that a condition needs: no more than so many, the latest or the earliest first, and none that is past mattering. */
+/** The times of events that a condition needs: a limited number, the latest or the earliest first, within the window. */
 import { MEMBERSHIP_EVENTS, type Tracker } from '../../rules/index.ts'
 
 const NOTHING: readonly number[] = []
 
 /**
- * `kept` with `more` taken in, as the tracker keeps them. Times are in milliseconds and may repeat. Order of arrival does not
- * matter, nor does the grouping: the outcome is that of all the times at once. Answers `kept` itself when nothing changed.
+ * Adds `more` to `kept` and keeps what the tracker needs. Times are in milliseconds and may repeat. The result does not depend on the order
+ * or the grouping of calls. Returns `kept` when nothing changed.
  */
 export function withTimes(tracker: Tracker, kept: readonly number[] = NOTHING, more: readonly number[], nowMs: number): readonly number[] {
   const oldest = tracker.withinMs === null ? Number.NEGATIVE_INFINITY : nowMs - tracker.withinMs
-  // A clock that goes back would miss what was dropped for being too old; a day of grace is dearer to nobody.
+  // When the clock is set back, times count again that have left the window. A day of grace keeps them.
   const fresh = more.filter((time) => time > oldest - GRACE_MS)
   if (fresh.length === 0) return kept
   const all = [...kept, ...fresh].sort(tracker.keep === 'latest' ? descending : ascending)
@@ -20,9 +20,8 @@ export function withTimes(tracker: Tracker, kept: readonly number[] = NOTHING, m
 const GRACE_MS = 86_400_000
 
 /**
- * Are there as many times as can matter? Then every number of events that the condition asks about is reached, and stays so until
- * the last of them leaves the window: what comes meanwhile need not be known before that. Moves between lists are always kept,
- * for they are stored after the lists have been looked at.
+ * Has the tracker as many times as its condition can need? Then later events change nothing until the last of these times leaves the
+ * window. Never true for membership events, which are stored only after the evaluation and so cannot be read again during it.
  */
 export function isFull({ keep, count, withinMs, names, needsTime }: Tracker, times: readonly number[], nowMs: number): boolean {
   if (keep !== 'latest' || needsTime || times.length < count || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false

@@ -1,4 +1,4 @@
-/** Why is somebody in a list, or not? Looked at anew, from everything that is known now. */
+/** Explains why a user is in a list, or is not. Evaluates the rule on all stored data of the user. */
 
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
@@ -9,12 +9,12 @@ import { findRule } from '../queries.ts'
 import type { ListRow, UserExplanation } from '../schema.ts'
 import { findMembership } from './queries.ts'
 
-/** Explains by the rule whose users the list has; by the newest one when there is none yet. `name` is an external id. Throws 404. */
+/** Explains by the rule of the live version, or by the newest rule when no version is live. `name` is an external id. Throws 404. */
 export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string): Promise<UserExplanation> {
   const user = await requireUser(ctx, name)
   const membership = list.live_version_id === null ? undefined : await findMembership(ctx, list.live_version_id, user.id)
   const evaluated_at = ctx.clock.now()
-  const rule = await ruleInForce(ctx, list)
+  const rule = await liveRule(ctx, list)
   return {
     list_id: list.id,
     user_id: user.id,
@@ -27,7 +27,7 @@ export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string):
 
 const NO_RULE = { holds: null, next_check_at: null, explanation: null }
 
-async function ruleInForce(ctx: ProjectCtx, { live_version_id, version_id, rule }: ListRow): Promise<Rule | null> {
+async function liveRule(ctx: ProjectCtx, { live_version_id, version_id, rule }: ListRow): Promise<Rule | null> {
   if (live_version_id === null || live_version_id === version_id) return rule
   return (await findRule(ctx, live_version_id))?.rule ?? null
 }

@@ -4,14 +4,14 @@ import type { ListVersionId, UserId } from '../../../lib/ids.ts'
 import { findUsers, usersForCaller } from '../../users/index.ts'
 import * as queries from './queries.ts'
 
-/** A page of the members of a version, as this caller sees them; nobody is in a list that has no version yet. */
+/** A page of the members of a version, with the attributes that the caller may see. Empty without a version. */
 export async function listMembers(ctx: ProjectCtx, versionId: ListVersionId | null, page: PageRequest) {
   const { results, ...cursors } = await pageOfIds(ctx, versionId, page)
   const ids = results.map(({ id }) => id)
   return { results: await usersInOrder(ctx, ids), ...cursors }
 }
 
-/** These users as this caller sees them, in this order; who is gone is left out. */
+/** These users in this order, with the attributes that the caller may see. Merged and erased users are left out. */
 export async function usersInOrder(ctx: ProjectCtx, ids: UserId[]) {
   if (ids.length === 0) return []
   const rows = new Map((await findUsers(ctx, ids)).map((row) => [row.id, row]))
@@ -22,8 +22,8 @@ export async function usersInOrder(ctx: ProjectCtx, ids: UserId[]) {
 }
 
 /**
- * A search walks the members when there are few, or when the term is so common that the walk is short; for a rare term it asks the
- * trigram index.
+ * A search reads the members one by one when there are few, or when the term is so common that a page fills quickly. For a rare term it
+ * uses the trigram index.
  */
 async function pageOfIds(ctx: ProjectCtx, versionId: ListVersionId | null, page: PageRequest): Promise<PageOf<{ id: UserId }>> {
   if (versionId === null) return { results: [], nextCursor: null, prevCursor: null, limit: page.limit }

@@ -1,4 +1,4 @@
-/** What a rule would give, before there is a list: counted from the raw facts, with a bound on what that may cost. */
+/** Rule previews: count the users of a rule without creating a list, with a time limit. */
 
 import { isSqlState } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -11,12 +11,12 @@ import type { Preview } from '../schema.ts'
 import * as queries from './queries.ts'
 
 const TIMEOUT_MS = 20_000
-/** How many previews this process works on at once, and how many may wait for that. */
+/** How many previews this process counts at a time, and how many may wait. */
 const AT_ONCE = 2
 const WAITING_MAX = 4
 const RETRY_S = 10
 
-/** Counts the people for whom a rule holds. Throws 422 when that takes too long, 429 when too many ask at once. */
+/** Counts the users for whom a rule holds. Throws 422 when that takes too long, 429 when too many previews wait. */
 export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedCampaign[], timeoutMs = TIMEOUT_MS): Promise<Preview> {
   refuse(checkRule(rule, 'rule'))
   const names = await loadNames(ctx, [rule], campaigns)
@@ -50,7 +50,7 @@ async function counted(ctx: ProjectCtx, compiled: CompiledRule, timeoutMs: numbe
     throw fault(
       'validation_failed',
       'rule',
-      'Counting by this rule takes too long. Narrow its time windows, or create the list: it is built in the background.',
+      'Counting this rule takes too long. Use shorter time windows, or create the list, which is built in the background.',
     )
   }
 }
@@ -58,7 +58,7 @@ async function counted(ctx: ProjectCtx, compiled: CompiledRule, timeoutMs: numbe
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Runs `work` when few enough others run in this process. Throws 429 when too many wait already. */
+/** Runs `work` when fewer than `AT_ONCE` calls run in this process. Throws 429 when too many wait. */
 async function queuedPreview<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
     if (waiting.length >= WAITING_MAX) throw tooMany()
@@ -67,7 +67,7 @@ async function queuedPreview<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // Whoever waits takes over the place; it is free only when nobody does.
+    // A waiting call takes over, so that `running` stays the same.
     const next = waiting.shift()
     if (next) next()
     else running--
@@ -75,6 +75,6 @@ async function queuedPreview<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const tooMany = () =>
-  new ApiError('rate_limited', 'Too many previews are being counted. Try again in some seconds.', {
+  new ApiError('rate_limited', `Too many previews are being counted. Retry after ${RETRY_S} seconds.`, {
     headers: { 'retry-after': String(RETRY_S) },
   })
