@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { eventOf, isSubscribed, queuedChangesOf } from './consent.ts'
 import type { SavedStateChange } from './consents/schema.ts'
 
-describe('who may be sent what', () => {
+describe('isSubscribed', () => {
   test.each([
     [0, false, false, false],
     [1, false, false, true],
@@ -12,12 +12,12 @@ describe('who may be sent what', () => {
     [2, false, true, true],
     [0, true, false, true],
     [0, true, true, true],
-  ] as const)('state %i, transactional %s, to be confirmed %s: %s', (state, is_transactional, requires_confirmation, expected) => {
+  ] as const)('state %i, transactional %s, requires confirmation %s: %s', (state, is_transactional, requires_confirmation, expected) => {
     expect(isSubscribed({ state, is_transactional, requires_confirmation })).toBe(expected)
   })
 })
 
-describe('what is news of a person', () => {
+describe('events of state changes', () => {
   test.each([
     [0, 0, false, null],
     [0, 1, false, 'subscribed'],
@@ -31,11 +31,11 @@ describe('what is news of a person', () => {
     [1, 2, true, 'subscribed'],
     [2, 1, true, 'unsubscribed'],
     [1, 0, true, 'unsubscribed'],
-  ] as const)('from %i to %i, to be confirmed %s: %s', (before, after, requiresConfirmation, expected) => {
+  ] as const)('from %i to %i, requires confirmation %s: %s', (before, after, requiresConfirmation, expected) => {
     expect(eventOf(before, after, requiresConfirmation)).toBe(expected)
   })
 
-  test('a first state is compared with the default, and each person is told of once with their types', () => {
+  test('a first state is compared with the default, and each user has one change with all types', () => {
     const now = new Date(Date.UTC(2026, 10, 20))
     const change = (user_id: number, subscription_id: number, state: 0 | 1 | 2, previous_state: 0 | 1 | null, default_state: 0 | 1) =>
       ({ user_id, subscription_id, state, previous_state, default_state, requires_confirmation: false }) as SavedStateChange

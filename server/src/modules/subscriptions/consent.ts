@@ -1,10 +1,10 @@
-/** What states mean: who may be sent what, and which changes are news of a person. Pure. */
+/** What subscription states allow, and the events of their changes. Pure. */
 import type { UserId } from '../../lib/ids.ts'
 import type { QueuedUserChange } from '../users/index.ts'
 import type { SavedStateChange } from './consents/schema.ts'
 import type { Consent } from './schema.ts'
 
-/** Does a state, with what the type makes of it, allow messages of the type? Suppressed addresses are another matter. */
+/** Does a state allow messages of the type? Suppressions are checked separately. */
 export const isSubscribed = ({
   state,
   is_transactional,
@@ -13,14 +13,14 @@ export const isSubscribed = ({
 
 const reaches = (state: number, requiresConfirmation: boolean) => state >= (requiresConfirmation ? 2 : 1)
 
-/** What happened to somebody who stood at `before`: they came to get messages, they stopped, or neither. */
+/** The event of a state change: the user starts receiving the type, stops receiving it, or neither. */
 export function eventOf(before: number, after: number, requiresConfirmation: boolean): 'subscribed' | 'unsubscribed' | null {
   const [did, does] = [reaches(before, requiresConfirmation), reaches(after, requiresConfirmation)]
   if (does && !did) return 'subscribed'
   return (did && !does) || (after === 0 && before !== 0) ? 'unsubscribed' : null
 }
 
-/** What the log is told of written changes: each type that is different, and the events of it. They may trigger campaigns. */
+/** The user changes to queue for saved states: the types that changed, and their events, which may trigger campaigns. */
 export function queuedChangesOf(written: SavedStateChange[], source: string, now: Date): QueuedUserChange[] {
   const byUser = Map.groupBy(written, ({ user_id }) => user_id)
   return [...byUser].flatMap(([user_id, changes]) => [

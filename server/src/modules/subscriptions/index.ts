@@ -1,10 +1,9 @@
 /**
- * Subscription types and who is subscribed. Owns `subscriptions`, `user_subscriptions`, `consent_entries`, `confirmations`,
- * `suppressions`, `suppression_keys` and `page_themes`.
- * A type belongs to one channel; where nothing is stored for a person, the type's default state holds. Every change is an entry of
- * the ledger, and the last entry is what holds. People decide on pages that need no key, or by text message.
- * Promises: a person who unsubscribed stays so, whatever merges happen, until that person or somebody in charge says otherwise;
- * a suppressed address gets nothing.
+ * Subscription types and the subscription states of users. Owns `subscriptions`, `user_subscriptions`, `consent_entries`,
+ * `confirmations`, `suppressions`, `suppression_keys` and `page_themes`. A type belongs to one channel; a user without a stored state has
+ * the default state of the type. Every change of a state adds a consent entry, and the last entry always has the current state. Users
+ * change their states on hosted pages or by text message. Promises: a user who unsubscribed stays unsubscribed, also after a merge, until
+ * the user or an API call subscribes them again; and a suppressed address gets no messages.
  */
 export { isSubscribed } from './consent.ts'
 export { eraseSubscriptions, mergeSubscriptions } from './consents/queries.ts'

@@ -16,7 +16,7 @@ const about = {
 const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
 describe('a link', () => {
-  test('leads back to whom it is about, and is short', () => {
+  test('has the ids of the message, and is short', () => {
     const { unsubscribe_url, preferences_url, headers } = linksOf(ctx, about)
     expect(unsubscribe_url).toMatch(/^https:\/\/mail\.example\.com\/x\/s\/u\/[\w-]+[0-9a-z]$/)
     expect(preferences_url).toBe(unsubscribe_url.replace('/s/u/', '/s/p/'))
@@ -25,12 +25,12 @@ describe('a link', () => {
     expect(headers).toEqual({ 'List-Unsubscribe': `<${unsubscribe_url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
   })
 
-  test('of a preview is about no message', () => {
+  test('of a preview has no message id', () => {
     const preview = { ...about, messageId: null }
     expect(readLink(ctx, tokenOf(linksOf(ctx, preview).preferences_url))).toEqual(preview)
   })
 
-  test('outlives the key it was signed with, as long as that is in the ring', () => {
+  test('is valid as long as the key that signed it is configured', () => {
     const token = tokenOf(linksOf(ctx, about).unsubscribe_url)
     expect(readLink(ctxWith(key('b', 2), key('a', 1)), token)).toEqual(about)
     expect(readLink(ctxWith(key('b', 2)), token)).toBeNull()
@@ -38,19 +38,19 @@ describe('a link', () => {
 
   const token = tokenOf(linksOf(ctx, about).unsubscribe_url)
   test.each([
-    ['nothing', ''],
-    ['a signature alone', token.slice(0, 22)],
-    ['another person', token.replace('qglj', 'qglk')],
-    ['something added', `${token}-1`],
-    ['something cut off', token.slice(0, -1)],
+    ['no token', ''],
+    ['only a signature', token.slice(0, 22)],
+    ['another user id', token.replace('qglj', 'qglk')],
+    ['an id appended', `${token}-1`],
+    ['the end cut off', token.slice(0, -1)],
     ['capitals', token.toUpperCase()],
-    ['that of a confirmation', tokenOf(confirmUrl(ctx, about.projectId, 9))],
-  ])('with %s is no link', (_, changed) => {
+    ['the token of a confirmation', tokenOf(confirmUrl(ctx, about.projectId, 9))],
+  ])('with %s is invalid', (_, changed) => {
     expect(changed).not.toBe(token)
     expect(readLink(ctx, changed)).toBeNull()
   })
 
-  test('to confirm by names its request, and is no other link', () => {
+  test('to confirm has the id of its request, and is valid only for that', () => {
     const url = confirmUrl(ctx, about.projectId, 42)
     expect(url).toMatch(/\/s\/confirm\//)
     expect(readConfirmation(ctx, tokenOf(url))).toEqual({ projectId: 3, confirmation: 42 })

@@ -1,6 +1,6 @@
 /**
- * The links by which people decide for themselves. What they hold is signed, and nothing in it is secret: whoever has the link may
- * unsubscribe. They work for ever, with every key that was ever in use and still is in the ring.
+ * Signed links to the hosted pages. They have no secret: anyone with the link may unsubscribe the user. A link stays valid as long as the
+ * key that signed it is configured.
  */
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
@@ -8,14 +8,14 @@ import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids
 type Signing = Pick<Ctx, 'secrets'>
 type Linking = Pick<Ctx, 'secrets' | 'baseUrl'>
 
-/** Of what message, to whom, a link is part. `messageId` is null in a preview. */
+/** The user, type and message of a link. `messageId` is null in a preview. */
 export type LinkedTo = { projectId: ProjectId; userId: UserId; subscriptionId: SubscriptionId; messageId: MessageId | null }
 
 const SIGNATURE_CHARACTERS = 22
 const IDS = /^[0-9a-z]{1,11}(?:-[0-9a-z]{1,11})*$/
 
-// The ids come last: what mail programs cut off a link's end (`-`, `_`, `.`) is never part of it.
-function written(ctx: Signing, context: string, ids: number[]): string {
+// The ids come last, because mail programs cut `-`, `_` and `.` off the end of a link.
+function signed(ctx: Signing, context: string, ids: number[]): string {
   const text = ids.map((id) => id.toString(36)).join('-')
   return ctx.secrets.sign(text, context) + text
 }
@@ -30,9 +30,9 @@ function read(ctx: Signing, context: string, token: string, count: number): numb
 const PAGES = 'consent pages'
 const CONFIRMATION = 'consent confirmation'
 
-/** The links of a message, and the headers by which mail programs offer the same (RFC 8058). */
+/** The links of a message, and the headers with which mail programs offer one-click unsubscribing (RFC 8058). */
 export function linksOf(ctx: Linking, { projectId, userId, subscriptionId, messageId }: LinkedTo) {
-  const token = written(ctx, PAGES, [projectId, userId, subscriptionId, messageId ?? 0])
+  const token = signed(ctx, PAGES, [projectId, userId, subscriptionId, messageId ?? 0])
   const unsubscribe_url = `${ctx.baseUrl()}/s/u/${token}`
   return {
     unsubscribe_url,
@@ -41,7 +41,7 @@ export function linksOf(ctx: Linking, { projectId, userId, subscriptionId, messa
   }
 }
 
-/** What such a link is part of; null when nobody signed it. */
+/** Reads a link. Null when the signature is wrong. */
 export function readLink(ctx: Signing, token: string): LinkedTo | null {
   const ids = read(ctx, PAGES, token, 4)
   if (!ids) return null
@@ -49,11 +49,11 @@ export function readLink(ctx: Signing, token: string): LinkedTo | null {
   return { projectId, userId, subscriptionId, messageId: messageId === 0 ? null : messageId }
 }
 
-/** Where somebody confirms. */
+/** The link that confirms a subscription. */
 export const confirmUrl = (ctx: Linking, projectId: ProjectId, confirmation: number): string =>
-  `${ctx.baseUrl()}/s/confirm/${written(ctx, CONFIRMATION, [projectId, confirmation])}`
+  `${ctx.baseUrl()}/s/confirm/${signed(ctx, CONFIRMATION, [projectId, confirmation])}`
 
-/** Which request a link confirms; null when nobody signed it. */
+/** Reads a confirmation link. Null when the signature is wrong. */
 export function readConfirmation(ctx: Signing, token: string): { projectId: ProjectId; confirmation: number } | null {
   const [projectId, confirmation] = read(ctx, CONFIRMATION, token, 2) ?? []
   return projectId === undefined || confirmation === undefined ? null : { projectId: projectId as ProjectId, confirmation }

@@ -12,7 +12,7 @@ test.each([
   [['sv-SE'], 'en'],
   [['constructor'], 'en'],
   [[], 'en'],
-])('of %j the language is %s', (locales, expected) => {
+])('%j: %s', (locales, expected) => {
   expect(languageFor(locales, LANGUAGES)).toBe(expected)
 })
 

@@ -1,6 +1,6 @@
-/** Which of the languages that we have somebody is spoken to in. Pure. */
+/** Chooses a language. Pure. */
 
-/** The first of these locales whose language we have; English when there is none. */
+/** The language of the first of these locales that is available, else English. */
 export function languageFor<L extends Record<string, unknown> & { en: unknown }>(
   locales: readonly (string | null | undefined)[],
   languages: L,
@@ -11,7 +11,7 @@ export function languageFor<L extends Record<string, unknown> & { en: unknown }>
 
 const ACCEPTED_MAX = 20
 
-/** The locales of an Accept-Language header (RFC 9110), the most wanted first. */
+/** The locales of an Accept-Language header (RFC 9110), the preferred one first. */
 export function acceptedLocales(header: string | undefined): string[] {
   const ranges = (header ?? '').split(',', ACCEPTED_MAX).map((range) => {
     const [locale = '', ...parameters] = range.split(';').map((part) => part.trim())

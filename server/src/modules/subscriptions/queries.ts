@@ -43,7 +43,7 @@ export const listSubscriptions = (ctx: ProjectCtx, page: PageRequest): Promise<P
     ctx.config.LIST_ALL_MAX,
   )
 
-/** A subscription type of this project; undefined when there is none with this id. */
+/** A subscription type of this project. */
 export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
   ctx.db.first(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
 
@@ -95,7 +95,7 @@ export const userSubscriptionListing = listing({
   searchedFields: 'name, channel',
 })
 
-/** Every subscription type with the state of a user; only public ones when asked. */
+/** Every subscription type with the state of a user. */
 export const listUserSubscriptions = (
   ctx: ProjectCtx,
   userId: UserId,
@@ -118,7 +118,7 @@ export const listUserSubscriptions = (
 
 const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), channel: OneOf(CHANNELS) })
 
-/** The types of this project among these ids (public ones, when asked). */
+/** The types of this project among these ids. */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
   ctx.db.many(
     KnownRow,
@@ -130,7 +130,7 @@ export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publi
 export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.many(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
 
-/** The state of each user for the type beside it; types of other projects have no row. */
+/** The state of each pair of user and type. Types of other projects have no row. */
 export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) => statesOfPairs(ctx, ctx.projectId, pairs)
 
 const statesOfPairs = jointMany(Consent, (_, calls: JointCall<SubscriptionPair[]>[]) => {
@@ -159,7 +159,7 @@ export const typesWithState = (ctx: ProjectCtx, userId: UserId) =>
 
 const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })
 
-// `is_there` is a column, not a condition: for a condition, a planner that expects few live users would read all of a project.
+// `is_there` is a column, not a condition: with a condition, a planner that expects few live users would read the whole project.
 
 /** Locks these users against being merged or erased until the transaction ends; `is_there` is false for those who were. */
 export const lockUsers = (ctx: InTx, ids: UserId[]) =>

@@ -40,11 +40,11 @@ describe('a text message', () => {
     ['', 'en', null],
     ['...', 'en', null],
     ['constructor', 'en', null],
-  ])('%j in %s says %s', (text, locale, expected) => {
+  ])('%j in %s: %s', (text, locale, expected) => {
     expect(readKeyword(text, locale)?.what ?? null).toBe(expected)
   })
 
-  test('the word is kept as it was understood', () => {
+  test('the keyword is returned in its normalised form', () => {
     expect(readKeyword(' Désabonner! ', 'fr')).toEqual({ what: 'stop', word: 'desabonner' })
   })
 })

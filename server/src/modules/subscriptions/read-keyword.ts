@@ -1,4 +1,4 @@
-/** Does a text message say STOP, START or HELP? Pure. */
+/** Recognises STOP, START and HELP in text messages. Pure. */
 
 import * as registry from './keywords/index.ts'
 import type { Keywords } from './keywords/keyword.ts'
@@ -6,7 +6,7 @@ import { languageFor } from './locale.ts'
 
 const languages = { ...registry }
 
-/** What somebody asks for by a word, and the word itself. */
+/** A recognised keyword in its normalised form. */
 export type KeywordRequest = { what: 'stop' | 'start' | 'help'; word: string }
 
 const ENDS = /^[\p{P}\p{S}\p{White_Space}]+|[\p{P}\p{S}\p{White_Space}]+$/gu
@@ -24,12 +24,11 @@ const folder = ({ stop, start, help }: Keywords) => ({ stop: stop.map(folded), s
 
 const words = new Map(Object.entries(languages).map(([language, keywords]) => [language, folder(keywords)]))
 
-/** In case of doubt, somebody means to be left alone. */
+/** The first match counts, so that a word with two meanings is an opt-out. */
 const ORDER = ['stop', 'start', 'help'] as const
 
 /**
- * What a whole message asks for, in the language of `locale` or in English; null when it is about something else.
- * A keyword among other words is talk: ‘please stop by’ is no STOP.
+ * Recognises a message that is only a keyword, in English or the language of `locale`. Null for anything else: ‘please stop by’ is no STOP.
  */
 export function readKeyword(text: string, locale: string): KeywordRequest | null {
   const word = folded(text)
@@ -38,5 +37,5 @@ export function readKeyword(text: string, locale: string): KeywordRequest | null
   return what ? { what, word } : null
 }
 
-/** What is answered in the language of `locale`. */
+/** The replies in the language of `locale`. */
 export const repliesIn = (locale: string): Keywords['replies'] => languages[languageFor([locale], languages)].replies

@@ -7,7 +7,7 @@ const PHONE = '+61412345678'
 const TYPES = '/api/client/subscriptions'
 const of = (user: string) => `/api/client/users/${user}/subscriptions`
 
-/** Two people with one number, one with another, and a second type of text messages. */
+/** Two users with one number, a user with another number, and a second text type. */
 async function household(w: World) {
   await w.post('/api/client/users/batch', [
     { external_id: 'ana', phone: PHONE },
@@ -23,8 +23,8 @@ const textStates = async (w: World, user: string) =>
   (await w.get(of(user))).body.results.filter(({ channel }: any) => channel === 'text').map(({ state }: { state: number }) => state)
 const isSuppressed = async (w: World) => (await suppressedAmong(w.ctx, 'text', [PHONE])).get(PHONE)
 
-describe('people who text', () => {
-  test('STOP get nothing more, everybody with the number, and START gives back what that took', async () => {
+describe('a text message', () => {
+  test('STOP unsubscribes every user with the number, and START restores their states', async () => {
     await using w = await world()
     await household(w)
     expect(await receiveText(w.ctx, PHONE, 'Stop!')).toBe(
@@ -48,7 +48,7 @@ describe('people who text', () => {
     expect(await isSuppressed(w)).toBeUndefined()
   })
 
-  test('START give back nothing that was given up otherwise since', async () => {
+  test('START does not restore a type that was unsubscribed separately since', async () => {
     await using w = await world()
     await household(w)
     const [, text] = (await w.get(TYPES)).body.results
@@ -59,14 +59,14 @@ describe('people who text', () => {
     expect(await textStates(w, 'ana')).toEqual([0, 2])
   })
 
-  test('START without having stopped are talking of something else', async () => {
+  test('START without an earlier STOP is ignored', async () => {
     await using w = await world()
     await household(w)
     expect(await receiveText(w.ctx, PHONE, 'Yes')).toBeNull()
     expect(await textStates(w, 'ana')).toEqual([1, 2])
   })
 
-  test('START do not lift what they did not bring about', async () => {
+  test('START does not lift a suppression with another reason', async () => {
     await using w = await world()
     await household(w)
     await receiveText(w.ctx, PHONE, 'STOP')
@@ -75,7 +75,7 @@ describe('people who text', () => {
     expect(await isSuppressed(w)).toBe('manual')
   })
 
-  test('STOP from a number that nobody has is kept for whoever gets it', async () => {
+  test('STOP from an unknown number suppresses the number', async () => {
     await using w = await world()
     expect(await receiveText(w.ctx, PHONE, 'STOP')).not.toBeNull()
     expect(await isSuppressed(w)).toBe('unsubscribed_all')
@@ -83,7 +83,7 @@ describe('people who text', () => {
     expect(await isSuppressed(w)).toBeUndefined()
   })
 
-  test('are answered in the words of the project, and in its language', async () => {
+  test('gets the replies of the project, in its language', async () => {
     await using w = await world()
     await w.patch(
       `/api/client/projects/${w.projectId}`,
@@ -97,7 +97,7 @@ describe('people who text', () => {
     expect(await receiveText(german, PHONE, 'starten')).toBe('Sie erhalten wieder SMS von $& Glocke. Mit STOP melden Sie sich ab.')
   })
 
-  test('anything else change nothing and get no reply', async () => {
+  test('without a keyword changes nothing and gets no reply', async () => {
     await using w = await world()
     await household(w)
     expect(await receiveText(w.ctx, PHONE, 'Please stop by')).toBeNull()

@@ -1,4 +1,4 @@
-/** People who text STOP, START or HELP. */
+/** Incoming text messages: STOP, START and HELP. */
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
@@ -13,20 +13,20 @@ import { liftUnsubscribed, suppress, suppressedAmong } from './suppressions/serv
 import { getTheme } from './theme/theme.ts'
 
 /**
- * Does what a text message asks for, and answers the reply; null when it is no keyword. A number is everybody who has it.
- * STOP ends every type of the channel and suppresses the number. START undoes that, also where it was done on a page.
+ * Acts on a text message that is only a keyword, for all users with the number. STOP unsubscribes them from every type of the channel and
+ * suppresses the number; START restores what STOP, or unsubscribing from everything on a page, removed. Returns the reply, or null.
  */
 export async function receiveText(ctx: ProjectCtx, from: string, text: string): Promise<string | null> {
-  const asked = readKeyword(text, ctx.project.locale)
-  if (!asked) return null
+  const request = readKeyword(text, ctx.project.locale)
+  if (!request) return null
   const phone = normalisePhone(from, phoneRegions({}, ctx.project)) ?? from
-  const evidence: Evidence = { source: 'text_keyword', proof: { keyword: asked.word } }
+  const evidence: Evidence = { source: 'text_keyword', proof: { keyword: request.word } }
   const project = await findProject(ctx, ctx.projectId)
   const brand = (await getTheme(ctx)).brand_name ?? project.name
   const replies = repliesIn(ctx.project.locale)
   const withBrand = (text: string) => text.replaceAll('{brand}', () => brand)
   const help = project.text_help_message ?? withBrand(replies.help)
-  switch (asked.what) {
+  switch (request.what) {
     case 'help':
       return help
     case 'stop':
@@ -34,12 +34,12 @@ export async function receiveText(ctx: ProjectCtx, from: string, text: string): 
       return project.text_opt_out_message ?? withBrand(replies.stopped)
     case 'start': {
       const became = await inTx(ctx, (ctx) => start(ctx, phone, evidence))
-      // Who had not said STOP is saying YES to something else.
+      // Without an earlier STOP, a word such as YES answers some other message.
       if (became === 'nothing') return null
       return became === 'started' ? withBrand(replies.started) : help
     }
     default:
-      return asked.what satisfies never
+      return request.what satisfies never
   }
 }
 
@@ -54,7 +54,7 @@ async function stop(ctx: InTx, phone: string, evidence: Evidence): Promise<void>
   await suppress(ctx, [{ channel: 'text', address: phone, reason: 'unsubscribed_all', source: { by: evidence.source, ...evidence.proof } }])
 }
 
-/** Did it take anything back, and are there messages to be had now? Not when the number is suppressed for another reason as well. */
+/** Restores what STOP removed. `silent` if the users still get no text messages, such as when the number has another suppression. */
 async function start(ctx: InTx, phone: string, evidence: Evidence): Promise<'nothing' | 'silent' | 'started'> {
   const users = await usersWith(ctx, phone)
   const isLifted = await liftUnsubscribed(ctx, [{ channel: 'text', address: phone }])
@@ -62,11 +62,11 @@ async function start(ctx: InTx, phone: string, evidence: Evidence): Promise<'not
   await writeStates(ctx, restored, evidence)
   if (!isLifted && restored.length === 0) return 'nothing'
   const isSuppressed = (await suppressedAmong(ctx, 'text', [phone])).size > 0
-  return !isSuppressed && (users.length === 0 || (await hears(ctx, users))) ? 'started' : 'silent'
+  return !isSuppressed && (users.length === 0 || (await getsTexts(ctx, users))) ? 'started' : 'silent'
 }
 
-/** Does any of these people get any text messages? */
-async function hears(ctx: InTx, users: UserId[]): Promise<boolean> {
+/** Does any of these users get text messages? */
+async function getsTexts(ctx: InTx, users: UserId[]): Promise<boolean> {
   const types = await queries.typesOfChannel(ctx, 'text')
   const pairs = users.flatMap((user_id) => types.map(({ id }) => ({ user_id, subscription_id: id })))
   return (await queries.subscriptionStates(ctx, pairs)).some(isSubscribed)

@@ -20,7 +20,7 @@ import { themeRoutes } from './theme/routes.ts'
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 
-/** Verbs that need other modules: a new default state rebuilds the lists that depend on it. */
+/** Functions that need other modules: a new default state rebuilds the lists that depend on it. */
 type Verbs = { updateSubscription(ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges): Promise<Subscription> }
 
 export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
@@ -38,9 +38,9 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     path: '/api/client/subscriptions',
     summary: 'Create a subscription type.',
     description:
-      'Name and channel together are unique. With `default_state` 0, users get nothing before they subscribe. With ' +
-      '`requires_confirmation`, whoever subscribes is asked to confirm: the event `subscription_confirmation_requested` on the user ' +
-      'has the link in `data.confirm_url`, for a trigger campaign to send.',
+      'Name and channel together are unique. With `default_state` 0, users get no messages before they subscribe. With ' +
+      '`requires_confirmation`, users who subscribe get the event `subscription_confirmation_requested`. Its `data.confirm_url` is ' +
+      'the confirmation link, for a trigger campaign to send.',
     access: { secret: 'admin' },
     body: SubscriptionInput,
     reply: Subscription,
@@ -60,10 +60,11 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/subscriptions/{subscriptionId}',
-    summary: 'Change a subscription type; only the members given change.',
+    summary: 'Change a subscription type.',
     description:
-      'A new `default_state` holds at once for every user for whom no state is stored, and so does `requires_confirmation`: users in ' +
-      'state 1 get nothing before they confirm, and nobody is asked to by this change.',
+      'Omitted members keep their values. A new `default_state` applies at once to all users without a stored state. A new ' +
+      '`requires_confirmation` applies at once too: users in state 1 get no messages until they confirm, and this change sends no ' +
+      'confirmation requests.',
     access: { secret: 'admin' },
     params,
     body: SubscriptionChanges,
@@ -73,7 +74,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/me/subscriptions',
-    summary: 'List where the user of the session token stands with each public subscription type.',
+    summary: 'List the subscription states of the authenticated user.',
     access: { publishable: 'user' },
     list: userSubscriptionListing,
     reply: Page(UserSubscription),
@@ -82,11 +83,11 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/users/me/subscriptions',
-    summary: 'Subscribe or unsubscribe the user of the session token.',
+    summary: 'Set subscription states of the authenticated user.',
     description:
-      'All items are applied or none; the answer is the first page of the states, at most 100. State 1 leaves a confirmed 2 as it ' +
-      'is. Who unsubscribed from everything by mail or text message takes that back the same way: a session shows who somebody is, ' +
-      'not that an address is theirs.',
+      'All items are applied or none. The reply has the first page of states, at most 100. State 1 does not replace a confirmed ' +
+      'state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or ' +
+      'by text message, because a user token does not prove that an address belongs to the user.',
     access: { publishable: 'user' },
     body: OwnSubscriptionChanges,
     reply: Page(UserSubscription),
@@ -95,7 +96,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/subscriptions',
-    summary: 'List where a user stands with each subscription type.',
+    summary: 'List the subscription states of a user.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     list: userSubscriptionListing,
@@ -108,10 +109,10 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/users/{userId}/subscriptions',
-    summary: 'Set where a user stands with subscription types.',
+    summary: 'Set subscription states of a user.',
     description:
-      'All items are applied or none; the answer is the first page of the states, at most 100. An address that is suppressed, also ' +
-      'because the user unsubscribed from everything, stays so: see `/api/client/suppressions`.',
+      'All items are applied or none. The reply has the first page of states, at most 100. This does not lift suppressions, ' +
+      'including those of users who unsubscribed from everything: see `/api/client/suppressions`.',
     access: { secret: 'editor' },
     params: { userId: pathUser },
     body: UserSubscriptionChanges,

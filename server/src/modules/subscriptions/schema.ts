@@ -11,21 +11,20 @@ export type SubscriptionState = 0 | 1 | 2
 const StateOf = <const S extends readonly SubscriptionState[]>(states: S, description: string) =>
   Type.Unsafe<S[number]>({ type: 'integer', enum: [...states], description })
 
-const channel = OneOf(CHANNELS, { description: 'The channel that it is about.' })
+const channel = OneOf(CHANNELS, { description: 'The channel of the messages.' })
 
 const writable = {
-  is_public: Type.Boolean({ description: 'Do users see it in the preference centre?' }),
-  default_state: StateOf([0, 1], 'The state of a user for whom none is stored; 0 asks for explicit consent.'),
+  is_public: Type.Boolean({ description: 'Whether users see the type in the preference centre.' }),
+  default_state: StateOf([0, 1], 'The state of users without a stored state. 0 requires explicit consent.'),
   is_transactional: Type.Boolean({
     description:
-      'Is it about what users asked for, such as receipts? Then it is sent whatever their state. Suppressed addresses still get nothing.',
+      'Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses.',
   }),
   requires_confirmation: Type.Boolean({
-    description: 'Does a yes have to be confirmed? Then users get nothing before their state is 2; those in state 1 are asked to confirm.',
+    description:
+      'Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm.',
   }),
-  description: Nullable(
-    Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'What users get, in your words; shown in the preference centre.' }),
-  ),
+  description: Nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'What users get. Shown in the preference centre.' })),
 }
 
 export const SubscriptionInput = Exact({ name: Name(), channel, ...Type.Partial(Type.Object(writable)).properties })
@@ -44,7 +43,7 @@ const columns = {
   requires_confirmation: Type.Boolean(),
 }
 
-/** A subscription type as it is read. */
+/** A subscription type in a reply. */
 export const Subscription = Exact({
   ...columns,
   description: Type.Optional(Type.String()),
@@ -63,7 +62,7 @@ export type SubscriptionRow = Static<typeof SubscriptionRow>
 
 const state = StateOf([0, 1, 2], '0 unsubscribed, 1 subscribed, 2 opted in and confirmed.')
 
-/** Where a user stands with one subscription type. */
+/** The subscription state of a user for one type. */
 export const UserSubscription = Exact({
   subscription_id: IdOf<SubscriptionId>(),
   state,
@@ -81,13 +80,13 @@ const changesOf = <const S extends readonly SubscriptionState[]>(states: S) =>
 export const UserSubscriptionChanges = changesOf([0, 1, 2])
 export type UserSubscriptionChanges = Static<typeof UserSubscriptionChanges>
 
-/** What users may set themselves: confirming takes more than their word. */
+/** The states that users may set themselves. State 2 takes a confirmation. */
 export const OwnSubscriptionChanges = changesOf([0, 1])
 
-/** A person and a subscription type; what `subscriptionStates` is asked about. */
+/** A user and a subscription type. */
 export type SubscriptionPair = { user_id: UserId; subscription_id: SubscriptionId }
 
-/** Where a person stands with a type, what that rests on, and what the type makes of it. */
+/** The subscription state of a user for a type, the consent entry that it comes from, and the settings that decide what it allows. */
 export const Consent = Type.Object({
   user_id: IdOf<UserId>(),
   subscription_id: IdOf<SubscriptionId>(),

@@ -26,7 +26,7 @@ export async function createDefaultSubscriptions(ctx: Ctx, projectId: ProjectId)
 
 const taken = () => new ApiError('resource_already_exists', 'A subscription type with this name and channel already exists.')
 
-/** Makes a subscription type. Throws 409 when name and channel are taken, 429 when there are too many. */
+/** Creates a subscription type. Throws 409 when name and channel are taken, 429 when there are too many. */
 export async function createSubscription(ctx: ProjectCtx, input: SubscriptionInput): Promise<Subscription> {
   if ((await queries.countSubscriptions(ctx)) >= SUBSCRIPTIONS_MAX) {
     throw new ApiError('quota_exceeded', `A project may have at most ${SUBSCRIPTIONS_MAX} subscription types.`)
@@ -36,7 +36,7 @@ export async function createSubscription(ctx: ProjectCtx, input: SubscriptionInp
   return present(created)
 }
 
-/** A type as it is read: without what is unset. */
+/** A type for a reply. Leaves out members that are not set. */
 const present = ({ description, ...row }: SubscriptionRow): Subscription => ({ ...row, ...(description !== null && { description }) })
 
 export const listSubscriptions = async (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Subscription>> =>
@@ -49,8 +49,8 @@ export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Prom
 }
 
 /**
- * Changes the members given. With `defaultChanged`, every user without a state of their own may have another one now.
- * Throws 404, and 409 when another type has the name already.
+ * Changes the given members. `defaultChanged` tells the caller that users without a stored state may have another state now. Throws 404,
+ * and 409 when another type has the name.
  */
 export async function updateSubscription(
   ctx: InTx,
@@ -66,7 +66,7 @@ export async function updateSubscription(
   return { subscription: present(row), defaultChanged: changes.default_state !== undefined }
 }
 
-/** Whose states are meant. People who ask for themselves see public types only. */
+/** A user whose states are read or set. Users who ask for themselves see public types only. */
 export type Subscriber = { id: UserId; isThemself: boolean }
 
 export const listUserSubscriptions = (ctx: ProjectCtx, { id, isThemself }: Subscriber, page: PageRequest) =>
@@ -75,8 +75,8 @@ export const listUserSubscriptions = (ctx: ProjectCtx, { id, isThemself }: Subsc
 const FIRST_PAGE = readPageRequest(queries.userSubscriptionListing, { limit: '100' }).request
 
 /**
- * Sets all the states or none; of several for one type the last counts. Answers with the first hundred states.
- * Throws 422 for a type that does not exist, or that this caller cannot see, and 404 when the person is gone.
+ * Sets all the states or none; the last of several for one type counts. Returns the first hundred states. Throws 422 for a type that does
+ * not exist or that the caller may not see, and 404 for an erased user.
  */
 export function changeUserSubscriptions(
   ctx: ProjectCtx<Extract<Caller, { keyId: unknown }>>,

@@ -1,4 +1,4 @@
-/** Changing where people stand: the state, the entry in the ledger, and what follows from it, in one transaction. */
+/** Changing subscription states: the state, its consent entry and the user changes are saved in one transaction. */
 
 import { Conflict } from '../../infra/postgres/db.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -12,21 +12,21 @@ import type { Evidence, SavedStateChange, StateChange } from './consents/schema.
 import * as queries from './queries.ts'
 import { addressesOf, liftUnsubscribed } from './suppressions/service.ts'
 
-/** Whom an id means now, kept from being merged away or erased until the transaction ends; undefined when they are gone. */
+/** Locks a user against being merged or erased until the transaction ends, and follows merges. Undefined for an erased user. */
 export async function lockUser(ctx: InTx, id: UserId): Promise<UserId | undefined> {
   const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
   if (!mergedInto) return undefined
   const [held] = await queries.lockUsers(ctx, [mergedInto.merged_into])
-  if (!held?.is_there) throw new Conflict('The person was merged or erased in between.')
+  if (!held?.is_there) throw new Conflict('The user was merged or erased meanwhile.')
   return held.id
 }
 
-/** `keepsConfirmed`: a yes does not take back a yes that was confirmed. It is said by people themselves, who mean no less by it. */
+/** `keepsConfirmed`: state 1 does not replace state 2. For users who subscribe themselves, because that is no opt-out. */
 export type Writing = { keepsConfirmed: boolean }
 
 /**
- * Writes states of people who are held. Each pair at most once. Those who say yes to a type that wants it confirmed are asked to,
- * also when they have said so before.
+ * Saves states of locked users, each pair of user and type at most once. Requests a confirmation for each state 1 of a type that requires
+ * one, also when the state was 1 before.
  */
 export async function writeStates(
   ctx: InTx,
@@ -45,8 +45,7 @@ export async function writeStates(
 }
 
 /**
- * Somebody who had unsubscribed from everything subscribes again to something of these channels: their addresses on them get
- * messages again.
+ * Lifts suppressions that came from unsubscribing from everything, for the addresses of a user who has subscribed again on these channels.
  */
 export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phone'>, channels: ReadonlySet<Channel>): Promise<void> {
   await liftUnsubscribed(
@@ -56,8 +55,8 @@ export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phon
 }
 
 /**
- * Subscribes people to these types, but only where nothing is stored: who said yes or no has said so.
- * `source` is where they agreed to it. The people are held.
+ * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `source` is where the
+ * users agreed.
  */
 export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string): Promise<void> {
   const written = await consents.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
@@ -68,10 +67,10 @@ export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds
   await appendUserChanges(ctx, [...queuedChangesOf(written, 'import', ctx.clock.now()), ...requests])
 }
 
-/** Who unsubscribes from what, and what shows it. */
+/** An opt-out with its evidence. */
 export type Unsubscription = { userId: UserId; subscriptionId: SubscriptionId } & Evidence
 
-/** Unsubscribes a person, or whoever that turned out to be, from one type. Somebody who is gone stays so. */
+/** Unsubscribes a user, or the user it was merged into, from one type. Does nothing for an erased user. */
 export const unsubscribeBy = (ctx: ProjectCtx, { userId, subscriptionId, ...evidence }: Unsubscription): Promise<void> =>
   inTx(ctx, async (ctx) => {
     const user_id = await lockUser(ctx, userId)

@@ -1,7 +1,6 @@
 /**
- * Whoever said stop gets nothing until they themselves, or somebody in charge, say otherwise: whatever is written over the API, on
- * pages and by text message, in whatever order, and whoever turns out to be whom. The seed of a failure is printed; `STOP_SEED`
- * repeats it.
+ * A user who opted out gets nothing until the user or an API call opts in again, whatever the order of API calls, pages, text messages
+ * and merges. A failure prints its seed, and `STOP_SEED` repeats it.
  */
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
@@ -42,11 +41,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'merge' as const }) },
 )
 
-/** What people have said no to, as somebody who was told everything would remember it. */
-type Memory = {
-  /** By person and type: a no of its own, or part of a no to everything, which START takes back. */
-  noes: Map<string, 'own' | 'everything'>
-  /** Addresses that a no to everything was said for. */
+/** The opt-outs that the steps add up to. */
+type Expected = {
+  /** By user and type: a separate opt-out, or part of an opt-out from everything, which START reverses. */
+  optOuts: Map<string, 'own' | 'everything'>
+  /** Addresses of users who unsubscribed from everything. */
   addresses: Set<string>
 }
 
@@ -55,12 +54,12 @@ type Cast = {
   run: number
   types: { id: SubscriptionId; channel: string }[]
   ids: Map<Name, UserId>
-  memory: Memory
+  expected: Expected
   merged: boolean
 }
 
 const external = ({ run }: Cast, who: Name) => `${who}-${run}`
-/** Kim and Lee share a telephone; the visitor has no address yet. */
+/** Kim and Lee share a phone number; the visitor has no address. */
 const phoneOf = ({ run }: Cast) => `+614${String(10_000_000 + run)}`
 const emailOf = (cast: Cast, who: Name) => `${external(cast, who)}@example.com`
 const addressesOf = (cast: Cast, who: Name): [channel: string, address: string][] =>
@@ -71,13 +70,13 @@ const addressesOf = (cast: Cast, who: Name): [channel: string, address: string][
         ['text', phoneOf(cast)],
       ]
 const present = ({ merged }: Cast): Name[] => (merged ? ['kim', 'lee'] : ['kim', 'lee', 'visitor'])
-/** Whom a name means since the visitor turned out to be Kim. */
-const meant = ({ merged }: Cast, who: Name): Name => (merged && who === 'visitor' ? 'kim' : who)
+/** The user of a name, after the visitor may have been merged into Kim. */
+const userOf = ({ merged }: Cast, who: Name): Name => (merged && who === 'visitor' ? 'kim' : who)
 
 async function open(w: World, run: number): Promise<Cast> {
   const { body } = await w.get(`${TYPES}?limit=100`)
   const types = body.results.filter(({ name }: { name: string }) => /^(Default (Email|SMS|Push)|News)$/.test(name))
-  const cast: Cast = { w, run, types, ids: new Map(), memory: { noes: new Map(), addresses: new Set() }, merged: false }
+  const cast: Cast = { w, run, types, ids: new Map(), expected: { optOuts: new Map(), addresses: new Set() }, merged: false }
   const saved = await w.post('/api/client/users/batch', [
     { external_id: external(cast, 'kim'), email: emailOf(cast, 'kim'), phone: phoneOf(cast) },
     { external_id: external(cast, 'lee'), email: emailOf(cast, 'lee'), phone: phoneOf(cast) },
@@ -88,50 +87,50 @@ async function open(w: World, run: number): Promise<Cast> {
 }
 
 const typeAt = ({ types }: Cast, at: number) => types[at] as { id: SubscriptionId; channel: string }
-const no = ({ memory }: Cast, who: Name, at: number, kind: 'own' | 'everything') => {
+const optOut = ({ expected }: Cast, who: Name, at: number, kind: 'own' | 'everything') => {
   const key = `${who} ${at}`
-  // A no to what was given up already changes nothing, and is no entry.
-  if (!memory.noes.has(key)) memory.noes.set(key, kind)
+  // A repeated opt-out changes nothing and adds no consent entry.
+  if (!expected.optOuts.has(key)) expected.optOuts.set(key, kind)
 }
-const yes = ({ memory }: Cast, who: Name, at: number) => memory.noes.delete(`${who} ${at}`)
+const optIn = ({ expected }: Cast, who: Name, at: number) => expected.optOuts.delete(`${who} ${at}`)
 
 async function take(cast: Cast, step: Step): Promise<void> {
   const { w } = cast
   if (step.do === 'merge') return merge(cast)
   if (step.do === 'text') return text(cast, step.word)
-  const who = meant(cast, step.who)
+  const who = userOf(cast, step.who)
   const { id, channel } = typeAt(cast, step.type)
-  // Links are those of messages sent before anything was merged.
+  // The links are those of messages from before the merge.
   const links = linksOf(w.ctx, { projectId: w.projectId, userId: cast.ids.get(step.who) as UserId, subscriptionId: id, messageId: null })
   const path = (url: string) => url.slice('http://carillon.test'.length)
   const post = (url: string, fields: string) => w.form(path(url), fields, { key: null })
   switch (step.do) {
     case 'api':
       await w.patch(`/api/client/users/${external(cast, who)}/subscriptions`, [{ subscription_id: id, state: step.state }])
-      return void (step.state === 0 ? no(cast, who, step.type, 'own') : yes(cast, who, step.type))
+      return void (step.state === 0 ? optOut(cast, who, step.type, 'own') : optIn(cast, who, step.type))
     case 'me': {
       if (who === 'visitor') return
       const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token(external(cast, who)) } }
       await w.patch('/api/client/users/me/subscriptions', [{ subscription_id: id, state: 1 }], options)
-      return void yes(cast, who, step.type)
+      return void optIn(cast, who, step.type)
     }
     case 'click':
       await post(links.unsubscribe_url, 'List-Unsubscribe=One-Click')
-      return no(cast, who, step.type, 'own')
+      return optOut(cast, who, step.type, 'own')
     case 'page':
       await post(links.unsubscribe_url, 'unsubscribe=yes')
-      return no(cast, who, step.type, 'own')
+      return optOut(cast, who, step.type, 'own')
     case 'toggle': {
       const isOn = new RegExp(`name="on" value="${id}" checked`).test((await w.get(path(links.preferences_url), { key: null })).text)
       await post(links.preferences_url, isOn ? `shown=${id}` : `shown=${id}&on=${id}`)
-      if (isOn) return no(cast, who, step.type, 'own')
-      yes(cast, who, step.type)
-      return forgiven(cast, who, channel)
+      if (isOn) return optOut(cast, who, step.type, 'own')
+      optIn(cast, who, step.type)
+      return lifted(cast, who, channel)
     }
     case 'everything':
       await post(links.preferences_url, 'all=yes')
-      for (const at of cast.types.keys()) no(cast, who, at, 'everything')
-      for (const address of addressesOf(cast, who)) cast.memory.addresses.add(address.join(' '))
+      for (const at of cast.types.keys()) optOut(cast, who, at, 'everything')
+      for (const address of addressesOf(cast, who)) cast.expected.addresses.add(address.join(' '))
       return
     case 'confirm':
       return confirm(cast, who, step.type)
@@ -140,12 +139,12 @@ async function take(cast: Cast, step: Step): Promise<void> {
   }
 }
 
-/** Somebody subscribed to something of a channel by themselves: the address is theirs to open again. */
-function forgiven({ memory, ...cast }: Cast, who: Name, channel: string): void {
-  for (const address of addressesOf({ memory, ...cast }, who)) if (address[0] === channel) memory.addresses.delete(address.join(' '))
+/** A user who subscribes on a channel lifts the suppression of the address. */
+function lifted({ expected, ...cast }: Cast, who: Name, channel: string): void {
+  for (const address of addressesOf({ expected, ...cast }, who)) if (address[0] === channel) expected.addresses.delete(address.join(' '))
 }
 
-/** Follows the last link to confirm by that there is for the person and the type, if there is any. */
+/** Opens the last confirmation link for the user and the type, if there is one. */
 async function confirm(cast: Cast, who: Name, at: number): Promise<void> {
   const { w } = cast
   await w.drain()
@@ -153,46 +152,46 @@ async function confirm(cast: Cast, who: Name, at: number): Promise<void> {
   const { results } = (await w.get(`/api/client/users/${external(cast, who)}/events?limit=100`)).body
   const asked = results.find((event: any) => event.name === 'subscription_confirmation_requested' && event.data.subscription_id === id)
   if (!asked) return
-  const [row] = await stateOf(cast, who, [at])
+  const [row] = await statesOf(cast, who, [at])
   await w.form(asked.data.confirm_url.slice('http://carillon.test'.length), 'confirm=yes', { key: null })
-  yes(cast, who, at)
-  if (row?.state !== 2) forgiven(cast, who, channel)
+  optIn(cast, who, at)
+  if (row?.state !== 2) lifted(cast, who, channel)
 }
 
 async function text(cast: Cast, word: 'STOP' | 'START'): Promise<void> {
-  const { w, memory, types } = cast
+  const { w, expected, types } = cast
   await receiveText(w.ctx, phoneOf(cast), word)
   const texts = [...types.keys()].filter((at) => typeAt(cast, at).channel === 'text')
   for (const who of ['kim', 'lee'] as const) {
     for (const at of texts) {
-      if (word === 'STOP') no(cast, who, at, 'everything')
-      else if (memory.noes.get(`${who} ${at}`) === 'everything') yes(cast, who, at)
+      if (word === 'STOP') optOut(cast, who, at, 'everything')
+      else if (expected.optOuts.get(`${who} ${at}`) === 'everything') optIn(cast, who, at)
     }
   }
-  if (word === 'STOP') memory.addresses.add(`text ${phoneOf(cast)}`)
-  else memory.addresses.delete(`text ${phoneOf(cast)}`)
+  if (word === 'STOP') expected.addresses.add(`text ${phoneOf(cast)}`)
+  else expected.addresses.delete(`text ${phoneOf(cast)}`)
 }
 
-/** The visitor turns out to be Kim. A no of either is one of both, and no part of anything that START takes back. */
+/** Merges the visitor into Kim. An opt-out of either is one of both, and START does not reverse it. */
 async function merge(cast: Cast): Promise<void> {
   if (cast.merged) return
   await cast.w.post('/api/client/users/batch', [{ external_id: external(cast, 'kim'), anonymous_id: external(cast, 'visitor') }])
   for (const at of cast.types.keys()) {
-    const anonymous = cast.memory.noes.get(`visitor ${at}`)
-    if (anonymous) cast.memory.noes.set(`kim ${at}`, 'own')
-    cast.memory.noes.delete(`visitor ${at}`)
+    const anonymous = cast.expected.optOuts.get(`visitor ${at}`)
+    if (anonymous) cast.expected.optOuts.set(`kim ${at}`, 'own')
+    cast.expected.optOuts.delete(`visitor ${at}`)
   }
   cast.merged = true
 }
 
-const stateOf = (cast: Cast, who: Name, at: number[]) =>
+const statesOf = (cast: Cast, who: Name, at: number[]) =>
   subscriptionStates(
     cast.w.ctx,
     at.map((at) => ({ user_id: cast.ids.get(who) as UserId, subscription_id: typeAt(cast, at).id })),
   )
 
 async function check(cast: Cast): Promise<void> {
-  const { w, memory, types } = cast
+  const { w, expected, types } = cast
   const strays = sql`
     select u.user_id from user_subscriptions u
     left join lateral (
@@ -203,19 +202,19 @@ async function check(cast: Cast): Promise<void> {
     where u.project_id = ${w.projectId} and (e.id is distinct from u.consent_id or e.state is distinct from u.state)`
   expect(await w.db.many(Type.Object({ user_id: Type.Integer() }), strays)).toEqual([])
   for (const who of present(cast)) {
-    const rows = await stateOf(cast, who, [...types.keys()])
+    const rows = await statesOf(cast, who, [...types.keys()])
     for (const at of types.keys()) {
       const { id, channel } = typeAt(cast, at)
       const row = rows.find(({ subscription_id }) => subscription_id === id)
       const address = addressesOf(cast, who).find(([of]) => of === channel)
       const gets = row && isSubscribed(row) && !(address && (await suppressedAmong(w.ctx, channel as 'email', [address[1]])).size > 0)
-      const saidNo = memory.noes.has(`${who} ${at}`) || (address && memory.addresses.has(address.join(' ')))
-      if (saidNo) expect([who, at, gets]).toEqual([who, at, false])
+      const optedOut = expected.optOuts.has(`${who} ${at}`) || (address && expected.addresses.has(address.join(' ')))
+      if (optedOut) expect([who, at, gets]).toEqual([who, at, false])
     }
   }
 }
 
-test('who said stop gets nothing until they say otherwise, and the last entry is what holds', { timeout: 300_000 }, async () => {
+test('a user who opted out gets nothing until the next opt-in, and the last consent entry has the current state', { timeout: 300_000 }, async () => {
   await using w = await world()
   await w.post(TYPES, { name: 'News', channel: 'email', default_state: 0, requires_confirmation: true })
   let run = 0

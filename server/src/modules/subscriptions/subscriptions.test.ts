@@ -14,7 +14,7 @@ const stateOf = async (w: World, user: string, id: number) =>
   (await w.get(`${of(user)}?limit=100`)).body.results.find((row: { subscription_id: number }) => row.subscription_id === id)?.state
 
 describe('subscription types', () => {
-  test('a new project has a public one for each channel', async () => {
+  test('a new project has a public type for each channel', async () => {
     await using w = await world()
     const { status, body } = await w.get(TYPES, { key: w.keys.support })
     expect(status).toBe(200)
@@ -27,7 +27,7 @@ describe('subscription types', () => {
     ])
   })
 
-  test('one is created, read and changed, with exactly the documented members', async () => {
+  test('a type is created, read and changed, with exactly the documented members', async () => {
     await using w = await world()
     const created = await w.post(TYPES, { name: ' News ', channel: 'email', default_state: 0 })
     expect(created.status).toBe(201)
@@ -52,7 +52,7 @@ describe('subscription types', () => {
     expect((await w.get(path)).body).toEqual(changed)
   })
 
-  test('what a type promises is written and read; a description that is unset is left out', async () => {
+  test('the settings of a type are saved, and an unset description is left out', async () => {
     await using w = await world()
     const given = {
       name: 'Receipts',
@@ -88,7 +88,7 @@ describe('subscription types', () => {
     expect(await w.post(TYPES, body)).toMatchObject({ status, body: { code, error: { param } } })
   })
 
-  test('name and channel together are taken once', async () => {
+  test('name and channel together are unique', async () => {
     await using w = await world()
     const first = await make(w, { name: 'News', channel: 'email' })
     const taken = { status: 409, body: { code: 'resource_already_exists' } }
@@ -103,13 +103,13 @@ describe('subscription types', () => {
     expect(again.headers['idempotent-replayed']).toBe('true')
   })
 
-  test('a project may have 200', async () => {
+  test('a project may have 200 types', async () => {
     await using w = await world()
     for (let n = 5; n < 200; n++) expect((await w.post(TYPES, { name: `n${n}`, channel: 'email' })).status).toBe(201)
     expect(await w.post(TYPES, { name: 'one too many', channel: 'email' })).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } })
   })
 
-  test('only admins write them, and a foreign one does not exist', async () => {
+  test('only admins change types, and types of other projects are not found', async () => {
     await using w = await world()
     const { id } = await make(w, { name: 'News', channel: 'email' })
     for (const key of [w.keys.publisher, w.keys.editor, w.keys.support]) {
@@ -121,7 +121,7 @@ describe('subscription types', () => {
     expect((await w.patch(`${TYPES}/${id}`, { name: 'x' }, { key: keys.secret })).status).toBe(404)
   })
 
-  test('they are paged, sorted and searched', async () => {
+  test('types are paged, sorted and searched', async () => {
     await using w = await world()
     await make(w, { name: 'Weekly_news', channel: 'push' })
     const first = (await w.get(`${TYPES}?limit=2&sort=name&direction=desc`)).body
@@ -134,8 +134,8 @@ describe('subscription types', () => {
   })
 })
 
-describe('where a user stands', () => {
-  test('with nothing stored the default state of the type holds, whenever it changes', async () => {
+describe('subscription states of a user', () => {
+  test('a user without a stored state has the default state of the type, also after it changes', async () => {
     await using w = await world()
     await w.users('kim')
     const { id } = await make(w, { name: 'Consent', channel: 'email', default_state: 0, is_public: false })
@@ -147,7 +147,7 @@ describe('where a user stands', () => {
     expect(await stateOf(w, 'kim', id)).toBe(1)
   })
 
-  test('states are set all together or not at all', async () => {
+  test('all states of a request are set, or none', async () => {
     await using w = await world()
     await w.users('kim')
     const [email, text] = (await w.get(TYPES)).body.results
@@ -191,7 +191,7 @@ describe('where a user stands', () => {
     expect(await w.patch(of('kim'), body)).toMatchObject({ status, body: { code, error: { param } } })
   })
 
-  test('rights, and users that do not exist', async () => {
+  test('support may not set states, and unknown users are not found', async () => {
     await using w = await world()
     await w.users('kim')
     const change = [{ subscription_id: 1, state: 1 }]
@@ -202,7 +202,7 @@ describe('where a user stands', () => {
     expect((await w.get(of('kim'), { key: keys.secret })).status).toBe(404)
   })
 
-  test('the list is sorted by what it shows', async () => {
+  test('states are sorted by every column', async () => {
     await using w = await world()
     await w.users('kim')
     const [email] = (await w.get(TYPES)).body.results
@@ -242,7 +242,7 @@ describe('the preference centre', () => {
     expect((await w.patch(ME, [{ subscription_id: email.id, state: 2 }], options)).status).toBe(400)
   })
 
-  test('it takes a publishable key with a token', async () => {
+  test('requires a publishable key with a user token', async () => {
     await using w = await world()
     expect((await w.get(ME, { key: w.keys.public })).body).toMatchObject({
       code: 'authentication_required',
@@ -253,8 +253,8 @@ describe('the preference centre', () => {
   })
 })
 
-describe('for other modules', () => {
-  test('states of many people are known at once; a foreign type has none', async () => {
+describe('functions for other modules', () => {
+  test('subscriptionStates returns the states of many users, without types of other projects', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const [email, text] = (await w.get(TYPES)).body.results
@@ -282,7 +282,7 @@ describe('for other modules', () => {
     [2, 0, 0],
     [0, 2, 0],
     [1, undefined, 1],
-  ] as const)('a survivor with %s and a merged person with %s stand at %s', async (own, inherited, expected) => {
+  ] as const)('remaining user %s and merged user %s: %s', async (own, inherited, expected) => {
     await using w = await world()
     await w.users('kim', 'lee')
     const [email] = (await w.get(TYPES)).body.results
@@ -298,7 +298,7 @@ describe('for other modules', () => {
     expect(await stateOf(w, 'lee', email.id)).toBe(1)
   })
 
-  test('of several people merged into one, the one who said no counts', async () => {
+  test('when several users are merged into one, an opt-out of any of them counts', async () => {
     await using w = await world()
     await w.users('kim', 'lee', 'max')
     const [email] = (await w.get(TYPES)).body.results
@@ -313,7 +313,7 @@ describe('for other modules', () => {
     expect(await stateOf(w, 'kim', email.id)).toBe(0)
   })
 
-  test('erasing takes the states of those people and of nobody else', async () => {
+  test('erasing deletes the states of the erased users only', async () => {
     await using w = await world()
     await w.users('kim', 'lee')
     const [email] = (await w.get(TYPES)).body.results

@@ -4,7 +4,7 @@ import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/s
 import type { SubscriptionState } from '../schema.ts'
 
 /**
- * The source of a consent entry: the API with a secret key; the user with a session token; an import; the preference centre; the
+ * The source of a consent entry: the API with a secret key; the user with a user token; an import; the preference centre; the
  * unsubscribe page; the one-click button of a mail program; the link in a confirmation request; a text message such as STOP; a spam
  * complaint; an unsubscribe at the provider; or a merge of users.
  */

@@ -3,7 +3,7 @@ export type Keywords = {
   stop: readonly string[]
   start: readonly string[]
   help: readonly string[]
-  /** `{brand}` is the sender. */
+  /** `{brand}` is the name of the sender. */
   replies: { stopped: string; started: string; help: string }
 }
 
