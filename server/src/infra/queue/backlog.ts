@@ -10,14 +10,14 @@ import { sql } from '../postgres/db.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 
-/** This many of the newest positions are all looked up, … */
+/** The number of newest positions that are all looked up. */
 const NEWEST = 128
-/** … and this many of each range of positions before them. */
+/** The number of positions that are looked up in each earlier range. */
 const PROBES = 32
 const DOUBLINGS = 40
 const MEASURED_EVERY_MS = 1000
 const RETRY_AFTER_MAX_S = 60
-/** `Retry-After` is the time until the backlog is down to this part of the limit, so that callers find some room. */
+/** `Retry-After` is the time until the backlog is down to this part of the limit, so that retries succeed. */
 const ROOMY = 0.9
 
 const Backlog = Type.Object({ requests: Type.Integer(), items: Type.Integer(), bytes: Type.Integer(), oldest: Nullable(Instant) })

@@ -31,15 +31,15 @@ export type Consumer<I extends QueuedItem, K> = {
   /** Takes the locks that applying a batch waits for, if they are free. False: the project is applied by itself, where it may wait. */
   tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
   read(entry: QueueEntry): { items: I[]; parked: ParkedItem[] }
-  /** `cacheable` is false in a transaction that has written something which may be undone. */
+  /** `cacheable` is false in a transaction whose writes may be rolled back. */
   lookUp(ctx: InTx, items: I[], cacheable: boolean): Promise<K>
-  /** Items that share a key are about the same user, or may come to be. */
+  /** The keys of the users that an item is about. Items of users who may be merged share a key. */
   keysOf(item: I, known: K): string[]
-  /** Applies all the items or none. Returns those that cannot be applied at any time. */
+  /** Applies all items or none. Returns the items that can never be applied. */
   apply(ctx: InTx, items: I[], known: K, partition: Partition): Promise<ParkedItem[]>
 }
 
-/** More partitions would keep more of the database busy, but they share the one thread of this process. */
+/** More partitions would use more of the database, but they share the single thread of this process. */
 const PARTITIONS = 3
 /** A smaller batch is not worth dividing. */
 const DIVIDED_FROM_ITEMS = 600
@@ -154,7 +154,7 @@ async function park(ctx: InTx, items: ParkedItem[]): Promise<void> {
   await parkItems(ctx, ctx.projectId, items)
 }
 
-/** Runs the partitions at the same time. When one fails, the others still run to their end: what they commit counts. */
+/** Runs the partitions at the same time. When one fails, the others still finish, and their commits count. */
 async function applyPartitions<I extends QueuedItem, K>(
   ctx: ProjectCtx,
   plan: BatchPlan,

@@ -4,40 +4,40 @@ import { job, startJobs } from './jobs.ts'
 
 const HOUR_MS = 3_600_000
 
-test('a job that found work looks again at once; one that found none waits for its time', async () => {
+test('a job that found work runs again at once, and a job that found none waits for its idle time', async () => {
   await using w = await world()
   const work = [3, 2, 1]
-  let looks = 0
-  const counting = job({ name: 'counting', idleMs: HOUR_MS, run: async () => work[looks++] ?? 0 })
+  let runs = 0
+  const counting = job({ name: 'counting', idleMs: HOUR_MS, run: async () => work[runs++] ?? 0 })
   await using _ = startJobs(w.ctx, [counting])
-  await vi.waitFor(() => expect(looks).toBe(4))
+  await vi.waitFor(() => expect(runs).toBe(4))
   w.advance(HOUR_MS - 1)
   await Promise.resolve()
-  expect(looks).toBe(4)
+  expect(runs).toBe(4)
   w.advance(1)
-  await vi.waitFor(() => expect(looks).toBe(5))
+  await vi.waitFor(() => expect(runs).toBe(5))
 })
 
-test('a wake-up that comes while the job is looking is not slept over', async () => {
+test('a wake-up during a run starts another run at once', async () => {
   await using w = await world()
-  let looks = 0
+  let runs = 0
   const looking = Promise.withResolvers<void>()
   const slow = job({
     name: 'slow',
     idleMs: HOUR_MS,
     run: async () => {
-      looks++
-      if (looks === 1) await looking.promise
+      runs++
+      if (runs === 1) await looking.promise
       return 0
     },
   })
   await using jobs = startJobs(w.ctx, [slow])
   jobs.wake({ name: 'slow' })
   looking.resolve()
-  await vi.waitFor(() => expect(looks).toBe(2))
+  await vi.waitFor(() => expect(runs).toBe(2))
 })
 
-test('a job that fails is tried again later, and keeps no other from its work', async () => {
+test('a job that fails is retried later, and does not delay other jobs', async () => {
   await using w = await world()
   let failures = 0
   let others = 0

@@ -1,6 +1,6 @@
 /**
- * Background work: a job looks for something to do, does one batch of it, and says how much it did.
- * It claims its work in the database, so that any number of processes may run the same jobs, and may run twice harmlessly.
+ * Background jobs. A job looks for work that is due, does one batch, and returns how much it did. It claims its work in the database, so
+ * that any number of processes may run the same job, and repeating a batch has no further effect.
  */
 import type { Ctx, JobName } from '../runtime/ctx.ts'
 
@@ -9,7 +9,7 @@ export type Started = { done: number; finished: Promise<void> }
 
 export type Job = {
   name: string
-  /** How long to wait after a run that found nothing. */
+  /** The wait after a run that found no work. */
   idleMs: number
   /**
    * Does one batch. Returns how many pieces of work that were, 0 when there were none. A job that returns what it has started limits
@@ -33,11 +33,11 @@ export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise
 }
 
 export type Jobs = AsyncDisposable & {
-  /** Ends a job's wait: there is work for it. */
+  /** Ends the wait of a job, because there is work. */
   wake(job: JobName): void
 }
 
-/** Runs every job in a loop of its own until disposed; running batches are finished first. */
+/** Runs each job in a loop until the result is disposed of. Running batches finish first. */
 export function startJobs(ctx: Ctx, jobs: Job[]): Jobs {
   const stop = new AbortController()
   const alarms = new Map<string, AbortController>()
@@ -57,11 +57,11 @@ async function loop(ctx: Ctx, job: Job, stop: AbortSignal, alarms: Map<string, A
   const inFlight = new Set<Promise<void>>()
   let failures = 0
   while (!stop.aborted) {
-    // The alarm is set before the look, so that work which comes while looking is not slept over.
+    // The alarm is set before the run, so that a wake-up during the run ends the next sleep.
     const alarm = new AbortController()
     alarms.set(job.name, alarm)
     const { done, finished } = await once({ ...ctx, log }, job, stop)
-    if (finished) follow(finished, alarm)
+    if (finished && done !== 0) follow(finished, alarm)
     failures = done === 'failed' ? failures + 1 : 0
     if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
     else if (done === 0) await ctx.clock.sleep(job.idleMs, AbortSignal.any([stop, alarm.signal]))
@@ -97,5 +97,5 @@ async function once(ctx: Ctx, job: Job, stop: AbortSignal): Promise<{ done: numb
 
 function reportFailure(ctx: Ctx, job: Job, started: number, error: unknown): void {
   ctx.metrics.jobRun(job.name, 'failed', performance.now() - started)
-  ctx.log.error({ err: error }, 'job failed; it will be tried again')
+  ctx.log.error({ err: error }, 'job failed; it will be retried')
 }

@@ -5,12 +5,12 @@ import { assignPartitions } from './partitions.ts'
 test.each<[string, string[][], number[]]>([
   ['items without a shared key are spread', [['a'], ['b'], ['c'], ['d']], [0, 1, 0, 1]],
   ['items that share a key stay together', [['a'], ['b'], ['a']], [0, 1, 0]],
-  ['also through a third item', [['a'], ['b'], ['c'], ['a', 'c']], [0, 1, 0, 0]],
-  ['the others go to the partition beside a large group', [['a'], ['a'], ['b'], ['c']], [0, 0, 1, 1]],
+  ['items that share keys through a third item stay together', [['a'], ['b'], ['c'], ['a', 'c']], [0, 1, 0, 0]],
+  ['other items go to the partition without the large group', [['a'], ['a'], ['b'], ['c']], [0, 0, 1, 1]],
   ['items without a key are spread', [[], []], [0, 1]],
 ])('%s', (_, keys, expected) => expect([...assignPartitions(keys, 2)]).toEqual(expected))
 
-test('items that share a key share a partition, and the same items are always divided alike', () => {
+test('items that share a key share a partition, and the assignment is deterministic', () => {
   const items = fc.array(fc.array(fc.constantFrom(...'abcdefghij'), { maxLength: 3 }), { maxLength: 30 })
   fc.assert(
     fc.property(items, fc.integer({ min: 1, max: 4 }), (keys, partitions) => {

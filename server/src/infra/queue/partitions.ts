@@ -12,8 +12,8 @@ import { type QueueEntry, QueueEntryRow } from './queue.ts'
 
 /**
  * The number under which a transaction counts. A counter that many transactions add to has a row for each number, and is read as the
- * sum of its rows, so that none waits for another. The partitions of a batch have the numbers from 0 on; what runs beside them has
- * a negative number. Numbers are stored with the counters.
+ * sum of its rows, so that none waits for another. The partitions of a batch have the numbers from 0 on; other writers have
+ * negative numbers. Numbers are stored with the counters.
  */
 export type Partition = number
 
@@ -23,7 +23,7 @@ export const UNDIVIDED: Partition = 0
 export const BY_HAND: Partition = -1
 /** The building of list versions. */
 export const BUILDING: Partition = -2
-/** Due timers and erasures. Both hold the lock on the lists of the project, so that one number does for both. */
+/** Due timers and erasures. Both hold the lock on the lists of the project, so they can share a number. */
 export const TIMERS: Partition = -3
 
 /**

@@ -18,7 +18,7 @@ const Row = Type.Object({ body: Type.Unsafe<Buffer>({}) })
 const stored = async (w: World) =>
   (await w.db.many(Row, sql`select body from queue_entries where project_id = ${w.projectId} order by position`)).map(({ body }) => body)
 
-test('requests that come in together share commits, and each keeps its own bytes', async () => {
+test('concurrent requests share commits, and each body is stored unchanged', async () => {
   await using w = await world()
   let commits = 0
   const appender = createAppender(w.db, () => commits++)
@@ -69,7 +69,7 @@ test('a claim takes the oldest entries: at least one, and about as many items as
   expect(await claimed(201)).toEqual(['100', '100', '5000'])
 })
 
-test('one consumer at a time has a project, and every project with entries is found', async () => {
+test('one consumer at a time locks a project, and every project with entries is found', async () => {
   await using w = await world()
   const other = await w.other()
   const appender = createAppender(w.db, () => undefined)

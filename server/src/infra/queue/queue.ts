@@ -15,7 +15,7 @@ import { measureBacklog } from './backlog.ts'
 /** A request that was checked, with its body as it was received. */
 export type AcceptedRequest = {
   projectId: ProjectId
-  /** How the consumer reads the body. */
+  /** Tells the consumer how to read the body. */
   kind: string
   /** The user of the user token, if the caller had one. */
   userId: UserId | null
