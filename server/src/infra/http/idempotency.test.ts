@@ -42,7 +42,7 @@ describe('Idempotency-Key', () => {
     expect([reply.status, reply.body.code, reply.body.error.reason]).toEqual([409, 'idempotency_key_mismatch', 'different_request'])
   })
 
-  test('the same key of two credentials is not the same', async () => {
+  test('two credentials can use the same key independently', async () => {
     await using w = await world()
     await w.post(batch, [{ external_id: 'a' }], key('k'))
     const reply = await w.post(batch, [{ external_id: 'b' }], { ...key('k'), key: w.keys.editor })

@@ -182,7 +182,7 @@ describe('an operation', () => {
     ['POST', '/api/ext/generic/email/spf-lookup', 'spfLookup'],
   ] as const)('%s %s has the id %s', (method, path, name) => expect(operationIdOf({ method, path })).toBe(name))
 
-  test('two with the same id are refused', () => {
+  test('two operations with the same id are refused', () => {
     expect(() => documentOf([...bells, ...bells.slice(0, 1)])).toThrow('listBells')
   })
 

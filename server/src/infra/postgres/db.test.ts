@@ -19,21 +19,21 @@ describe('rows', () => {
     expect(row?.at.toISOString()).toBe(text)
   })
 
-  test('int8 is a number, alone and in an array, and one that is not safe is refused', async () => {
+  test('int8 is read as a number, alone and in an array, and unsafe integers are refused', async () => {
     await using w = await world()
     const Row = Type.Object({ one: Type.Integer(), many: Type.Array(Type.Integer()) })
     expect(await w.db.first(Row, sql`select 7::bigint as one, array[1, 2]::bigint[] as many`)).toEqual({ one: 7, many: [1, 2] })
     await expect(w.db.first(One, sql`select 9007199254740993::bigint as one`)).rejects.toThrow('out of the safe range')
   })
 
-  test('in tests a row that has not its shape fails where it was read', async () => {
+  test('with checkRows, a row that does not match its schema throws', async () => {
     await using w = await world()
-    await expect(w.db.first(One, sql`select null::int as one`)).rejects.toThrow('does not have its shape')
+    await expect(w.db.first(One, sql`select null::int as one`)).rejects.toThrow('does not match its schema')
   })
 })
 
 describe('statements', () => {
-  test('values are parameters wherever they stand, also in nested parts', async () => {
+  test('values are parameters, in nested parts too', async () => {
     await using w = await world()
     const evil = "'; drop table users; --"
     const Row = Type.Object({ a: Type.String(), b: Type.String() })
@@ -43,7 +43,7 @@ describe('statements', () => {
 })
 
 describe('transactions', () => {
-  test('what was thrown undoes everything; a savepoint only its own part', async () => {
+  test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
     await using w = await world()
     await w.db.run(sql`create table if not exists scratch (n int)`)
     await expect(
@@ -60,7 +60,7 @@ describe('transactions', () => {
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch order by n`)).toEqual([{ n: 2 }, { n: 3 }])
   })
 
-  test('a connection that broke is not used again', async () => {
+  test('a broken connection is not used again', async () => {
     await using w = await world()
     const died = await w.db.transaction((db) => db.run(sql`select pg_terminate_backend(pg_backend_pid())`)).catch((error) => error)
     expect(isSqlState(died, '57P01')).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL, once: the `sql` tag, rows with a shape, transactions. Only this file knows the driver.
- * Values reach a statement through `${}` alone; fragments nest.
+ * Access to PostgreSQL: the `sql` tag, typed rows, transactions. Only this file uses the driver. Values enter a statement only through
+ * `${}`, and fragments can be nested.
  */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -10,7 +10,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
 
-/** A statement or a part of one. Made by `sql` only. */
+/** A statement or a part of one. Only `sql` creates them. */
 export class Sql {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
@@ -22,27 +22,27 @@ export class Sql {
   }
 }
 
-/** Builds a statement; `${value}` becomes a parameter, `${sql`…`}` a part of the text. */
+/** Builds a statement. `${value}` becomes a parameter, `${sql`…`}` a part of the text. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return new Sql(strings, values)
 }
 
-/** Text that goes into the statement as it is. For identifiers out of our own tables, never for input. */
+/** Text that becomes part of the statement unchanged. Only for identifiers that the code chooses, never for input. */
 export const raw = (text: string): Sql => new Sql([text], [])
 
-/** A statement whose text somebody's rule has shaped: there may be any number of those, so it is not prepared for later. */
+/** Marks a statement as not to be prepared, because its text depends on a rule and there may be any number of them. */
 export const unprepared = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
 
-/** Parts with a separator between them. */
+/** Joins parts with a separator. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   if (parts.length === 0) return raw('')
   return new Sql(['', ...parts.slice(1).map(() => separator), ''], parts)
 }
 
-/** A bound on how long any one statement may run when nobody set another. */
+/** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-// bigint[], which the driver has no name for.
+// The type id of bigint[], for which the driver has no name.
 const INT8_ARRAY = 1016
 
 function safeInteger(text: string): number {
@@ -51,40 +51,40 @@ function safeInteger(text: string): number {
   return number
 }
 
-// The driver hands out int8 as text; our ids fit a number.
-// Connections are in UTC, so that instants come as `2026-11-20 02:56:21.664+00`, which is ISO 8601 but for two characters.
+// The driver returns int8 as text, but ids fit a number. Connections are in UTC, so instants have the form
+// `2026-11-20 02:56:21.664+00`, which differs from ISO 8601 in two characters.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`))
 pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
 
-/** What statements run on: the pool, or the one connection of a transaction. */
+/** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
-  /** Every row, in the shape given. */
+  /** All rows. */
   many<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>[]>
-  /** The row of a statement that always returns one. Throws when it returns none. */
+  /** The row of a statement that always returns one. Throws without a row. */
   one<S extends TSchema>(row: S, statement: Sql): Promise<Static<S>>
-  /** The only column of the only row, such as a count. Throws when there is no row. */
+  /** The only column of the only row, such as a count. Throws without a row. */
   value<S extends TSchema>(value: S, statement: Sql): Promise<Static<S>>
   /** The first row, or undefined. */
   first<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
-  /** Rows affected. */
+  /** Runs a statement. Returns the number of affected rows. */
   run(statement: Sql): Promise<number>
-  /** Loads rows in COPY text format through the given `copy … from stdin`. */
+  /** Loads rows in COPY text format with a statement `copy … from stdin`. */
   copy(statement: Sql, lines: Iterable<string>): Promise<number>
-  /** Runs `work` in one transaction (READ COMMITTED), again when it lost a race; nested calls join the outer one. */
+  /** Runs `work` in a transaction (READ COMMITTED), and repeats it after a conflict. Nested calls join the outer transaction. */
   transaction<T>(work: (db: TxDb) => Promise<T>): Promise<T>
 }
 
-/** A `Db` inside a transaction. Functions that must be inside ask for it. */
+/** A `Db` inside a transaction, for functions that require one. */
 export type TxDb = Db & {
   readonly inTransaction: true
-  /** Runs `work`; when it throws, its effects are undone and the transaction lives on. */
+  /** Runs `work`. If it throws, its effects are rolled back and the transaction continues. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
 }
 
 export type Database = Db &
   AsyncDisposable & {
-    /** How many connections exist, are idle, are asked for. */
+    /** How many connections exist, how many are idle, and how many calls wait for one. */
     connections(): { total: number; idle: number; waiting: number }
   }
 
@@ -96,12 +96,12 @@ export type DatabaseOptions = {
   onStatement?: (elapsedMs: number) => void
   /** Plans each statement for its values, which large batches are worth. */
   plansEachTime?: boolean
-  /** Tests check every row against its shape. */
+  /** Checks every row against its schema. For tests. */
   checkRows?: boolean
   onIdleError?: (error: Error) => void
 }
 
-/** A pool of connections. Nothing is connected before the first statement. */
+/** Opens a pool of connections. The first statement connects. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -110,13 +110,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // Statements are prepared once and their plans outlive the size a table had then: on a young database the planner
-    // would settle on a sequential scan and keep it while the table grows by orders of magnitude.
+    // Plans of prepared statements are kept. On a new database the planner would choose a sequential scan, and keep it while the
+    // table grows by orders of magnitude.
     options: `-c timezone=UTC -c jit=off -c enable_seqscan=off${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
   })
-  // A connection that dies in the middle of a transaction fails the statement that comes next; the event alone must not end the process.
+  // When a connection fails in a transaction, the next statement throws. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  // A connection that dies while idle is replaced by the pool; without a listener the process would end.
+  // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error)
   })
@@ -133,8 +133,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 const ATTEMPTS_MAX = 8
 
 /**
- * A transaction that lost a race (a deadlock, somebody else's write in between) is begun again, so that no caller ever
- * hears of one. That is why nothing but SQL belongs inside.
+ * Repeats a transaction after a conflict, such as a deadlock, so that callers do not see it. That is why a transaction must have no effects
+ * outside the database.
  */
 async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -240,14 +240,14 @@ type Prepared = { name: string; text: string; values: unknown[] }
 const names = new Map<string, string>()
 const NAMES_MAX = 2000
 
-/** Every statement is prepared under a name made from its text, so that the server plans it once a connection. */
+/** Prepares a statement under a hash of its text, so that each connection plans it once. */
 function prepare(statement: Sql): Prepared {
   const values: unknown[] = []
   const text = render(statement, values)
   if (statement.isOneOff) return { name: '', text, values }
   let name = names.get(text)
   if (!name) {
-    // Statements put together at run time are many; an unnamed one costs a plan, a full map costs memory.
+    // Statements that are composed at run time are many: the rest stays unnamed and is planned each time, to limit memory.
     if (names.size >= NAMES_MAX) return { name: '', text, values }
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20)
     names.set(text, name)
@@ -264,7 +264,7 @@ function render({ strings, values: parts }: Sql, values: unknown[]): string {
   return text
 }
 
-/** The shape of a row with one column, whatever its name; kept, because compiling a shape takes longer than a statement. */
+/** The schema of a row with one column of any name. Cached, because compiling it takes longer than a statement. */
 function rowOf(value: TSchema): TSchema {
   const row = rows.get(value) ?? Type.Record(Type.String(), value)
   rows.set(value, row)
@@ -279,12 +279,12 @@ function assertRow(row: TSchema, found: unknown, statement: Sql) {
   const check = shapes.get(row) ?? matches(row)
   shapes.set(row, check)
   const problem = check(found)
-  if (problem) throw new Error(`A row does not have its shape: ${problem} in ${summaryOf(statement)}`)
+  if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
 
 const summaryOf = (statement: Sql): string => prepare(statement).text.trim().slice(0, 200)
 
-/** Was the database the cause, by one of these SQLSTATE codes? */
+/** Is this an error of the database with one of these SQLSTATE codes? */
 export const isSqlState = (error: unknown, ...codes: string[]): boolean =>
   error instanceof pg.DatabaseError && error.code !== undefined && codes.includes(error.code)
 
@@ -293,8 +293,8 @@ export const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 const SERIALISATION_FAILURE = '40001'
 
-/** What we were about to write was written by somebody else in between; a fresh transaction will see it. */
+/** Another transaction changed the same rows meanwhile. The transaction is repeated. */
 export class Conflict extends Error {}
 
-/** Is this an error that the same transaction, begun again, may not meet? */
+/** Is this an error that repeating the transaction can resolve? */
 export const isConflict = (error: unknown): boolean => error instanceof Conflict || isSqlState(error, DEADLOCK, SERIALISATION_FAILURE)
