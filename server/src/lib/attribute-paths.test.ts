@@ -21,7 +21,7 @@ test.each<[string, string[] | null]>([
   [`data${'.a'.repeat(17)}`, null],
 ])('the keys of the path %j are %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
 
-test('the path of any key has that key', () => {
+test('the path of a key parses to that key', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (key) => {
       expect(pathOf(pathOfKey(key))).toEqual([key])

@@ -1,12 +1,12 @@
 /**
- * The channels, in the order in which they are listed, and what each part of the server must know about them. The code of a
- * channel is in `modules/channels/<channel>.ts`, the shape of its templates in `modules/templates/kinds/<channel>.ts`. Pure.
+ * The channels, in the order in which they are listed, with the properties that other modules use. The code of a channel is in
+ * `modules/channels/<channel>.ts`, its template kind in `modules/templates/kinds/<channel>.ts`. Pure.
  */
 
-/** The members of a user that are addresses. */
+/** The attributes of a user that are addresses. */
 export type AddressKind = 'email' | 'phone'
 
-/** What a message goes to: an address of the user, their devices, their inbox, or the endpoint that the template names. */
+/** Where messages are sent: an address of the user, their devices, their inbox, or the URL of the template. */
 type Recipient = AddressKind | 'devices' | 'inbox' | 'endpoint'
 
 type ChannelFacts = {
@@ -14,15 +14,15 @@ type ChannelFacts = {
   label: string
   /** Only an address of the user can be suppressed. */
   recipient: Recipient
-  /** The member of its messages in which links are wrapped, and the setting of a project that says whether they are. `url` is one link. */
+  /** The member of the content whose links are tracked, and the setting of the project that enables it. `url` is a single link. */
   links: { in: 'html' | 'url'; wrappedBy: 'link_wrap_email' | 'link_wrap_push' } | null
-  /** The setting of a project that says whether opens are counted by an image in `html`. */
+  /** The setting of the project that enables the tracking pixel in `html`. */
   opensCountedBy: 'track_opens_email' | null
-  /** Whether opens or clicks are known, by whatever means: a winner among variants is chosen by them. */
+  /** Whether opens or clicks are known by any means, so that they can choose the winner of an A/B test. */
   knowsEngagement: boolean
-  /** Whether a message can be read in a browser too, under `view_url`. */
+  /** Whether messages have a browser version at `view_url`. */
   isViewable: boolean
-  /** The heading of its subscription types on the preference page, in each language of the hosted pages. */
+  /** The heading of its subscription types in the preference centre, in each language of the hosted pages. */
   heading: { de: string; en: string; es: string; fr: string; it: string; ja: string; nl: string; pt: string }
 }
 
@@ -136,9 +136,9 @@ export const hasAddresses = (channel: Channel): channel is Addressed => ADDRESS_
 /** The channels whose messages go to an address of the user. */
 export const ADDRESSED = CHANNELS.filter(hasAddresses)
 
-/** The member of a user that is their address on the channel. */
+/** The attribute of a user that is the address on the channel. */
 export const addressKindOf = (channel: Addressed): AddressKind => declared[channel].recipient
 
-/** The address of a user on a channel; null without one, and where the channel has no addresses. */
+/** The address of a user on a channel; null without one, and on channels without addresses. */
 export const addressOf = (channel: Channel, user: Record<AddressKind, string | null>): string | null =>
   hasAddresses(channel) ? user[addressKindOf(channel)] : null

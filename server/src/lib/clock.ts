@@ -1,4 +1,4 @@
-/** The source of time, passed in as a value. In production it is the system’s clock; a test’s clock moves only when the test moves it. */
+/** The source of time. In production it is the clock of the system; in tests it moves only when the test advances it. */
 export type Clock = {
   /** The current time. */
   now(): Date

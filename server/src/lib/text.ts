@@ -10,7 +10,7 @@ export function lengthOf(text: string): number {
   return length
 }
 
-/** Tells on which line a position is, counted from 1. Ask in ascending order: each part of the text is read once. */
+/** Returns the line of a position, counted from 1. Positions must ascend, because each part of the text is read once. */
 export function lineCounter(text: string): (at: number) => number {
   let line = 1
   let next = text.indexOf('\n')

@@ -7,7 +7,7 @@ const YEAR_MAX = 2100
 
 /**
  * The instant of an ISO 8601 text, or null (D-F-9): a date, or a date with a time to the minute or finer. UTC is assumed without
- * an offset. Truncated to milliseconds. `Date.parse` does not serve: it reads 30 February as 2 March.
+ * an offset. Truncated to milliseconds. `Date.parse` cannot be used, because it reads 30 February as 2 March.
  */
 export function parseTime(text: string): Date | null {
   const groups = TIME.exec(text)?.groups

@@ -8,7 +8,7 @@ import { maskValidLiquid } from './liquid-mask.ts'
 
 const isTag = (token: HtmlToken): token is HtmlTag => token.kind === 'tag'
 
-/** The tokens as they stand in the source. */
+/** The source of each token. */
 function sourcesOf(source: string, options = {}): string[] {
   const masked = maskValidLiquid(source)
   return readHtml(masked, options).map(({ begin, end }) => source.slice(masked.sourceOffset(begin), masked.sourceOffset(end)))
@@ -30,7 +30,7 @@ describe('tokens', () => {
     ['a\r\n<p\r\n>b', ['a\r\n', '<p\r\n>', 'b']],
   ])('of %j', (source, tokens) => expect(sourcesOf(source)).toEqual(tokens))
 
-  test('conditional comments are comments, or markup when they are read as Outlook does', () => {
+  test('conditional comments are comments, or markup with `readsConditions`', () => {
     const source = '<!--[if mso]><p><![endif]--><!--[if !mso]><!--><b><!--<![endif]-->'
     expect(sourcesOf(source)).toEqual(['<!--[if mso]><p><![endif]-->', '<!--[if !mso]><!-->', '<b>', '<!--<![endif]-->'])
     expect(sourcesOf(source, { readsConditions: true }).filter((token) => /^<\w/.test(token))).toEqual(['<p>', '<b>'])
@@ -95,7 +95,7 @@ describe('attributes', () => {
     ['&#0;&#xD800;&#x80;', '\uFFFD\uFFFD€'],
   ])('%j means %j', (source, text) => expect(decodeAttribute(source)).toBe(text))
 
-  test('any text can be written in any quotes, and means itself', () => {
+  test('encoded text decodes to itself in any quotes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', "'", ''), (text, quote) => {
         const written = encodeAttribute(text)
@@ -108,7 +108,7 @@ describe('attributes', () => {
   })
 })
 
-/** What the tokeniser says that parse5 builds its documents from. */
+/** The tags and attributes of parse5, with its own tokeniser. */
 function tagsByParser(html: string) {
   const tags: { name: string; attributes: [string, string][] }[] = []
   const ignore = () => undefined
@@ -134,8 +134,8 @@ function tagsByParser(html: string) {
   return tags
 }
 
-describe('any soup', () => {
-  test('is its tokens in order, byte for byte, up to a tag that never ends', () => {
+describe('random HTML', () => {
+  test('equals its tokens in order, byte for byte, up to a tag without an end', () => {
     fc.assert(
       fc.property(liquidSoup, (source) => {
         const tokens = sourcesOf(source)
@@ -146,7 +146,7 @@ describe('any soup', () => {
     )
   })
 
-  test('has the tags and attributes that parse5 finds, and their values are where it says', () => {
+  test('has the tags and attributes that parse5 finds, at their positions', () => {
     fc.assert(
       fc.property(htmlSoup, (html) => {
         const masked = maskValidLiquid(html)

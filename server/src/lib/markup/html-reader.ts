@@ -1,6 +1,6 @@
 /**
- * Reads HTML as browsers do, by the tokeniser of parse5, and says where everything is in the text. It reads masked text, so that
- * Liquid may be anywhere. MJML is read in the same way.
+ * Reads HTML as browsers do, with the tokeniser of parse5, and returns tokens with their positions. The text is masked, so that Liquid can
+ * be anywhere. MJML is read in the same way.
  */
 import { Tokenizer, TokenizerMode } from 'parse5'
 import type { MaskedText } from './liquid-mask.ts'
@@ -8,7 +8,7 @@ import type { MaskedText } from './liquid-mask.ts'
 /** Positions are those of the masked text; `MaskedText` maps them to the source. */
 type Range = { begin: number; end: number }
 
-/** The value is decoded; as it is written it is the text between `valueBegin` and `valueEnd`, without quotes. */
+/** `value` is decoded. Its source is the text between `valueBegin` and `valueEnd`, without quotes. */
 export type HtmlAttribute = Range & { name: string; value: string; valueBegin: number; valueEnd: number; quote: '"' | "'" | '' }
 
 export type HtmlTag = Range & { kind: 'tag'; name: string; isEnd: boolean; isSelfClosing: boolean; attributes: HtmlAttribute[] }
@@ -17,10 +17,10 @@ export type HtmlText = Range & { kind: 'text' }
 type HtmlComment = Range & { kind: 'comment' }
 export type HtmlToken = HtmlTag | HtmlText | HtmlComment
 
-/** `readsConditions`: the content of conditional comments is markup, as it is to Outlook, and not a comment. */
+/** `readsConditions`: reads the content of conditional comments as markup, as Outlook does. */
 type Options = { readsConditions?: boolean }
 
-/** Elements whose content is text, and how that text is read. */
+/** Elements whose content is text, with the state of the tokeniser that reads it. */
 const TEXT_ELEMENTS: ReadonlyMap<string, Tokenizer['state']> = new Map([
   ['title', TokenizerMode.RCDATA],
   ['textarea', TokenizerMode.RCDATA],
@@ -33,10 +33,10 @@ const TEXT_ELEMENTS: ReadonlyMap<string, Tokenizer['state']> = new Map([
   ['plaintext', TokenizerMode.PLAINTEXT],
 ])
 
-// Bounded, so that many that are never closed do not each cost the rest of the text.
+// Limited, so that many comments without an end do not each read the rest of the text.
 const CONDITION = /<!--\[if\b[^\]>]{0,200}\]>/gi
 
-/** The tokens of masked HTML in order. A tag that the text ends within is left out, as browsers do. */
+/** The tokens of masked HTML in order. Like browsers, leaves out a tag without an end. */
 export function readHtml(
   { text, placeholder }: Pick<MaskedText, 'text' | 'placeholder'>,
   { readsConditions = false }: Options = {},
@@ -90,7 +90,7 @@ const rangeOf = (location: Located['location'], text: string): Range => ({
   end: Math.min(location?.endOffset ?? text.length, text.length),
 })
 
-/** Liquid ends the name of a tag: what it turns into begins with a space. */
+/** The name of a tag up to the first Liquid, whose output begins with a space. */
 function beforePlaceholder(name: string, placeholder: RegExp): string {
   const at = name.search(placeholder)
   return at === -1 ? name : name.slice(0, at)
@@ -98,7 +98,7 @@ function beforePlaceholder(name: string, placeholder: RegExp): string {
 
 type RawAttribute = Range & { attribute: { name: string; value: string }; nameEnd: number }
 
-/** An attribute without the Liquid in front of it; none when there is nothing else. */
+/** An attribute without the Liquid before it. Empty if there is only Liquid. */
 function attributeOf({ attribute, begin, nameEnd, end }: RawAttribute, text: string, leading: RegExp): HtmlAttribute[] {
   const liquid = leading.exec(attribute.name)?.[0].length ?? 0
   const name = attribute.name.slice(liquid)
@@ -106,7 +106,7 @@ function attributeOf({ attribute, begin, nameEnd, end }: RawAttribute, text: str
   const own = { name, value: attribute.value, begin: begin + liquid }
   const sign = pastSpace(text, nameEnd)
   const open = pastSpace(text, sign + 1)
-  // An `=` without a value is followed by the end of the tag.
+  // The tag ends after `=` without a value.
   if (text[sign] !== '=' || end <= open) return [{ ...own, end: nameEnd, valueBegin: nameEnd, valueEnd: nameEnd, quote: '' }]
   const quote = text[open] === '"' || text[open] === "'" ? (text[open] as '"' | "'") : ''
   return [{ ...own, end, valueBegin: open + quote.length, valueEnd: end - quote.length, quote }]
@@ -119,8 +119,8 @@ function pastSpace(text: string, from: number): number {
 }
 
 /**
- * The tokeniser with the positions of attributes. By itself it forgets the second of two attributes of one name, which two branches of
- * a condition have, and looks through all attributes of a tag for each.
+ * The tokeniser with the positions of attributes. The original drops the second of two attributes with one name, which two branches of a
+ * condition may have, and compares each attribute with all others of the tag.
  */
 class OffsetTokenizer extends Tokenizer {
   #attributes: RawAttribute[] = []
@@ -133,7 +133,7 @@ class OffsetTokenizer extends Tokenizer {
     return attributes
   }
 
-  /** Where the tag begins that the text ends within. */
+  /** The start of a tag without an end. */
   unfinishedTag(): number | undefined {
     return this.currentToken?.location?.startOffset
   }
@@ -153,7 +153,7 @@ class OffsetTokenizer extends Tokenizer {
     if (attribute) attribute.end = this.preprocessor.offset
   }
 
-  // The library does not notice the end of a value when there is no space before the next attribute.
+  // The library does not report the end of a value without a space before the next attribute.
   protected override _stateAfterAttributeValueQuoted(character: number): void {
     this._leaveAttrValue()
     super._stateAfterAttributeValueQuoted(character)

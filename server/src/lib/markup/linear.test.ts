@@ -5,7 +5,7 @@ import { maskValidLiquid } from './liquid-mask.ts'
 import { plainTextOf } from './plain-text.ts'
 
 const repeated = (part: string) => (length: number) => part.repeat(length / part.length)
-/** Each a little different from the others. */
+/** Joins numbered parts, so that no two are equal. */
 const numbered = (begin: string, part: (number: number) => string) => (length: number) => {
   const parts = [begin]
   for (let written = 0, number = 0; written < length; number++) {
@@ -40,8 +40,8 @@ const inputs: [name: string, of: (length: number) => string][] = [
 ]
 
 const functions: [name: string, run: (text: string) => unknown][] = [
-  ['read', (text) => readHtml(maskValidLiquid(text), { readsConditions: true })],
-  ['made into text', orRefused(plainTextOf)],
+  ['reading HTML', (text) => readHtml(maskValidLiquid(text), { readsConditions: true })],
+  ['converting to plain text', orRefused(plainTextOf)],
 ]
 
 function orRefused(run: (text: string) => unknown): (text: string) => unknown {
@@ -55,14 +55,14 @@ function orRefused(run: (text: string) => unknown): (text: string) => unknown {
   }
 }
 
-/** What a call costs this thread: what others do to the machine does not count. */
+/** The CPU time of this thread, so that other processes do not count. */
 function costOf(run: () => unknown): number {
   const began = process.threadCpuUsage()
   run()
   return process.threadCpuUsage(began).user
 }
 
-/** Below this the clock says little. */
+/** Shorter times are too imprecise to compare. */
 const MICROSECONDS_MIN = 3000
 const ATTEMPTS_MAX = 4
 
@@ -70,7 +70,7 @@ function ratioOf(run: (text: string) => unknown, of: (length: number) => string)
   const [half, whole] = [of(500_000), of(1_000_000)]
   run(of(10_000))
   let ratio = Number.POSITIVE_INFINITY
-  // Now and then memory is collected during the longer one only.
+  // Sometimes the garbage collector runs during the longer call only.
   for (let attempt = 0; attempt < ATTEMPTS_MAX && ratio >= 3; attempt++) {
     const least = Math.max(
       costOf(() => run(half)),
@@ -81,10 +81,10 @@ function ratioOf(run: (text: string) => unknown, of: (length: number) => string)
   return ratio
 }
 
-describe.each(functions)('a megabyte is %s in time that grows with its length:', (_, run) => {
-  test.each(inputs)('of %s', (_, of) => expect(ratioOf(run, of)).toBeLessThan(3))
+describe.each(functions)('%s takes linear time', (_, run) => {
+  test.each(inputs)('for a megabyte of %s', (_, of) => expect(ratioOf(run, of)).toBeLessThan(3))
 })
 
-test.each(['{{ x }}', '{% if x %}', '{{ x }}\n'])('so are the tags found in a megabyte of %j', (part) => {
+test.each(['{{ x }}', '{% if x %}', '{{ x }}\n'])('finding Liquid tags takes linear time for a megabyte of %j', (part) => {
   expect(ratioOf(liquidTags, repeated(part))).toBeLessThan(3)
 })

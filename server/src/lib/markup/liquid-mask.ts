@@ -1,28 +1,28 @@
 /**
- * Liquid inside markup. Readers of markup do not know Liquid, and Liquid contains characters that mean something to them: quotes
- * and `<`. So each piece of Liquid is replaced by a placeholder, a word without meaning, and put back afterwards.
+ * Masks Liquid inside markup. Parsers of markup do not know Liquid, which contains characters with a meaning in markup, such as quotes and
+ * `<`. So each piece of Liquid is replaced by a placeholder and restored afterwards.
  */
 import { LiquidError, type LiquidTag, liquidTags } from '../liquid.ts'
 
 export type MaskedText = {
   /** The text with a placeholder for each piece of Liquid. */
   text: string
-  /** What was replaced; the index is the number in the placeholder. A comment is one piece with all that it contains. */
+  /** The replaced pieces by the number in their placeholder. A comment is one piece with its content. */
   pieces: LiquidTag[]
-  /** Matches any placeholder; its group is the number. */
+  /** Matches any placeholder. The group is its number. */
   placeholder: RegExp
-  /** Puts the Liquid back into the text, or into what was made of it. */
+  /** Restores the Liquid in the text, or in text that was derived from it. */
   unmask(text: string): string
-  /** Where a position of `text` is in the source. */
+  /** Maps a position of `text` to the source. */
   sourceOffset(at: number): number
-  /** On which line of the source a line of `text` begins: Liquid of several lines became one word. */
+  /** Maps a line of `text` to the source, because a placeholder can stand for Liquid of several lines. */
   sourceLine(line: number): number
 }
 
-/** Masks the Liquid of a text. Throws `LiquidError` when it is not Liquid. */
+/** Masks the Liquid of a text. Throws `LiquidError` if it is invalid. */
 export const maskLiquid = (text: string): MaskedText => masked(text, piecesOf(text))
 
-/** The same for text that was not checked: if it is not Liquid, nothing is masked. */
+/** Masks the Liquid of unchecked text. Masks nothing if the Liquid is invalid. */
 export function maskValidLiquid(text: string): MaskedText {
   try {
     return maskLiquid(text)
@@ -36,7 +36,7 @@ export function maskValidLiquid(text: string): MaskedText {
 export const piecesIn = ({ placeholder }: Pick<MaskedText, 'placeholder'>, text: string): number[] =>
   [...text.matchAll(placeholder)].map(([, number]) => Number(number))
 
-/** The tags as the engine reads them; it ignores everything up to the end of a comment. */
+/** The tags as the engine reads them. It ignores the content of comments. */
 function piecesOf(text: string): LiquidTag[] {
   const pieces: LiquidTag[] = []
   let comment: LiquidTag | null = null
@@ -75,8 +75,8 @@ function masked(source: string, pieces: LiquidTag[]): MaskedText {
 }
 
 /**
- * What placeholders begin with. Not with a letter, because `<{{ x }}` is no tag, nor a digit, because nothing may compute with one;
- * and in lower case, because readers of markup change the case of names.
+ * The start of placeholders. It is no letter, because `<{{ x }}` is not a tag, and no digit, because a converter might read a number. It is
+ * in lower case, because parsers of markup change the case of names.
  */
 function unusedPrefix(text: string): string {
   const used = new Set([...text.matchAll(/_lq(\d+)tag/gi)].map(([, number]) => Number(number)))

@@ -77,9 +77,9 @@ describe('HTML becomes text', () => {
     ['<hr>{% if x %}<p>a</p>{% endif %}', '---{% if x %}\n\na{% endif %}'],
     ['<a {% if x %} href="https://a" {% else %} href="https://b" {% endif %}>Go</a>', '{% if x %}{% else %}{% endif %}Go (https://a)'],
     ['<li {% if x %}class="b"{% endif %}>{% if y %}a{% endif %}</li>', '- {% if x %}{% endif %}{% if y %}a{% endif %}'],
-  ])('Liquid in %j stays what it was', (html, text) => expect(plainTextOf(html)).toBe(text))
+  ])('Liquid in %j is kept', (html, text) => expect(plainTextOf(html)).toBe(text))
 
-  test('text without markup stays as it is, but for its white space', () => {
+  test('text without markup changes only in its white space', () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[A-Za-z0-9.,é]{1,8}$/), { minLength: 1 }),
@@ -88,7 +88,7 @@ describe('HTML becomes text', () => {
     )
   })
 
-  test('no input throws, ends in white space or has two empty lines in a row', () => {
+  test('no input throws, and no result ends in white space or has two empty lines in a row', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('<', '>', '"', "'", '=', '/', '!--', '-->', 'a', 'p', ' href', '&#', ';', 'style', ' ', '\n', 'x')),
@@ -100,7 +100,7 @@ describe('HTML becomes text', () => {
     )
   })
 
-  test('nothing is lost at any depth', () => {
+  test('no text is lost at any depth', () => {
     for (const tag of ['div', 'p', 'li', 'table', 'a href="https://a"']) {
       const words = plainTextOf(`<${tag}>x `.repeat(20_000)).match(/x/g)
       expect(words).toHaveLength(20_000)

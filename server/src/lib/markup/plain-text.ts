@@ -1,17 +1,17 @@
 /**
- * The plain text of an email that came without one, made from its HTML. What is not shown is left out, and links keep their address.
- * Liquid stays as it is, so that the text is made once and rendered for every user: outputs stay in their place, and every other tag
- * is kept, also out of comments and attributes, because what it decides applies to the text too.
+ * Converts the HTML of an email to plain text. Invisible content is left out, and links keep their address. Liquid is kept, so that the
+ * text is converted once and rendered for each user: outputs stay in their place, and other tags are kept even from comments and
+ * attributes, because they affect the text too.
  */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { hasLiquid, LiquidError, parseTemplate } from '../liquid.ts'
 import { type MaskedText, maskLiquid } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'
 
-/** Tags without which the text between them would be Liquid. */
+/** Tags that must be kept, because the text between them is not Liquid. */
 const QUOTING = new Set(['raw', 'endraw', 'comment'])
 
-// Items of ordered lists have a dash too: one that a loop repeats would have the same number each time.
+// Items of ordered lists have a dash too, because items that a loop repeats would all have the same number.
 const formatBlock: FormatCallback = (element, walk, builder) => {
   const name = element.name ?? ''
   builder.openBlock({ leadingLineBreaks: lineBreaksBefore(element), isPre: name === 'pre' })
@@ -22,7 +22,7 @@ const formatBlock: FormatCallback = (element, walk, builder) => {
   })
 }
 
-/** Of all blocks that begin here: for the converter it would be those of the innermost. */
+/** The line breaks of all blocks that begin here. The converter would use those of the innermost only. */
 function lineBreaksBefore(element: DomNode): number {
   const breaks = BLOCKS.get(element.name ?? '') ?? 0
   const { parent } = element
@@ -41,14 +41,14 @@ const textOf = compile({
 })
 
 /**
- * Plain text with `\n` between lines and at most one empty line in a row; linked words are followed by `(address)`.
- * `html` must be Liquid, and so is the answer.
+ * Returns plain text with `\n` between lines, at most one empty line in a row, and `(address)` after links. `html` must be valid Liquid,
+ * and so is the result.
  */
 export function plainTextOf(html: string): string {
   const masked = maskLiquid(html)
   const text = converted(masked)
   if (!hasLiquid(html) || isLiquid(text)) return text
-  // Half of a condition was in an address that is not shown. Better all of the text than none.
+  // Part of a condition was in an address that is left out. The text without its conditions is better than no text.
   const withoutTags = masked.text.replace(masked.placeholder, (word, number: string) => {
     const name = masked.pieces[Number(number)]?.name ?? null
     return name === null || QUOTING.has(name) ? word : ''
@@ -74,7 +74,7 @@ function converted(masked: MaskedText): string {
       .replace(/(?<![ \t])[ \t]+\n/g, '\n')
       .replace(/\n{3,}/g, '\n\n'),
   )
-  // What a loop begins with is repeated: half of an empty line behind it is moved in front of it.
+  // A loop repeats the line breaks after its start, so one of the two of an empty line moves before it.
   const tight = lines.replace(new RegExp(`(${masked.placeholder.source})\n\n`, 'g'), (whole, placeholder: string) =>
     tightLoops.has(placeholder) ? `\n${placeholder}\n` : whole,
   )

@@ -1,13 +1,13 @@
 /**
- * HTML reduced to what its plain text depends on, for a converter that knows neither Liquid nor what is hidden. Liquid that writes
- * nothing is moved up to the word before it: the line breaks behind it then belong to what it decides about, and none are left where
- * a condition leaves that out.
+ * Reduces HTML to the parts that its plain text depends on, for a converter that supports neither Liquid nor hidden elements. Liquid
+ * without output is moved to the word before it, so that the line breaks after it belong to its content: when a condition is false, its
+ * line breaks are left out too.
  */
 import { encodeAttribute } from './attribute-text.ts'
 import { type HtmlAttribute, type HtmlTag, readHtml } from './html-reader.ts'
 import { type MaskedText, piecesIn } from './liquid-mask.ts'
 
-/** Elements that begin and end with line breaks, and how many: two make an empty line. */
+/** Elements that begin and end with line breaks, with their number. Two make an empty line. */
 export const BLOCKS: ReadonlyMap<string, 1 | 2> = new Map([
   ...['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'blockquote', 'table', 'pre'].map((name) => [name, 2] as const),
   ...['div', 'tr', 'section', 'article', 'header', 'footer', 'main', 'address', 'li', 'dt', 'dd', 'figure', 'center'].map(
@@ -16,21 +16,21 @@ export const BLOCKS: ReadonlyMap<string, 1 | 2> = new Map([
 ])
 
 const HIDDEN = new Set(['head', 'style', 'script', 'title', 'template', 'noscript'])
-/** Tags that write something: in the text they are words, and where the HTML hides them they are left out. */
+/** Tags with output. They count as words, and are left out inside hidden elements. */
 const WRITING = new Set(['echo', 'cycle', 'increment', 'decrement'])
 const LOOPS = new Set(['for', 'tablerow'])
-/** Elements that need no end tag, by what ends them. A paragraph is ended by every block. */
+/** Elements without an end tag, and the elements that they end. Every block ends a paragraph. */
 const ENDED_BY: Readonly<Record<string, string[]>> = { li: ['li'], tr: ['tr'], dt: ['dt', 'dd'], dd: ['dt', 'dd'] }
 /** References to invisible characters. */
 const INVISIBLE = /&(?:shy|zwnj|zwj);/gi
-// The converter goes down a level for each element in another.
+// The converter recurses for each nested element.
 const DEPTH_MAX = 400
 
 type Reduced = {
   html: string
-  /** Liquid that comes before the first word. */
+  /** Liquid before the first word. */
   leading: string
-  /** The placeholders of loops that are not followed by an empty line, so that none belongs between what they repeat. */
+  /** The placeholders of loops without an empty line after them, so that no empty line belongs between the repetitions. */
   tightLoops: ReadonlySet<string>
 }
 
@@ -51,11 +51,11 @@ export function reduceHtml(masked: MaskedText): Reduced {
   return reducer
 }
 
-// The end tag of the head may be left out.
+// The end tag of the head is optional.
 const endsHidden = (hidden: string, { name, isEnd }: HtmlTag): boolean =>
   (isEnd && name === hidden) || (hidden === 'head' && name === 'body' && !isEnd)
 
-/** An element that is open: its place in `#waiting`, and the number of words before it. */
+/** An open element: its index in `#waiting`, and the number of words before it. */
 type Open = { name: string; at: number; words: number }
 
 class HtmlReducer implements Reduced {
@@ -64,13 +64,13 @@ class HtmlReducer implements Reduced {
   readonly tightLoops = new Set<string>()
   /** Tags and white space since the last word. */
   #waiting: string[] = []
-  /** The line breaks of empty elements since the last word, which count when there are no others. */
+  /** The line breaks of empty elements since the last word. They count only without other line breaks. */
   #emptyBreaks = 0
   #words = 0
   #loop: { placeholder: string; at: number } | null = null
   readonly #open: Open[] = []
   readonly #masked: MaskedText
-  /** Outputs that are equal have one placeholder, so that a link can be compared with its words. */
+  /** Equal outputs get the same placeholder, so that a link can be compared with its text. */
   readonly #outputs = new Map<string, string>()
   readonly #splitting: RegExp
 
@@ -79,7 +79,7 @@ class HtmlReducer implements Reduced {
     this.#splitting = new RegExp(`([ \\t\\r\\n\\f]+|${masked.placeholder.source.replace(/[()]/g, '')})`)
   }
 
-  /** HTML without tags. */
+  /** Adds HTML without tags. */
   words(html: string): void {
     for (const part of html.split(this.#splitting)) {
       if (part === '') continue
@@ -89,7 +89,7 @@ class HtmlReducer implements Reduced {
     }
   }
 
-  /** Keeps the Liquid that decides or remembers something, and none of the words. */
+  /** Keeps the Liquid without output, and none of the words. */
   keepLiquid(text: string): void {
     for (const [placeholder] of text.matchAll(this.#masked.placeholder)) {
       if (this.#controlName(placeholder) !== null) this.#keep(placeholder)
@@ -104,7 +104,7 @@ class HtmlReducer implements Reduced {
     else if (name === 'hr') this.#rule()
     else if (name === 'td' || name === 'th') this.#waiting.push(' ')
     else if (name === 'img') this.words(` ${encodedText(attributeOf(tag, 'alt')?.value ?? '')} `)
-    // What is shown of a tag decides about itself.
+    // The shown attribute was handled above. Keep the Liquid of the rest of the tag.
     const shown = attributeOf(tag, name === 'a' ? 'href' : name === 'img' ? 'alt' : '') ?? { begin: tag.end, end: tag.end }
     this.keepLiquid(this.#masked.text.slice(tag.begin, shown.begin))
     this.keepLiquid(this.#masked.text.slice(shown.end, tag.end))
@@ -117,7 +117,7 @@ class HtmlReducer implements Reduced {
       this.#put('</a>')
     }
     const href = (attributeOf(tag, 'href')?.value ?? '').trim()
-    // Other addresses cannot be visited from a text.
+    // Other addresses cannot be opened from plain text.
     const isShown = /^(?:https?|mailto|tel):/i.test(href) || href.search(this.#masked.placeholder) === 0
     if (tag.isEnd || !isShown || this.#open.length >= DEPTH_MAX) return
     this.#push('a', `<a href="${encodeAttribute(this.#withEqualOutputs(href.replace(/^(?:mailto|tel):/i, '')))}">`)
@@ -128,7 +128,7 @@ class HtmlReducer implements Reduced {
     if (parent === 'p' || ENDED_BY[name]?.includes(parent)) this.#close(parent)
     if (this.#open.length >= DEPTH_MAX) this.#break(name)
     else this.#push(name, `<${name}>`)
-    // Its dash is a word.
+    // The dash of an item counts as a word.
     if (name === 'li') this.#put('')
   }
 
@@ -137,7 +137,7 @@ class HtmlReducer implements Reduced {
     this.#waiting.push(tag)
   }
 
-  // The converter would take an empty element for a line.
+  // The converter would turn an empty element into a line.
   #close(name: string): void {
     const index = this.#open.findLastIndex((open) => open.name === name)
     const open = this.#open[index]
@@ -178,7 +178,7 @@ class HtmlReducer implements Reduced {
     if (LOOPS.has(this.#controlName(placeholder) ?? '')) this.#loop = { placeholder, at: this.#waiting.length }
   }
 
-  /** The name of the Liquid that a placeholder stands for, when it writes nothing. */
+  /** The name of the Liquid tag of a placeholder; null if it has output. */
   #controlName(part: string): string | null {
     const [number = -1] = piecesIn(this.#masked, part)
     const name = this.#masked.pieces[number]?.name ?? null
@@ -196,7 +196,7 @@ class HtmlReducer implements Reduced {
   }
 }
 
-/** How many line breaks the converter makes of tags without words: those of `br` add up, those of blocks do not. */
+/** The number of line breaks that the converter makes of tags without words. Those of `br` add up, those of blocks do not. */
 function lineBreaksIn(tags: string[]): number {
   let [added, most] = [0, 0]
   for (const tag of tags) {
