@@ -1,4 +1,4 @@
-/** The composition root: opens everything in order, and closes it in reverse. */
+/** The composition root: opens the parts of a process in order, and closes them in reverse order. */
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { authenticator } from './authenticator.ts'
@@ -33,19 +33,19 @@ import { APPLY, allJobs, queueDepths } from './workers.ts'
 export type Role = 'all' | 'api' | 'worker'
 
 export type App = AsyncDisposable & {
-  /** Where the API listens; absent for a worker. */
+  /** The URL of the API; absent for a worker. */
   url?: string
-  /** Only on the very first start. */
+  /** Only on the first start. */
   credentials?: Credentials & { path: string }
   databaseUrl: string
 }
 
-/** What receivers see; the version is that of the delivery format, not of the release (D-WH-2). */
+/** The user agent of webhook deliveries. The version is that of the delivery format, not of the release (D-WH-2). */
 const WEBHOOK_USER_AGENT = 'Carillon-Webhooks/1.0'
 const API_CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
 
-/** Starts the roles of one process. Resolves when it is ready to serve. */
+/** Starts a process with this role. Resolves when it is ready. */
 export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
   const config = await withDevelopmentSecrets(given)
   const log = createLog(config.LOG_LEVEL)
@@ -75,10 +75,10 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   }
 }
 
-/** What is known only once the parts are running. */
+/** Values that are known only when all parts are running. */
 type Started = { address: string; jobs: Jobs | null; listening: InboxStreams }
 
-/** The database of the configuration, migrated, for one command. */
+/** Opens a context with a migrated database, for one command of the command line. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
   const config = await withDevelopmentSecrets(given)
   const log = createLog(config.LOG_LEVEL)
@@ -154,7 +154,7 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   return url
 }
 
-/** How this machine reaches what listens there. */
+/** The URL at which this machine reaches a server that listens there. */
 function addressOf(host: string, port: number): string {
   const named = host.includes(':') ? `[${host}]` : host
   return `http://${named === '0.0.0.0' ? '127.0.0.1' : named}:${port}`

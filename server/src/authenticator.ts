@@ -3,7 +3,7 @@ import { unauthenticated } from './lib/credentials.ts'
 import { authenticate, verifyUserToken } from './modules/keys/index.ts'
 import { findMergedInto } from './modules/users/index.ts'
 
-/** Keys say who calls; a user token says for whom, and follows a person that was merged into another (D-SESS-3). */
+/** Authenticates keys and user tokens. The token of a merged user stands for the remaining user (D-SESS-3). */
 export const authenticator: Authenticator = {
   authenticate,
   async userOf(ctx, { projectId }, token) {

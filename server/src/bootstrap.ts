@@ -1,6 +1,6 @@
 /**
- * The first start: an organisation, a project "Default" in sandbox mode and three keys, so that anyone can begin (D-KEY-6);
- * and, in the development profile, the secrets that production asks the operator for.
+ * The first start: creates an organisation, a project “Default” in sandbox mode and three keys (D-KEY-6). In the development profile,
+ * also generates the secrets that production requires in the configuration.
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -22,9 +22,9 @@ const KEYS = [
 ] as const
 
 /**
- * Makes what a first start needs. Returns the credentials only then; keys of the configuration are added at every boot.
- * `keep` stores the credentials before they are valid: a crash in between leaves keys that open nothing, and the next start
- * begins again, whereas keys that nobody kept would be lost for good.
+ * Creates the organisation, project and keys on the first start, and then returns the credentials. Adds the keys of the configuration at
+ * every start. `keep` stores the credentials before the transaction commits: after a crash in between, the next start replaces them,
+ * whereas committed keys that were not stored would be lost.
  */
 export async function bootstrap(ctx: Ctx, keep: (credentials: Credentials) => Promise<void>): Promise<Credentials | null> {
   return inTx(ctx, async (ctx) => {
@@ -70,13 +70,13 @@ const addKey = (ctx: Ctx, { scope, role }: (typeof KEYS)[number], value: string,
     isSystemKey: false,
   })
 
-/** Keeps the first credentials where only the owner can read them. */
+/** Writes the first credentials to a file that only its owner can read. */
 export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** The configuration with generated secrets where the development profile has none; they stay in `DATA_DIR`. */
+/** The configuration, in the development profile with generated secrets in place of missing ones. They are kept in `DATA_DIR`. */
 export async function withDevelopmentSecrets(config: Config): Promise<Config> {
   if (config.production || (config.SECRETS_KEY.length > 0 && config.SESSION_JWT_KEYS.length > 0)) return config
   const generated = await developmentSecrets(config.DATA_DIR)
@@ -91,7 +91,7 @@ async function developmentSecrets(dataDir: string): Promise<{ sealing: string; s
   await mkdir(dataDir, { recursive: true })
   const path = join(dataDir, 'secrets.json')
   const fresh = { sealing: `dev:${randomBytes(32).toString('base64')}`, signing: `dev:${randomBytes(32).toString('base64url')}` }
-  // Whoever comes first gives a whole file its name, also when killed in between; everybody reads what is in it.
+  // The first process links a complete file, so that a crash cannot leave part of one. All processes read that file.
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(draft, JSON.stringify(fresh), { mode: 0o600, flush: true })
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {

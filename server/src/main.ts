@@ -2,7 +2,7 @@
 import { commands } from './cli/index.ts'
 import { ConfigError } from './infra/runtime/config.ts'
 
-// A log reader that goes away must not take the server with it.
+// When the reader of the log disconnects, the server must keep running.
 process.stdout.on('error', () => undefined)
 
 const [name = 'help', ...args] = process.argv.slice(2)

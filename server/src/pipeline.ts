@@ -1,6 +1,6 @@
 /**
- * The order in which things take effect: users, then what other modules store about them, lists, events, lists again, messages. Each
- * function is one transaction, or runs in the one of its caller. Its steps return what they found out, for the steps after them.
+ * The order in which a batch takes effect: users, then what other modules store about them, lists, events, lists again, messages. Each
+ * function is one transaction, or runs in that of its caller. Its steps return their results, which later steps use.
  */
 import { consumeDue } from './infra/queue/consume-due.ts'
 import type { Started } from './infra/queue/jobs.ts'
@@ -61,13 +61,13 @@ async function applyBatch(ctx: InTx, items: Item[], known: KnownUsers, partition
   return parkedOf(items, identified.users)
 }
 
-/** What follows from events and from membership changes, which are events too: the messages of trigger campaigns. */
+/** Stores membership changes as events, and creates the messages of trigger campaigns. */
 async function followUp(ctx: InTx, events: StoredEvent[], memberships: MembershipChange[], partition: Partition): Promise<void> {
   const membershipEvents = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
   await enqueueMessages(ctx, await matchTriggers(ctx, [...events, ...membershipEvents]))
 }
 
-/** Applies what changes only because time passes: one batch for each project. */
+/** Evaluates memberships whose time has come: one batch for each project. */
 export const applyDueTimers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await projectsWithDueMemberships(ctx), applyDue)
 
 async function applyDue(ctx: InTx): Promise<number> {
@@ -77,7 +77,7 @@ async function applyDue(ctx: InTx): Promise<number> {
   return evaluated
 }
 
-/** Users were changed by something else than the ingest queue. Lists follow when the changes are taken from the queue. */
+/** Follows up changes of users that did not come through the ingest queue. They are appended to it, and lists follow from there. */
 export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<void> {
   await mergeUserData(ctx, changes.merges)
   await appendSavedChanges(ctx, changes)

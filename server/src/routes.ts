@@ -1,4 +1,4 @@
-/** Every endpoint, one line a module. */
+/** Every endpoint, one line for each module. */
 
 import type { PublicPage } from './infra/http/public-page.ts'
 import type { Route } from './infra/http/route.ts'
@@ -23,7 +23,7 @@ import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
 import { archiveList, createProject, saveUsers, updateSubscription } from './verbs.ts'
 
-/** What endpoints of one process share. */
+/** Parts that the endpoints of a process share. */
 export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
 
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
@@ -46,7 +46,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...toolRoutes,
 ]
 
-/** Every endpoint that asks for no key. */
+/** Every endpoint that needs no key. */
 export const allPages = ({ engagementBuffer }: Pick<Shared, 'engagementBuffer'>): PublicPage[] => [
   ...trackingPages(engagementBuffer),
   ...consentPages,
@@ -54,7 +54,7 @@ export const allPages = ({ engagementBuffer }: Pick<Shared, 'engagementBuffer'>)
   ...callbackPages(findSendingCampaigns),
 ]
 
-/** Opens and clicks are counted by tracking and recorded with the messages. Those of bots are only counted. */
+/** Opens the buffer of opens and clicks. Tracking counts all of them; those of users are also recorded with their messages. */
 export const openEngagementBuffer = (ctx: Ctx): EngagementBuffer =>
   createEngagementBuffer(ctx, (ctx, engagements) =>
     recordEngagement(

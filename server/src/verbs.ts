@@ -1,6 +1,5 @@
 /**
- * What requests do across modules. A route whose verb concerns several modules gets it from here through `routes.ts`, so that no module
- * calls one above it.
+ * Operations across modules. `routes.ts` passes them to the routes of a module, so that no module imports one that depends on it.
  */
 import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
 import type { ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
@@ -23,13 +22,13 @@ import {
 import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modules/users/index.ts'
 import { onUsersChanged } from './pipeline.ts'
 
-/** Creates a project of the caller's organisation. Throws 429 when it has as many as it may have. */
+/** Creates a project of the caller's organisation. Throws 429 when the organisation has too many projects. */
 export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {
   await requireProjectRoom(ctx)
   return presentProject(await createProjectIn(ctx, ctx.organisationId, input), false)
 }
 
-/** Creates a project with what every new one has: a public subscription type for each channel (D-PROJ-1). */
+/** Creates a project with its default subscription types (D-PROJ-1). */
 export const createProjectIn = (ctx: Ctx, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>
   inTx(ctx, async (ctx) => {
     const project = await insertProject(ctx, organisationId, input)
@@ -57,7 +56,7 @@ export const archiveList = (ctx: ProjectCtx, id: ListId): Promise<void> =>
     )
   })
 
-/** Saves the items of a batch that are valid, and reports on each one. */
+/** Saves the valid items of a batch. Returns a result for each item. */
 export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult> {
   const batch = checkBatch(items, ctx.clock.now())
   const outcomes = await inTx(ctx, async (ctx) => {

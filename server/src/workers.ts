@@ -1,4 +1,4 @@
-/** All background jobs, a line for each module. */
+/** All jobs, one line for each module. */
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
@@ -16,14 +16,14 @@ import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from '
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
-/** Memberships that change because time passes change this late at most. */
+/** The longest delay of memberships that change because time passes. */
 const TIMERS_IDLE_MS = 250
 const IMPORT_IDLE_MS = 500
 
-/** Applies the ingest queue; woken by each append. */
+/** The job that applies the ingest queue. Each append wakes it. */
 export const APPLY: JobName = { name: 'ingest.apply' }
 
-/** `inboxStreams` are the open streams of this process, which show new in-app messages at once. */
+/** `inboxStreams` are the open streams of this process, which new in-app messages wake. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...APPLY, idleMs: 100, run: applyAcceptedRequests }),
   job({ name: 'timers.apply', idleMs: TIMERS_IDLE_MS, run: applyDueTimers }),
@@ -40,7 +40,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]
 
-/** The size and the age of each queue, for `/metrics`. */
+/** Reports the size and the age of each queue, for `/metrics`. */
 export async function queueDepths(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now().getTime()
   const report = (queue: string, depth: { waiting: number; oldest: Date | null } | undefined) =>
