@@ -74,7 +74,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/me/subscriptions',
-    summary: 'List the subscription states of the authenticated user.',
+    summary: 'List the subscription states of the user of a user token.',
     access: { publishable: 'user' },
     list: userSubscriptionListing,
     reply: Page(UserSubscription),
@@ -83,7 +83,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/users/me/subscriptions',
-    summary: 'Set subscription states of the authenticated user.',
+    summary: 'Set subscription states of the user of a user token.',
     description:
       'All items are applied or none. The reply has the first page of states, at most 100. State 1 does not replace a confirmed ' +
       'state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or ' +

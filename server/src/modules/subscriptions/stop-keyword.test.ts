@@ -214,7 +214,9 @@ async function check(cast: Cast): Promise<void> {
   }
 }
 
-test('a user who opted out gets nothing until the next opt-in, and the last consent entry has the current state', { timeout: 300_000 }, async () => {
+test('a user who opted out gets nothing until the next opt-in, and the last consent entry has the current state', {
+  timeout: 300_000,
+}, async () => {
   await using w = await world()
   await w.post(TYPES, { name: 'News', channel: 'email', default_state: 0, requires_confirmation: true })
   let run = 0

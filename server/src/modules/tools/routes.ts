@@ -81,7 +81,7 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/sms/phone-mobile-syntax-validator',
-    summary: 'Check if a phone number is a mobile number, and of which country.',
+    summary: 'Check whether a phone number is a mobile number.',
     access,
     form: PhoneForm,
     reply: PhoneReply,
@@ -101,7 +101,7 @@ export const toolRoutes = [
   route({
     method: 'POST',
     path: '/api/ext/generic/dns/tcp-verifier',
-    summary: 'Test if a TCP connection can be opened.',
+    summary: 'Test whether a TCP connection can be opened.',
     description: 'If the connection fails, the reply is 200 with the reason in `connection`. No data is sent over the connection.',
     access,
     form: TcpForm,

@@ -19,7 +19,7 @@ export const WARNINGS = {
   passAll: 'The record ends with `+all`, which lets anybody send for this domain.',
   neutralAll: 'The record ends with `?all`, which says nothing about senders it does not name.',
   ptr: 'The record uses `ptr`, which is slow and unreliable and should not be used.',
-  afterAll: 'Mechanisms after `all` are never looked at.',
+  afterAll: 'Mechanisms after `all` are never evaluated.',
   unknown: 'The record contains a term that is unknown, incomplete or names no domain.',
   address: 'The record contains an invalid IP address or prefix length.',
   duplicate: 'The record contains the same term more than once.',

@@ -98,7 +98,7 @@ export const suppressionListing = listing({
   sorts: { id: { column: sql`id`, type: 'bigint' } },
   defaultSort: 'id',
   defaultDirection: 'desc',
-  searchedFields: 'address (the whole of it; also of those whose address is not kept)',
+  searchedFields: 'address',
 })
 
 /** A page of suppressions; with hashes, only those. */
