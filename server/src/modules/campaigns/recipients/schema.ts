@@ -52,7 +52,7 @@ export const RecipientExplanation = Exact({
   now: Exact(
     { reason: ReasonName, variant: Nullable(VariantName) },
     {
-      description: 'What would happen if the campaign were sent to the user now. `reason` says why the user would be skipped; null if not.',
+      description: 'The outcome if the campaign were sent to the user now: the reason for skipping the user, or null, and the variant.',
     },
   ),
   messages: Type.Array(Exact({ ...message, cause: Type.String(), consent_id: Nullable(IdOf<ConsentId>()), created_at: Timestamp }), {

@@ -10,7 +10,7 @@ const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'A sending key of the domain is sufficient.' }),
   domain: Line(253, { title: 'Domain', format: 'spf-domain' }),
   region: OneOf(['us', 'eu'], { title: 'Region' }),
-  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, reports are refused.' })),
+  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, reports of the provider are refused.' })),
   default_from: mail.DefaultFrom,
 })
 type Settings = Static<typeof Settings>

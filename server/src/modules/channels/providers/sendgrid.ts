@@ -10,7 +10,10 @@ const Settings = Exact({
   api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),
   region: Type.Optional(OneOf(['global', 'eu'], { title: 'Region', description: 'Default: `global`.' })),
   verification_key: Type.Optional(
-    Line(512, { title: 'Verification key', description: 'The key of the signed event webhook. Without it, reports are refused.' }),
+    Line(512, {
+      title: 'Verification key',
+      description: 'The key of the signed event webhook. Without it, reports of the provider are refused.',
+    }),
   ),
   default_from: mail.DefaultFrom,
 })

@@ -64,7 +64,7 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
   route({
     method: 'POST',
     path: '/api/client/domains/{domainId}/verify',
-    summary: 'Check a custom domain in the DNS.',
+    summary: 'Check the DNS records of a custom domain.',
     description:
       'The reply contains the result and, if it failed, the problem. A verified domain that no longer points to this server is not used any more.',
     access: { secret: 'admin' },
