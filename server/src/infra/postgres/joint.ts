@@ -83,7 +83,7 @@ type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void
  * begin at the same time become one: when anything in it fails it is undone as a whole, and each is run again alone, so that the work of
  * a project fails by its own fault only.
  */
-export function jointDatabase(db: Db): Db {
+function jointDatabase(db: Db): Db {
   const view: Db = { ...db, transaction }
   let waiting: Work[] = []
   let running = 0
