@@ -51,7 +51,7 @@ export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Co
   const left = small.filter((_, at) => outcomes[at] === 'alone')
   started.push(...startAlone(ctx, state, left, consumer))
   const done = outcomes.reduce<number>((sum, outcome) => sum + (outcome === 'alone' ? 0 : outcome), 0)
-  return { done: done + started.length, finished: Promise.all(started).then(() => undefined) }
+  return { done: done + started.length, finished: mapWithConcurrency(started, started.length, (work) => work).then(() => undefined) }
 }
 
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */

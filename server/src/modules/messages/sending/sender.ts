@@ -73,8 +73,9 @@ export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started
   const claimedAt = ctx.clock.now()
   const claimed = await claim(ctx, priority, shares)
   const view = { ...ctx, db: viewOf(ctx.db) }
-  const sending = [...Map.groupBy(claimed, nameOf)].map(async ([name, messages]) => {
-    inFlight.set(name, messages.length)
+  const byQueue = [...Map.groupBy(claimed, nameOf)]
+  for (const [name, messages] of byQueue) inFlight.set(name, messages.length)
+  const sending = mapWithConcurrency(byQueue, byQueue.length, async ([name, messages]) => {
     try {
       await sendQueue(messages.length > SMALL_QUEUE ? ctx : view, sender, messages, claimedAt)
     } finally {
@@ -82,7 +83,7 @@ export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started
       ctx.wake(SEND_JOBS[priority])
     }
   })
-  return { done: claimed.length, finished: Promise.all(sending).then(() => undefined) }
+  return { done: claimed.length, finished: sending.then(() => undefined) }
 }
 
 const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
