@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { joinResponses, PUSH_SERVICES, type PushService, serviceOf } from './devices.ts'
+import { devicesFor, isPushService, serviceOf } from './devices.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
+import { joinResponses } from './send-to-devices.ts'
 
 /** A provider, for the sender. */
 export type ProviderConnection = {
@@ -44,8 +45,6 @@ export async function connectProvider(ctx: ProjectCtx, channel: Channel, provide
   )
 }
 
-const isPushService = (kind: ProviderName): kind is PushService => (PUSH_SERVICES as readonly string[]).includes(kind)
-
 /** Combines several push services. Each gets the message if it serves one of the devices. */
 function joinConnections(first: ProviderConnection, others: ProviderConnection[]): ProviderConnection {
   if (others.length === 0) return first
@@ -53,7 +52,7 @@ function joinConnections(first: ProviderConnection, others: ProviderConnection[]
     ...first,
     async send(message) {
       const reached = new Set(message.devices.map(serviceOf))
-      const serving = [first, ...others].filter(({ provider }) => reached.has(provider as PushService))
+      const serving = [first, ...others].filter(({ provider }) => reached.has(provider))
       if (serving.length === 0) return first.send(message)
       const answers = await Promise.all(serving.map((connection) => connection.send(message)))
       return {
@@ -92,7 +91,9 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     rate,
     async send(message) {
       const started = performance.now()
-      const outcome = settings ? await send(settings as never, message, outside) : secretsUnreadable
+      const outcome = settings
+        ? await send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)
+        : secretsUnreadable
       const elapsedMs = performance.now() - started
       ctx.metrics.messageSent(message.channel, kind, outcome.is, elapsedMs)
       return { outcome, elapsedMs }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { deadToken, joinResponses, type PushService, serviceOf } from './devices.ts'
-import type { ProviderResponse } from './provider.ts'
+import { devicesFor, serviceOf } from './devices.ts'
+import type { ProviderName } from './registry.ts'
 
 const HEX = '0a1b2c3d'.repeat(8)
 const FIREBASE = `cX1:APA91b${'x'.repeat(130)}`
 const BROWSER = '{"endpoint":"https://push.example.com/1"}'
 
-test.each<[string | null, string, PushService | null]>([
+test.each<[string | null, string, ProviderName | null]>([
   ['iOS', 't', 'apns'],
   ['iPadOS 26.1', 't', 'apns'],
   ['macOS', 't', 'apns'],
@@ -27,24 +27,16 @@ test.each<[string | null, string, PushService | null]>([
   expect(serviceOf({ device_id: 'd', os, token })).toBe(expected)
 })
 
-const accepted: ProviderResponse = { is: 'accepted', delivered: false, reference: 'r' }
-const deferred = (minutes?: number): ProviderResponse => ({
-  is: 'deferred',
-  reason: 'later',
-  ...(minutes !== undefined && { retryAt: new Date(Date.UTC(2026, 0, 1, 0, minutes)) }),
+test.each<[ProviderName, string[]]>([
+  ['apns', ['phone']],
+  ['web_push', ['browser']],
+  ['fcm', []],
+  ['sandbox', ['phone', 'browser', 'unknown']],
+])('%s gets the devices %j', (name, expected) => {
+  const devices = [
+    { device_id: 'phone', os: 'iOS', token: HEX },
+    { device_id: 'browser', os: null, token: BROWSER },
+    { device_id: 'unknown', os: null, token: 't' },
+  ]
+  expect(devicesFor(name, devices).map(({ device_id }) => device_id)).toEqual(expected)
 })
-const uncertain: ProviderResponse = { is: 'uncertain', reason: 'lost' }
-const refused: ProviderResponse = { is: 'rejected', reason: 'too large', code: '413' }
-
-test.each<[string, ProviderResponse[], ProviderResponse]>([
-  ['no device', [], { is: 'rejected', reason: 'no_push_device' }],
-  ['all dead', [deadToken('a', 'gone'), deadToken('b', 'gone')], { is: 'rejected', reason: 'no_push_device', deadTokens: ['a', 'b'] }],
-  ['one of two dead', [deadToken('a', 'gone'), accepted], { ...accepted, deadTokens: ['a'] } as ProviderResponse],
-  ['one of two refused', [refused, accepted], accepted],
-  ['one of two deferred', [deferred(1), accepted], accepted],
-  ['one of two uncertain', [uncertain, accepted], accepted],
-  ['one uncertain, one deferred', [deferred(1), uncertain], uncertain],
-  ['one deferred, one refused', [refused, deferred()], deferred()],
-  ['two deferred: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
-  ['one refused, one dead', [deadToken('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as ProviderResponse],
-])('%s', (_, outcomes, expected) => expect(joinResponses(outcomes)).toEqual(expected))

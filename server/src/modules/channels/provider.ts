@@ -78,6 +78,11 @@ export type CallbackReading =
 export type Provider<S extends TSchema = TSchema> = {
   label: string
   channels: readonly Channel[]
+  /**
+   * For push services: the format of their device tokens, and the operating systems that they serve if no service knows the format.
+   * `send` gets the devices of this service only.
+   */
+  devices?: { tokens: RegExp; systems: RegExp }
   /** The schema of the settings, an `Exact` object. Each setting has a `title`; secrets are `writeOnly`. */
   settings: S
   /** Checks rules that involve several settings. */

@@ -73,4 +73,7 @@ test('a campaign with a provider only uses that one', async () => {
   const connection = await connectProvider(w.ctx, 'push', browsers.id)
   await connection.send(pushed(devices))
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook'])
+  const toPhone = await connection.send(pushed(devices.slice(0, 1)))
+  expect(toPhone.outcome).toMatchObject({ is: 'rejected', reason: 'no_push_device' })
+  expect(receiver.requests).toHaveLength(1)
 })

@@ -3,10 +3,10 @@ import { SignJWT } from 'jose'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { cacheAccessTokens } from '../access-tokens.ts'
-import { deadToken, pushTo } from '../devices.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
+import { deadToken, sendToDevices } from '../send-to-devices.ts'
 
 const Settings = Exact({
   team_id: Line(10, { title: 'Team ID', pattern: '^[A-Z0-9]{10}$' }),
@@ -33,6 +33,7 @@ const UNKNOWN_TOKEN = '0'.repeat(64)
 export const apns = provider({
   label: 'Apple push (APNs)',
   channels: ['push'],
+  devices: { tokens: /^(?:[0-9a-f]{2}){32,100}$/i, systems: /^(?:ios|ipados|macos|mac os|os x|tvos|watchos|visionos)/i },
   settings: Settings,
   check: ({ private_key, host }) => [
     ...(keyOf(private_key)
@@ -45,7 +46,7 @@ export const apns = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 50,
-  send: (settings, message, outside) => pushTo('apns', message, (device) => sendTo(settings, device, message, outside)),
+  send: (settings, message, outside) => sendToDevices(message, (device) => sendTo(settings, device, message, outside)),
   async test(settings, outside) {
     const request = { ...(await requestTo(settings, UNKNOWN_TOKEN, outside)), body: JSON.stringify({ aps: {} }) }
     const response = await providerHttp.callProvider(outside, request)

@@ -3,10 +3,10 @@ import { SignJWT } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { cacheAccessTokens, type Issued } from '../access-tokens.ts'
-import { deadToken, pushTo } from '../devices.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
+import { deadToken, sendToDevices } from '../send-to-devices.ts'
 
 const Settings = Exact({
   service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, which is JSON.' }),
@@ -26,6 +26,7 @@ const tokens = cacheAccessTokens<Extract<ProviderResponse, { is: 'deferred' }>>(
 export const fcm = provider({
   label: 'Firebase Cloud Messaging',
   channels: ['push'],
+  devices: { tokens: /^[\w-]+:[\w-]{40,}$/, systems: /^android/i },
   settings: Settings,
   check: ({ service_account }) =>
     accountOf(service_account)
@@ -34,7 +35,7 @@ export const fcm = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 50,
-  send: (settings, message, outside) => pushTo('fcm', message, (device) => sendTo(settings, device, message, outside)),
+  send: (settings, message, outside) => sendToDevices(message, (device) => sendTo(settings, device, message, outside)),
   async test(settings, outside) {
     const request = await requestWith(settings, { validate_only: true, message: { topic: 'connection-test' } }, outside)
     return 'is' in request ? { works: false, message: request.reason } : providerHttp.checkCredentials(outside, request)

@@ -3,10 +3,10 @@ import type { Static } from 'typebox'
 import library, { type PushSubscription } from 'web-push'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
-import { deadToken, pushTo } from '../devices.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
+import { deadToken, sendToDevices } from '../send-to-devices.ts'
 
 const Settings = Exact({
   subject: Line(255, {
@@ -28,12 +28,13 @@ const TOPIC_LENGTH = 32
 export const webPush = provider({
   label: 'Web Push',
   channels: ['push'],
+  devices: { tokens: /^\{/, systems: /^web/i },
   settings: Settings,
   check: faultsOf,
   repeatable: false,
   idempotent: false,
   atOnce: 50,
-  send: (settings, message, outside) => pushTo('web_push', message, (device) => sendTo(settings, device, message, outside)),
+  send: (settings, message, outside) => sendToDevices(message, (device) => sendTo(settings, device, message, outside)),
   async test(settings) {
     const [fault] = faultsOf(settings)
     return fault ? { works: false, message: fault.message } : { works: true }

@@ -57,11 +57,7 @@ export const apns = recording({
       replies: [gone, gone],
       outcome: { is: 'rejected', reason: 'no_push_device', deadTokens: [PHONE.token, TABLET.token] },
     },
-    no_device: {
-      message: { devices: [{ device_id: 'pixel', os: 'Android', token: 'x' }] },
-      replies: [],
-      outcome: { is: 'rejected', reason: 'no_push_device' },
-    },
+    no_device: { message: { devices: [] }, replies: [], outcome: { is: 'rejected', reason: 'no_push_device' } },
   },
   tests: [
     { replies: [refused(400, 'BadDeviceToken')], works: true },
