@@ -4,7 +4,7 @@ import type { PublicPage } from './infra/http/public-page.ts'
 import type { Route } from './infra/http/route.ts'
 import type { Appender } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
-import { campaignRoutes, findCampaigns, findSendingCampaigns } from './modules/campaigns/index.ts'
+import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
@@ -33,7 +33,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),
-  ...listRoutes({ archiveList, findCampaigns }),
+  ...listRoutes({ archiveList, referencedCampaigns }),
   ...importRoutes,
   ...ruleRoutes,
   ...campaignRoutes,

@@ -107,6 +107,13 @@ export function fault(code: ErrorCode, param: string, message: string): ApiError
   return faultsError([{ code, param, message }])
 }
 
+/** The fault of a parameter whose value is not the id of `what`, such as `a list`. */
+export const notOfProject = (param: string, what: string): Fault => ({
+  code: 'validation_failed',
+  param,
+  message: `The value of \`${param}\` is not ${what} of this project.`,
+})
+
 /** The path contains an id that does not exist, was archived, or belongs to another project; callers cannot tell which. */
 export function missing(what: string): ApiError {
   return new ApiError('resource_missing', `No ${what} with that identifier exists in this project.`)

@@ -24,7 +24,6 @@ const MAY: Record<string, string> = {
   'lists.isMember': 'a page of members is full although some of them are being erased',
   'subscriptions.lockByPhone': 'STOP concerns every user with the number, and they must not be merged meanwhile',
   'subscriptions.lockUsers': 'users whose consent changes must not be merged meanwhile',
-  'lists.subscriptionNames': 'the rules of a page of lists are described with the names of what they refer to',
 }
 
 /** The tables of other modules that a module names in SQL. */

@@ -1,7 +1,7 @@
 /** Sends a trigger campaign to a user on request, without an event. */
 import { type Static, Type } from 'typebox'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { fault } from '../../lib/errors.ts'
+import { fault, faultsError, notOfProject } from '../../lib/errors.ts'
 import { type CampaignId, type MessageId, type UserId, ulid } from '../../lib/ids.ts'
 import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
 import { enqueueMessages, messagesOf } from '../messages/index.ts'
@@ -67,6 +67,6 @@ async function userOf(ctx: InTx, { external_id, anonymous_id }: DirectTrigger): 
     [anonymous_id].filter((id) => id !== undefined),
   )
   const param = external_id === undefined ? 'anonymous_id' : 'external_id'
-  if (!found) throw fault('validation_failed', param, `The value of \`${param}\` is not a user of this project.`)
+  if (!found) throw faultsError([notOfProject(param, 'a user')])
   return found.id
 }

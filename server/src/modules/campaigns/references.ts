@@ -1,11 +1,11 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { type Fault, fault } from '../../lib/errors.ts'
-import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
+import { type Fault, faultsError, notOfProject } from '../../lib/errors.ts'
+import type { SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { findProvider } from '../channels/index.ts'
-import { findListIds } from '../lists/index.ts'
-import { eventRuleFaults, referencesOf } from '../rules/index.ts'
-import { findSubscription, knownSubscriptions } from '../subscriptions/index.ts'
+import { listNames, loadNames, unknownReferences } from '../lists/index.ts'
+import { campaignIdsIn, eventRuleFaults } from '../rules/index.ts'
+import { findSubscription } from '../subscriptions/index.ts'
 import { findDomain } from '../tracking/index.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
@@ -13,9 +13,14 @@ import type { CampaignChanges, CampaignRow } from './schema.ts'
 /** The channel of a subscription type. Throws 422 if the project has no such type. */
 export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Channel> {
   const subscription = await findSubscription(ctx, id)
-  if (!subscription)
-    throw fault('validation_failed', 'subscription_id', 'The value of `subscription_id` is not a subscription type of this project.')
+  if (!subscription) throw faultsError([notOfProject('subscription_id', 'a subscription type')])
   return subscription.channel
+}
+
+/** The campaigns that these rules refer to, as far as they exist. */
+export async function referencedCampaigns(ctx: ProjectCtx, rules: unknown[]): Promise<CampaignRow[]> {
+  const ids = rules.flatMap(campaignIdsIn)
+  return ids.length > 0 ? findCampaigns(ctx, ids) : []
 }
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
@@ -33,12 +38,12 @@ export async function referenceFaults(
   if (event_rule != null) faults.push(...(await ruleFaults(ctx, type, event_rule)))
   if (typeof provider_id === 'number') {
     const provider = await findProvider(ctx, provider_id)
-    if (!provider) faults.push(broken('provider_id', 'The value of `provider_id` is not a provider of this project.'))
+    if (!provider) faults.push(notOfProject('provider_id', 'a provider'))
     else if (provider.channel !== channel)
       faults.push(broken('provider_id', `The value of \`provider_id\` must be a provider for the channel \`${channel}\`.`))
   }
   if (typeof custom_domain_id === 'number' && !(await findDomain(ctx, custom_domain_id)))
-    faults.push(broken('custom_domain_id', 'The value of `custom_domain_id` is not a domain of this project.'))
+    faults.push(notOfProject('custom_domain_id', 'a domain'))
   return [...faults, ...(await listFaults(ctx, changes))]
 }
 
@@ -47,39 +52,18 @@ async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fa
     (changes[name] ?? []).map((id, at) => ({ id, param: `${name}[${at}]` })),
   )
   if (named.length === 0) return []
-  const known = new Set(
-    await findListIds(
-      ctx,
-      named.map(({ id }) => id),
-    ),
+  const lists = await listNames(
+    ctx,
+    named.map(({ id }) => id),
   )
-  return named
-    .filter(({ id }) => !known.has(id))
-    .map(({ param }) => broken(param, `The value of \`${param}\` is not a list of this project.`))
+  const known = new Set<number>(lists.map(({ id }) => id))
+  return named.filter(({ id }) => !known.has(id)).map(({ param }) => notOfProject(param, 'a list'))
 }
 
 async function ruleFaults(ctx: ProjectCtx, type: CampaignRow['type'], rule: NonNullable<CampaignChanges['event_rule']>): Promise<Fault[]> {
   if (type === 'blast') return [broken('event_rule', 'Only campaigns of the type `trigger` are sent on an event. Omit `event_rule`.')]
   const faults = eventRuleFaults(rule)
-  return faults.length > 0 || rule.user === undefined ? faults : ruleReferenceFaults(ctx, referencesOf(rule.user))
+  if (faults.length > 0 || rule.user === undefined) return faults
+  const names = await loadNames(ctx, [rule.user], await referencedCampaigns(ctx, [rule.user]))
+  return unknownReferences('event_rule.user', rule.user, names)
 }
-
-const NAMES = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
-
-async function ruleReferenceFaults(ctx: ProjectCtx, references: ReturnType<typeof referencesOf>): Promise<Fault[]> {
-  const idsOf = (wanted: keyof typeof NAMES) => references.filter(({ kind }) => kind === wanted).map(({ id }) => id)
-  const [lists, subscriptions, campaigns] = [idsOf('list'), idsOf('subscription'), idsOf('campaign')]
-  const known = {
-    list: new Set(lists.length > 0 ? await findListIds(ctx, lists) : []),
-    subscription: idSet(subscriptions.length > 0 ? await knownSubscriptions(ctx, subscriptions as SubscriptionId[], false) : []),
-    campaign: idSet(campaigns.length > 0 ? await findCampaigns(ctx, campaigns as CampaignId[]) : []),
-  }
-  return references
-    .filter(({ kind, id }) => !known[kind].has(id))
-    .map(({ kind, param }) => {
-      const at = `event_rule.user.${param}`
-      return broken(at, `The value of \`${at}\` is not ${NAMES[kind]} of this project.`)
-    })
-}
-
-const idSet = (rows: { id: number }[]): Set<number> => new Set(rows.map(({ id }) => id))

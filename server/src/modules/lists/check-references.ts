@@ -1,9 +1,10 @@
 /** Checks that everything a rule refers to exists, and that lists do not depend on each other in a cycle. */
 
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { type Fault, refuse } from '../../lib/errors.ts'
-import type { CampaignId, ListId } from '../../lib/ids.ts'
+import { type Fault, notOfProject, refuse } from '../../lib/errors.ts'
+import type { CampaignId, ListId, SubscriptionId } from '../../lib/ids.ts'
 import { type Names, type Rule, referencesOf } from '../rules/index.ts'
+import { knownSubscriptions } from '../subscriptions/index.ts'
 import { chainFaults, type References } from './chains.ts'
 import * as queries from './queries.ts'
 
@@ -16,7 +17,7 @@ export async function loadNames(ctx: ProjectCtx, rules: Rule[], campaigns: Named
   for (const { kind, id } of rules.flatMap(referencesOf)) ids[kind].push(id)
   return {
     list: named(ids.list.length > 0 ? await queries.listNames(ctx, ids.list) : []),
-    subscription: named(ids.subscription.length > 0 ? await queries.subscriptionNames(ctx, ids.subscription) : []),
+    subscription: named(ids.subscription.length > 0 ? await knownSubscriptions(ctx, ids.subscription as SubscriptionId[], false) : []),
     campaign: named(campaigns),
   }
 }
@@ -28,16 +29,14 @@ function named(rows: { id: number; name: string }[]): (id: number) => string | u
 
 const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
 
+/** A fault for each reference of a rule that does not exist. `at` is the path of the rule. */
+export const unknownReferences = (at: string, rule: Rule, names: Names): Fault[] =>
+  referencesOf(rule)
+    .filter(({ kind, id }) => names[kind](id) === undefined)
+    .map(({ kind, param }) => notOfProject(`${at}.${param}`, THINGS[kind]))
+
 /** Throws 422 for references that do not exist. */
-export function requireKnownReferences(rule: Rule, names: Names): void {
-  const unknown = referencesOf(rule).filter(({ kind, id }) => names[kind](id) === undefined)
-  refuse(
-    unknown.map(({ kind, param }): Fault => {
-      const at = `rule.${param}`
-      return { code: 'validation_failed', param: at, message: `The value of \`${at}\` is not ${THINGS[kind]} of this project.` }
-    }),
-  )
-}
+export const requireKnownReferences = (rule: Rule, names: Names): void => refuse(unknownReferences('rule', rule, names))
 
 /**
  * Throws 422 when lists would depend on each other in a cycle, or in a chain that is too long. The caller has locked the rules of the

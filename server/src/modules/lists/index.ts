@@ -5,6 +5,7 @@
  * itself; and an archived list, or a list of another project, is not found.
  */
 export { rebuildListsDependingOn } from './building/versions.ts'
+export { loadNames, unknownReferences } from './check-references.ts'
 export { listJobs } from './jobs.ts'
 export { evaluateDueMemberships } from './live/due.ts'
 export { evaluateMemberships } from './live/evaluate.ts'
@@ -14,6 +15,6 @@ export { type MembershipChange, membershipEventsOf } from './live/membership-cha
 export { eraseMemberships, mergeMemberships } from './live/merges.ts'
 export { lockLists, lockListsShared, projectsWithDueMemberships, tryLockListsShared } from './live/queries.ts'
 export { audienceAfter, audienceSize, membersAmong, membershipsIn } from './members/audience.queries.ts'
-export { findList, findListIds } from './queries.ts'
+export { findList, listNames } from './queries.ts'
 export { listRoutes } from './routes.ts'
 export { archiveUnused, lockForArchiving } from './service.ts'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { ListId, ListVersionId, SubscriptionId } from '../../lib/ids.ts'
+import type { ListId, ListVersionId } from '../../lib/ids.ts'
 import { Count, IdOf } from '../../lib/shapes.ts'
 import type { Rule } from '../rules/index.ts'
 import { type ListInput, ListRow } from './schema.ts'
@@ -56,15 +56,6 @@ export const findList = (ctx: ProjectCtx, id: ListId) =>
   )
 
 const IdRow = Type.Object({ id: IdOf<ListId>() })
-
-/** The lists of this project among these ids, without archived ones. */
-export const findListIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
-  (
-    await ctx.db.many(
-      IdRow,
-      sql`select id from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
-    )
-  ).map(({ id }) => id)
 
 /** Locks a list, so that changes to its rule and state are made one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
@@ -128,13 +119,9 @@ export const findRule = (ctx: ProjectCtx, versionId: ListVersionId) =>
 
 const ListName = Type.Object({ id: IdOf<ListId>(), name: Type.String() })
 
+/** The names of the lists of this project among these ids, without archived ones. */
 export const listNames = (ctx: ProjectCtx, ids: number[]) =>
   ctx.db.many(
     ListName,
     sql`select id, name from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
-
-const SubscriptionName = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String() })
-
-export const subscriptionNames = (ctx: ProjectCtx, ids: number[]) =>
-  ctx.db.many(SubscriptionName, sql`select id, name from subscriptions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)

@@ -1,9 +1,8 @@
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, ListId } from '../../lib/ids.ts'
+import type { ListId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
-import { campaignIdsIn } from '../rules/index.ts'
 import { User } from '../users/index.ts'
 import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
@@ -21,16 +20,11 @@ const params = { listId: pathId<ListId>() }
 type Verbs = {
   /** Throws 404, and 422 when the list is in use. */
   archiveList(ctx: ProjectCtx, id: ListId): Promise<void>
-  findCampaigns(ctx: ProjectCtx, ids: CampaignId[]): Promise<NamedCampaign[]>
+  /** The campaigns that these rules refer to, as far as they exist. */
+  referencedCampaigns(ctx: ProjectCtx, rules: unknown[]): Promise<NamedCampaign[]>
 }
 
 export const listRoutes = (verbs: Verbs) => [...ofLists(verbs), ...ofMembers, ...ofRules(verbs)]
-
-/** The campaigns that these rules refer to. */
-const campaignsOf = async (ctx: ProjectCtx, { findCampaigns }: Verbs, rules: unknown[]): Promise<NamedCampaign[]> => {
-  const ids = rules.flatMap(campaignIdsIn)
-  return ids.length > 0 ? findCampaigns(ctx, ids) : []
-}
 
 const ofLists = (verbs: Verbs) => [
   route({
@@ -43,7 +37,7 @@ const ofLists = (verbs: Verbs) => [
     run: async (ctx, { page }) => {
       const lists = await listLists(ctx, page)
       const rules = lists.results.map(({ rule }) => rule)
-      return presentLists(ctx, lists, await campaignsOf(ctx, verbs, rules))
+      return presentLists(ctx, lists, await verbs.referencedCampaigns(ctx, rules))
     },
   }),
   route({
@@ -57,7 +51,7 @@ const ofLists = (verbs: Verbs) => [
     status: 201,
     location: (list) => `/api/client/lists/${list.id}`,
     run: async (ctx, { body }) => {
-      const campaigns = await campaignsOf(ctx, verbs, [body.rule])
+      const campaigns = await verbs.referencedCampaigns(ctx, [body.rule])
       return presentList(ctx, await createList(ctx, body, campaigns), campaigns)
     },
   }),
@@ -70,7 +64,7 @@ const ofLists = (verbs: Verbs) => [
     reply: List,
     run: async (ctx, { params }) => {
       const list = await getList(ctx, params.listId)
-      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+      return presentList(ctx, list, await verbs.referencedCampaigns(ctx, [list.rule]))
     },
   }),
   route({
@@ -83,8 +77,8 @@ const ofLists = (verbs: Verbs) => [
     body: ListChanges,
     reply: List,
     run: async (ctx, { params, body }) => {
-      const list = await updateList(ctx, params.listId, body, await campaignsOf(ctx, verbs, [body.rule]))
-      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+      const list = await updateList(ctx, params.listId, body, await verbs.referencedCampaigns(ctx, [body.rule]))
+      return presentList(ctx, list, await verbs.referencedCampaigns(ctx, [list.rule]))
     },
   }),
   route({
@@ -154,7 +148,7 @@ const ofRules = (verbs: Verbs) => [
     access: { secret: 'support' },
     body: PreviewInput,
     reply: Preview,
-    run: async (ctx, { body }) => previewRule(ctx, body.rule, await campaignsOf(ctx, verbs, [body.rule])),
+    run: async (ctx, { body }) => previewRule(ctx, body.rule, await verbs.referencedCampaigns(ctx, [body.rule])),
   }),
   route({
     method: 'POST',
@@ -167,7 +161,7 @@ const ofRules = (verbs: Verbs) => [
     status: 202,
     run: async (ctx, { params }) => {
       const list = await recountList(ctx, params.listId)
-      return presentList(ctx, list, await campaignsOf(ctx, verbs, [list.rule]))
+      return presentList(ctx, list, await verbs.referencedCampaigns(ctx, [list.rule]))
     },
   }),
 ]

@@ -116,19 +116,22 @@ export const listUserSubscriptions = (
     ctx.config.LIST_ALL_MAX,
   )
 
-const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), channel: OneOf(CHANNELS) })
+const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String(), channel: OneOf(CHANNELS) })
 
 /** The types of this project among these ids. */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
   ctx.db.many(
     KnownRow,
-    sql`select id, channel from subscriptions
+    sql`select id, name, channel from subscriptions
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (is_public or not ${publicOnly}::boolean)`,
   )
 
 /** The types of one channel. */
 export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
-  ctx.db.many(KnownRow, sql`select id, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`)
+  ctx.db.many(
+    KnownRow,
+    sql`select id, name, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`,
+  )
 
 /** The state of each pair of user and type. Types of other projects have no row. */
 export const subscriptionStates = (ctx: ProjectCtx, pairs: SubscriptionPair[]) => statesOfPairs(ctx, ctx.projectId, pairs)

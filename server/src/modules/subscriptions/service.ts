@@ -2,7 +2,7 @@ import { mapPage, type PageOf, type PageRequest, readPageRequest } from '../../i
 import { isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { type Caller, type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../lib/channels.ts'
-import { ApiError, type Fault, missing, refuse } from '../../lib/errors.ts'
+import { ApiError, type Fault, missing, notOfProject, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import * as queries from './queries.ts'
 import type {
@@ -101,5 +101,5 @@ const unknownTypes = (changes: UserSubscriptionChanges, known: Set<SubscriptionI
   changes.flatMap(({ subscription_id }, at): Fault[] => {
     if (known.has(subscription_id)) return []
     const param = `[${at}].subscription_id`
-    return [{ code: 'validation_failed', param, message: `The value of \`${param}\` is not a subscription type of this project.` }]
+    return [notOfProject(param, 'a subscription type')]
   })
