@@ -1,26 +1,9 @@
-import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
-import { numberOperator, numeric } from './operator.ts'
+import { comparison } from './operator.ts'
 
-export const greaterThan = numberOperator({
+export const greaterThan = comparison({
   label: 'is greater than',
-  args: Type.Number(),
+  holdsFor: ['greater'],
   holds: (value, args) => value > args,
-  compares: (value, args) => sql`${value} > ${numeric(args)}`,
-  describe: (args) => `is greater than ${args}`,
-  examples: [
-    [51, 50, true],
-    [50, 50, false],
-    [49.99, 50, false],
-    [-1, -2, true],
-    [1e300, 1e21, true],
-    [0.30000000000000004, 0.3, true],
-    ['50', 50, false],
-    ['51', 50, false],
-    ['49', 50, false],
-    [true, 1, false],
-    [[50], 50, false],
-    [null, 50, false],
-    [undefined, 50, false],
-  ],
+  compares: (value, args) => sql`${value} > ${args}`,
 })

@@ -70,6 +70,51 @@ export const numberOperator = <S extends TSchema>({
     sql: (value, args) => sql`case when jsonb_typeof(${value}) = 'number' then ${compares(sql`(${value})::numeric`, args)} else false end`,
   })
 
+/** How a value compares with the number of the argument. */
+type Compared = 'less' | 'equal' | 'greater' | 'not a number'
+
+type Comparing = readonly [value: unknown, args: number, is: Compared]
+
+const COMPARED: readonly [Comparing, ...Comparing[]] = [
+  [51, 50, 'greater'],
+  [50, 50, 'equal'],
+  [49.99, 50, 'less'],
+  [-1, -2, 'greater'],
+  [1e300, 1e21, 'greater'],
+  [0.30000000000000004, 0.3, 'greater'],
+  ['50', 50, 'not a number'],
+  ['51', 50, 'not a number'],
+  ['49', 50, 'not a number'],
+  [true, 1, 'not a number'],
+  [[50], 50, 'not a number'],
+  [null, 50, 'not a number'],
+  [undefined, 50, 'not a number'],
+]
+
+/** Declares a comparison with one number. It holds for values that are `holdsFor`, which fills its truth table. */
+export const comparison = ({
+  label,
+  holdsFor,
+  holds,
+  compares,
+}: {
+  label: string
+  holdsFor: Compared[]
+  holds(value: number, args: number): boolean
+  compares(value: Sql, args: Sql): Sql
+}): Operator => {
+  const exampleOf = ([value, args, is]: Comparing): Example<number> => [value, args, holdsFor.includes(is)]
+  const [first, ...others] = COMPARED
+  return numberOperator({
+    label,
+    args: Type.Number(),
+    holds,
+    compares: (value, args) => compares(value, numeric(args)),
+    describe: (args) => `${label} ${args}`,
+    examples: [exampleOf(first), ...others.map(exampleOf)],
+  })
+}
+
 /** Declares an operator on dates by the span that they must be in. Text that is not a time counts as missing. */
 export const dateOperator = <S extends TSchema>(
   definition: Omit<Definition<S>, 'kinds' | 'test' | 'sql'> & { span(args: Static<S>): Span },
