@@ -1,11 +1,12 @@
 /** Building the audience of a blast, compared with a bare `insert … select` of the same rows. */
 import pg from 'pg'
+import { HOUR_MS } from '../server/src/lib/times.ts'
 import { caller, emailType, listOfAll, makeUsers, pause, peakMemory } from './sending.ts'
 import { report, startServer } from './support.ts'
 
 const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
 /** The time zone that is furthest ahead. A blast in the users’ time zones is loaded at its time there, hours before it is sent in Sydney. */
-const FIRST_ZONE_MS = 14 * 3_600_000
+const FIRST_ZONE_MS = 14 * HOUR_MS
 
 export async function audience(): Promise<void> {
   await using server = await startServer()

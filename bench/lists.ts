@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { request } from 'undici'
+import { DAY_MS } from '../server/src/lib/times.ts'
 import { type BenchServer, load, median, report, startServer } from './support.ts'
 
 const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
@@ -30,7 +31,7 @@ export async function lists(): Promise<void> {
     'a count of events in 30 days',
     { event: 'order_placed', at_least: 3, within: '30d' },
     `select count(*) from (select user_id from events where project_id = 1 and name = 'order_placed'
-       and created_at > '${new Date(now.getTime() - 30 * 86_400_000).toISOString()}' group by user_id having count(*) >= 3) counted`,
+       and created_at > '${new Date(now.getTime() - 30 * DAY_MS).toISOString()}' group by user_id having count(*) >= 3) counted`,
     '≤ 2',
   )
   await whileProcessing(server, db)

@@ -20,6 +20,7 @@ import { join, matchesGlob, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { TestSpecification } from 'vitest/node'
+import { MINUTE_MS } from '../server/src/lib/times.ts'
 import { type Mutant, mutantsOf, mutated, shuffled } from './mutate/mutants.ts'
 import { type FileResult, lineOf, type MutantStatus, markdownOf, survivedLine } from './mutate/report.ts'
 import { type Result, type Runner, startRunner } from './mutate/runner.ts'
@@ -27,7 +28,6 @@ import { copyCheckout, type Scratch } from './mutate/scratch.ts'
 import { TARGETS, type Target } from './mutate/targets.ts'
 import { startTypeCheck, type TypeCheck } from './mutate/types.ts'
 
-const MINUTE_MS = 60_000
 /** How much longer than the original code a mutant may take. */
 const TIMEOUT_FACTOR = 3
 const TIMEOUT_MS_MIN = 10_000

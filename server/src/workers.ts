@@ -4,6 +4,7 @@ import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
 import { backlog } from './infra/queue/queue.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
+import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { campaignJobs, findSendingCampaigns } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { importJobs } from './modules/imports/index.ts'
@@ -14,8 +15,6 @@ import { userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from './pipeline.ts'
 
-const SECOND_MS = 1000
-const HOUR_MS = 3_600_000
 /** The longest delay of memberships that change because time passes. */
 const TIMERS_IDLE_MS = 250
 const IMPORT_IDLE_MS = 500

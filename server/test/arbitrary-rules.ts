@@ -3,6 +3,7 @@
  * it, so that they are often equal or on the edges of windows.
  */
 import fc from 'fast-check'
+import { HOUR_MS } from '../src/lib/times.ts'
 
 export type Json = Record<string, unknown>
 
@@ -31,7 +32,6 @@ export type MadeUpUser = {
 /** The ids that rules may refer to. */
 export type ReferenceIds = { lists: number[]; subscriptions: number[]; campaigns: number[] }
 
-const HOUR_MS = 3_600_000
 const STEP_MS = 6 * HOUR_MS
 const STEPS = 160
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../src/lib/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../src/lib/times.ts'
 
 /** A fixed Monday, so that weeks are easy to follow in tests. */
 const MONDAY = new Date('2026-11-23T09:00:00.000Z')
@@ -10,7 +11,7 @@ export type TestClock = Clock & {
   set(instant: Date): void
 }
 
-const UNITS_MS: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+const UNITS_MS: Record<string, number> = { second: SECOND_MS, minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
 function millisecondsOf(by: string | number): number {
   if (typeof by === 'number') return by

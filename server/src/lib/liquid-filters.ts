@@ -3,6 +3,7 @@ import type { FilterImplOptions } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 import { isLocale, normaliseLocale } from './locales.ts'
 import { isTimeZone } from './time-zones.ts'
+import { MINUTE_MS } from './times.ts'
 
 const CACHE_ENTRIES_MAX = 1000
 
@@ -47,7 +48,7 @@ class ZonedTime {
   }
 
   toString(): string {
-    return new Date(this.at.getTime() + this.offsetMinutes * 60_000).toISOString().slice(0, 16).replace('T', ' ')
+    return new Date(this.at.getTime() + this.offsetMinutes * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')
   }
 }
 

@@ -1,3 +1,9 @@
+export const SECOND_MS = 1000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+export const DAY_S = DAY_MS / SECOND_MS
+
 const TIME =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d{1,9}))?)?(?:Z|(?<sign>[+-])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))?)?$/
 const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/
@@ -22,7 +28,7 @@ export function parseTime(text: string): Date | null {
   const offsetMinutes = (part('offsetHour') * 60 + part('offsetMinute')) * (groups.sign === '-' ? -1 : 1)
   const minutes = part('hour') * 60 + part('minute') - offsetMinutes
   const milliseconds = Number((groups.fraction ?? '').slice(0, 3).padEnd(3, '0'))
-  const instant = new Date(day.getTime() + minutes * 60_000 + part('second') * 1000 + milliseconds)
+  const instant = new Date(day.getTime() + minutes * MINUTE_MS + part('second') * SECOND_MS + milliseconds)
   const year = instant.getUTCFullYear()
   return year >= YEAR_MIN && year <= YEAR_MAX ? instant : null
 }

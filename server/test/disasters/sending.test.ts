@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
+import { HOUR_MS } from '../../src/lib/times.ts'
 import { blastTo, listOf, schedule, subscriptionTo } from '../blasts.ts'
 import { openRelay, type Relay } from '../relay.ts'
 import { type World, world } from '../world.ts'
@@ -149,9 +150,9 @@ test('if the clock jumps forwards or back, each user gets exactly one message', 
   await w.drain('campaigns.launch', 'campaigns.load')
   w.advance('2 hours')
   await w.drain('messages.send-bulk')
-  w.clock.set(new Date(before.getTime() - 3_600_000))
+  w.clock.set(new Date(before.getTime() - HOUR_MS))
   await w.drain()
-  w.clock.set(new Date(before.getTime() + 3_600_000))
+  w.clock.set(new Date(before.getTime() + HOUR_MS))
   await w.drain()
   expect(recipientsOf(relay)).toEqual(addresses)
   expect(await campaignOf(w, id)).toMatchObject({ state: 'finished' })

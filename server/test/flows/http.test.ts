@@ -3,6 +3,7 @@ import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzip
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
+import { HOUR_MS } from '../../src/lib/times.ts'
 import { type RequestOptions, type World, world } from '../world.ts'
 
 const USERS = '/api/client/users'
@@ -770,7 +771,7 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
   test('if the clock is set back, the limit stays the same', async () => {
     await using w = await world({ env: { RATE_READ: '1' } })
     await statuses(10, () => w.get(USERS))
-    w.clock.set(new Date(w.clock.now().getTime() - 3_600_000))
+    w.clock.set(new Date(w.clock.now().getTime() - HOUR_MS))
     expect((await w.get(USERS)).status).toBe(429)
     w.advance('1 second')
     expect((await w.get(USERS)).status).toBe(200)

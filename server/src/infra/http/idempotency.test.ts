@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
+import { DAY_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
 
 const batch = '/api/client/users/batch'
@@ -80,7 +81,7 @@ describe('Idempotency-Key', () => {
     await using w = await world()
     const send = () => w.post(batch, [{ external_id: 'a' }], key('day'))
     await send()
-    w.advance(86_400_000 - 1)
+    w.advance(DAY_MS - 1)
     expect((await send()).headers['idempotent-replayed']).toBe('true')
     w.advance(1)
     expect((await send()).headers['idempotent-replayed']).toBeUndefined()

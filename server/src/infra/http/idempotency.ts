@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { Nullable } from '../../lib/shapes.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { isSqlState, LOCK_NOT_AVAILABLE, sql } from '../postgres/db.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import type { Route } from './route.ts'
@@ -25,7 +26,6 @@ export type IdempotentRequest = {
 }
 
 const WAITERS_MAX = 5
-const HOUR_MS = 3_600_000
 
 export const isIdempotent = (method: string): boolean => method !== 'GET'
 

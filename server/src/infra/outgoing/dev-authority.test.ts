@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../lib/times.ts'
 import { issueCertificate, loadOrCreateAuthority } from './dev-authority.ts'
 
 const now = new Date(performance.timeOrigin)
@@ -93,7 +94,7 @@ describe('a certificate it issues', () => {
   })
 })
 
-const yearsUntil = (date: Date) => (date.getTime() - now.getTime()) / (365 * 86_400_000)
+const yearsUntil = (date: Date) => (date.getTime() - now.getTime()) / (365 * DAY_MS)
 
 /** Connects with this root certificate only. Returns the error code, if any. */
 function handshake(port: number, host: string, ca: string): Promise<string | undefined> {

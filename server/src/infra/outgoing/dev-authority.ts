@@ -16,6 +16,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 
 /** The certificate in PEM, which clients must trust, and the key that signs. */
 export type Authority = { cert: string; key: KeyObject }
@@ -128,8 +129,8 @@ function certificate({ subject, publicKey, signer, now, years, extensions }: Cer
 }
 
 // An hour early, because the clocks of machines and containers differ slightly.
-const startOf = (now: Date) => new Date(now.getTime() - 3_600_000)
-const yearsAfter = (now: Date, years: number) => new Date(now.getTime() + years * 365 * 86_400_000)
+const startOf = (now: Date) => new Date(now.getTime() - HOUR_MS)
+const yearsAfter = (now: Date, years: number) => new Date(now.getTime() + years * 365 * DAY_MS)
 
 const keyId = (key: KeyObject) =>
   createHash('sha1')

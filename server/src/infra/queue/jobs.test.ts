@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { world } from '../../../test/world.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { job, startJobs } from './jobs.ts'
-
-const HOUR_MS = 3_600_000
 
 test('a job that found work runs again at once, and a job that found none waits for its idle time', async () => {
   await using w = await world()

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, DomainId, ProjectId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { CHANNELS, Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { DAY_S } from '../../lib/times.ts'
 import { EventRule } from '../rules/index.ts'
 import { VariantName } from '../templates/index.ts'
 import { CAMPAIGN_STATES, CAMPAIGN_TYPES, WRITABLE_STATES } from './states.ts'
@@ -9,7 +10,7 @@ const LISTS_MAX = 100
 const VARIANTS_MAX = 26
 const WEIGHT_MAX = 1000
 const RATE_MAX = 1_000_000
-const INTERVAL_MAX_S = 86_400
+const INTERVAL_MAX_S = DAY_S
 const EXPIRY_MAX_H = 720
 const HOLDOUT_MAX_PERCENT = 90
 const WINNER_AFTER_MAX_MIN = 43_200

@@ -1,6 +1,7 @@
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import type { StoredEvent } from '../events/index.ts'
 import { loadFacts } from '../lists/index.ts'
 import { type CompiledRule, compileEventRule, type EventRule } from '../rules/index.ts'
@@ -26,8 +27,6 @@ export type MessageIntent = {
   event: { name: string; data: Record<string, unknown>; created_at: string }
   expires_at: Date
 }
-
-const HOUR_MS = 3_600_000
 
 /** The intent to send a trigger campaign to a user. */
 export const intentFor = (

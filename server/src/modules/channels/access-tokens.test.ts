@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { cacheAccessTokens } from './access-tokens.ts'
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes))
-const MINUTE = 60_000
 
 function counted() {
   let made = 0
-  return async () => ({ token: `t${++made}`, forMs: 50 * MINUTE })
+  return async () => ({ token: `t${++made}`, forMs: 50 * MINUTE_MS })
 }
 
 test('a token is cached for its credentials until it expires', async () => {

@@ -2,13 +2,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Answered, FailureReason, SafeRequest, SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import { DAY_MS } from '../../lib/times.ts'
 import { filledOnly } from './channel.ts'
 import type { Callback, CallbackReading, Provider, ProviderResponse, ProviderTools, Report } from './provider.ts'
 
 const TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_BYTES_MAX = 65_536
-const RETRY_AFTER_MS_MAX = 86_400_000
+const RETRY_AFTER_MS_MAX = DAY_MS
 const TOLERANCE_S = 300
 
 export type ProviderHttpRequest = Pick<SafeRequest, 'method' | 'url' | 'headers' | 'body' | 'http2'>

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import { CHANNELS, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
+import { DAY_S } from '../../lib/times.ts'
 import { PROVIDER_NAMES } from './registry.ts'
 
 const RATE_LIMIT_MAX = 1_000_000
-const RATE_INTERVAL_S_MAX = 86_400
+const RATE_INTERVAL_S_MAX = DAY_S
 
 const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /api/client/providers/meta` describes them.' })
 const Channel = OneOf(CHANNELS)

@@ -1,11 +1,12 @@
 /** Verifies and reads requests of Amazon SNS, which delivers the reports of SES. */
 import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { HOUR_MS } from '../../lib/times.ts'
 import type { Callback, ProviderTools } from './provider.ts'
 import * as providerHttp from './provider-http.ts'
 
 /** SNS retries for six hours. */
-const AGE_MS_MAX = 12 * 3_600_000
+const AGE_MS_MAX = 12 * HOUR_MS
 const CERTIFICATES_MAX = 50
 const CERTIFICATE_BYTES_MAX = 16_384
 

@@ -1,9 +1,7 @@
 import { job } from '../../infra/queue/jobs.ts'
+import { HOUR_MS, MINUTE_MS } from '../../lib/times.ts'
 import { removeExpired } from './retention.ts'
 import { createEventMonths, purgeEventIds } from './service.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 export const eventJobs = [
   job({ name: 'events.create-months', idleMs: HOUR_MS, run: createEventMonths }),

@@ -1,11 +1,11 @@
 import type { Partition } from '../../infra/queue/partitions.ts'
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
 import { countEvents } from './stats.ts'
 
-const DAY_MS = 86_400_000
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
 
@@ -26,7 +26,7 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
   )
   await countEvents(ctx, fresh, partition)
   ctx.metrics.eventsIngested('processed', fresh.length)
-  const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * 3_600_000
+  const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
   return fresh.map(({ userId, event, silent }) => ({ userId, event, triggers: !silent && event.createdAt.getTime() >= oldest }))
 }
 

@@ -4,11 +4,11 @@ import type { Partition } from '../../infra/queue/partitions.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
+import { DAY_MS } from '../../lib/times.ts'
 import { type CountedEvent, countDays, countNames, dayOf } from './counts.ts'
 import { readRange } from './range.ts'
 import * as queries from './reading.queries.ts'
 
-const DAY_MS = 86_400_000
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
 const NAMES_MAX = 100

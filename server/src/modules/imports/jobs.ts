@@ -1,9 +1,9 @@
 import { job } from '../../infra/queue/jobs.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import * as queries from './queries.ts'
 
 const DELETE_IDLE_MS = 5000
-const HOUR_MS = 3_600_000
 
 const UPLOAD_SILENCE_MAX_MS = HOUR_MS
 const FAILURES_KEPT_DAYS = 30
@@ -31,7 +31,7 @@ async function deleteUploads(ctx: Ctx): Promise<number> {
 
 /** Deletes the refused rows of imports that ended 30 days ago. */
 async function purge(ctx: Ctx): Promise<number> {
-  const old = await queries.importToPurge(ctx, new Date(ctx.clock.now().getTime() - FAILURES_KEPT_DAYS * 24 * HOUR_MS))
+  const old = await queries.importToPurge(ctx, new Date(ctx.clock.now().getTime() - FAILURES_KEPT_DAYS * DAY_MS))
   if (!old) return 0
   return (await queries.purgeFailures(ctx, old, FAILURES_AT_ONCE)) || queries.markPurged(ctx, old)
 }

@@ -1,8 +1,7 @@
 import { job } from '../../infra/queue/jobs.ts'
+import { SECOND_MS } from '../../lib/times.ts'
 import { createListBuilder, deleteRetired } from './building/build.ts'
 import { checkClock, followEventRemoval } from './building/versions.ts'
-
-const SECOND_MS = 1000
 
 /** The jobs of lists that need no other module. */
 export const listJobs = () => [

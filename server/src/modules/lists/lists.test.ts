@@ -5,6 +5,7 @@ import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
+import { DAY_MS } from '../../lib/times.ts'
 import { previewRule } from './preview/preview.ts'
 import { listNames } from './queries.ts'
 import { archiveUnused } from './service.ts'
@@ -638,7 +639,7 @@ describe('explain', () => {
       holds: true,
       since: bought.toISOString(),
       evaluated_at: w.clock.now().toISOString(),
-      next_check_at: new Date(bought.getTime() + 7 * 86_400_000).toISOString(),
+      next_check_at: new Date(bought.getTime() + 7 * DAY_MS).toISOString(),
     })
     expect(JSON.stringify(ana.explanation)).toContain('"passes":true')
     const kim = (await w.get(`${usersOf(list)}/kim/explain`)).body

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CampaignId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 import type { ProviderResponse } from '../channels/index.ts'
 import type { Consent } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
@@ -145,7 +146,7 @@ describe('resultOf', () => {
     [{ is: 'deferred', reason: 'Busy.' }, 1, { state: 'deferred', reason: 'provider_deferred', detail: 'Busy.', dueAt: later(30_000) }],
     [{ is: 'deferred', reason: 'Busy.' }, 2, { state: 'deferred', dueAt: later(120_000) }],
     [{ is: 'deferred', reason: 'Busy.' }, 7, { state: 'deferred', dueAt: later(21_600_000) }],
-    [{ is: 'deferred', reason: 'Busy.', retryAt: later(60_000) }, 1, { state: 'deferred', dueAt: later(60_000) }],
+    [{ is: 'deferred', reason: 'Busy.', retryAt: later(MINUTE_MS) }, 1, { state: 'deferred', dueAt: later(MINUTE_MS) }],
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(1000) }, 1, { state: 'deferred', dueAt: later(30_000) }],
     [{ is: 'deferred', reason: 'Busy.', retryAt: later(900_000_000) }, 1, { state: 'deferred', dueAt: later(21_600_000) }],
     [{ is: 'deferred', reason: 'Busy.' }, 8, { state: 'failed', reason: 'attempts_exhausted', detail: 'Busy.', dueAt: null }],

@@ -1,6 +1,7 @@
 /** Decides whether a message may be sent now, and turns provider responses into send results. Pure. */
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { type Contact, type ProviderResponse, unreachable } from '../channels/index.ts'
 import { type Consent, isSubscribed, type SuppressionReason } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
@@ -154,7 +155,7 @@ export function resultOf(outcome: ProviderResponse, attempts: number, now: Date,
 
 const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
-const BACKOFF_MAX_MS = 6 * 3_600_000
+const BACKOFF_MAX_MS = 6 * HOUR_MS
 
 /** 30 seconds after the first attempt, then four times as long each time, up to six hours; not before the time the provider asked for. */
 function nextAttempt(attempts: number, now: Date, retryAt?: Date): Date {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../lib/times.ts'
 import { matches } from '../../lib/validate.ts'
 import { compileRule, referencesOf, type UserFacts } from './compile.ts'
 import { Explanation, explainRule } from './explain.ts'
 import type { Rule } from './rule.ts'
 
 const NOW_MS = Date.parse('2026-11-23T09:00:00.000Z')
-const DAY_MS = 86_400_000
 
 const kim: UserFacts = {
   id: 7,

@@ -13,6 +13,7 @@ import {
 } from '../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../test/world.ts'
 import { raw, sql } from '../../infra/postgres/db.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { ruleTables } from '../lists/rule-tables.queries.ts'
 import { checkRule } from './check.ts'
 import { type CompiledRule, compileRule, matchesTracker, type Tracker, type UserFacts } from './compile.ts'
@@ -255,7 +256,7 @@ test.each<[Json, Json, number, boolean]>([
   [{ until: NOW.toISOString() }, {}, 0, false],
   [{ until: NOW.toISOString() }, {}, -1, true],
   // The window is checked when the times are read.
-  [{ within: '1h' }, {}, -3_600_000, true],
+  [{ within: '1h' }, {}, -HOUR_MS, true],
   [{ where: [{ attribute: 'data.total', at_least: 5 }] }, { total: 5 }, 0, true],
   [{ where: [{ attribute: 'data.total', at_least: 5 }] }, {}, 0, false],
   [
@@ -322,7 +323,7 @@ test('no result changes before the next change because time passes', () => {
     user: users(NOW_MS, referenceIds),
     rule: rules(NOW_MS, referenceIds),
     startMs: instants(NOW_MS),
-    laterMs: fc.array(fc.oneof(instants(NOW_MS), instants(NOW_MS + 40 * 86_400_000)), { minLength: 20, maxLength: 20 }),
+    laterMs: fc.array(fc.oneof(instants(NOW_MS), instants(NOW_MS + 40 * DAY_MS)), { minLength: 20, maxLength: 20 }),
   })
   let changes = 0
   fc.assert(

@@ -1,12 +1,11 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { purgeWebhookEvents, takeUndispatched } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import * as queries from './queries.ts'
 
 const IDLE_MS = 200
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 const DISPATCH_BATCH = 500
 const PURGE_BATCH = 5000

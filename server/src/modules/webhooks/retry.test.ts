@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
@@ -46,11 +47,11 @@ describe('the next attempt', () => {
     ['no step is left', answered(500), 7, null],
     ['the endpoint is gone', answered(410), 0, null],
     ['a refused connection', failed('refused'), 0, 5000],
-    ['a timeout waits a minute', failed('timeout'), 0, 60_000],
-    ['429 waits a minute', answered(429), 0, 60_000],
-    ['502 waits a minute', answered(502), 0, 60_000],
-    ['503 waits a minute', answered(503), 0, 60_000],
-    ['504 waits a minute', answered(504), 0, 60_000],
+    ['a timeout waits a minute', failed('timeout'), 0, MINUTE_MS],
+    ['429 waits a minute', answered(429), 0, MINUTE_MS],
+    ['502 waits a minute', answered(502), 0, MINUTE_MS],
+    ['503 waits a minute', answered(503), 0, MINUTE_MS],
+    ['504 waits a minute', answered(504), 0, MINUTE_MS],
     ['503 later on follows the schedule', answered(503), 1, 300_000],
     ['Retry-After is used', answered(503, '450'), 1, 450_000],
     ['Retry-After is used up to twice the step', answered(503, '86400'), 1, 600_000],
@@ -58,7 +59,7 @@ describe('the next attempt', () => {
     ['Retry-After as a date', answered(503, 'Mon, 23 Nov 2026 09:08:00 GMT'), 1, 480_000],
     ['Retry-After in the past', answered(503, 'Mon, 23 Nov 2026 08:00:00 GMT'), 1, 300_000],
     ['Retry-After that is invalid', answered(503, 'soon'), 1, 300_000],
-    ['Retry-After with a first 429', answered(429, '8'), 0, 60_000],
+    ['Retry-After with a first 429', answered(429, '8'), 0, MINUTE_MS],
     ['Retry-After with a first 500', answered(500, '8'), 0, 8000],
   ])('%s', (_, response, step, expected) => expect(delay(response, step)).toBe(expected))
 
@@ -79,7 +80,7 @@ describe('the next attempt', () => {
         const ms = delay(response, step, random)
         const stepMs = (schedule[step] as number) * 1000
         if (ms === null) return isGone(response)
-        return ms >= stepMs * 0.8 - 1 && ms <= Math.max(2 * stepMs, 60_000)
+        return ms >= stepMs * 0.8 - 1 && ms <= Math.max(2 * stepMs, MINUTE_MS)
       }),
     )
   })

@@ -1,5 +1,6 @@
 /** When a failed delivery is tried again (D-WH-4). */
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 
 export const isSuccess = (response: SafeResponse) => response.is === 'answered' && response.status >= 200 && response.status < 300
 
@@ -7,7 +8,7 @@ export const isSuccess = (response: SafeResponse) => response.is === 'answered' 
 export const isGone = (response: SafeResponse) => response.is === 'answered' && response.status === 410
 
 const OVERLOADED = [429, 502, 503, 504]
-const OVERLOADED_WAIT_MS_MIN = 60_000
+const OVERLOADED_WAIT_MS_MIN = MINUTE_MS
 const JITTER = 0.2
 
 type RetryOptions = {

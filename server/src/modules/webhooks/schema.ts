@@ -1,14 +1,15 @@
 import { type Static, Type } from 'typebox'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
+import { DAY_S } from '../../lib/times.ts'
 import { EVENT_TYPES } from '../webhook-events/index.ts'
 
 declare const kind: unique symbol
 export type DeliveryId = number & { readonly [kind]: 'delivery' }
 
 const EVENT_TYPES_MAX = 100
-const GRACE_PERIOD_S_MAX = 604_800
-export const GRACE_PERIOD_S_DEFAULT = 86_400
+const GRACE_PERIOD_S_MAX = 7 * DAY_S
+export const GRACE_PERIOD_S_DEFAULT = DAY_S
 
 const EventType = OneOf(EVENT_TYPES)
 const EventTypes = Type.Array(EventType, {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
 const now = new Date('2026-11-23T09:00:00.000Z')
-const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * HOUR_MS)
 const projectId = 1 as ProjectId
 
 const results = (text: string, endpointId = 1) =>

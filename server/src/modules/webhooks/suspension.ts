@@ -1,5 +1,6 @@
 /** When an endpoint is suspended (D-WH-4). */
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 
 /** The result of one attempt, for the health of its endpoint. */
 export type AttemptResult = { projectId: ProjectId; endpointId: EndpointId; succeeded: boolean; gone: boolean; at: Date }
@@ -29,8 +30,6 @@ export function failureStreaks(results: readonly AttemptResult[]): Streak[] {
 
 type Health = { consecutive_failures: number; first_failure_at: Date | null }
 type Limits = { failures: number; hours: number }
-
-const HOUR_MS = 3_600_000
 
 /** The reason to suspend an endpoint, as a sentence for its owner, or null. */
 export function suspensionReason(

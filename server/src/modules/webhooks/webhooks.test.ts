@@ -5,6 +5,7 @@ import type { Receiver } from '../../../test/receiver.ts'
 import { type RequestOptions, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { verifySignature } from './index.ts'
 
@@ -458,7 +459,7 @@ describe('a failure', () => {
     receiver.answer(503, { 'retry-after': '9' })
     await emitNullMx(w.ctx, 'one.example')
     await w.drain()
-    expect(millisecondsFrom(w, (await deliveries(w, id))[0]?.next_attempt_at)).toBe(60_000)
+    expect(millisecondsFrom(w, (await deliveries(w, id))[0]?.next_attempt_at)).toBe(MINUTE_MS)
     w.advance('1 minute')
     receiver.answer(503, { 'retry-after': '599' })
     await w.drain()

@@ -5,6 +5,7 @@ import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { audienceAfter } from '../../lists/index.ts'
 import { loadAudiences, loadChunk } from './load.ts'
 
@@ -269,6 +270,6 @@ describe('in each user’s time zone', () => {
     await w.drain()
     expect(await sent(w, campaign)).toEqual(['apia', 'nowhere', 'perth', 'sydney'])
     const late = (await messagesIn(w, campaign)).find(({ user }) => user === 'apia')
-    expect(late?.expires_at?.getTime()).toBe(w.clock.now().getTime() + 72 * 3_600_000)
+    expect(late?.expires_at?.getTime()).toBe(w.clock.now().getTime() + 72 * HOUR_MS)
   })
 })

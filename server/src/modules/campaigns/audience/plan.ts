@@ -1,4 +1,6 @@
 /** Plans the message of each user of an audience: variant, time, or the reason to skip the user. Pure. */
+
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { type Planned, skipReasonFor } from '../../messages/index.ts'
 import type { CampaignRow } from '../schema.ts'
 import { isInShare, variantIndexOf } from './buckets.ts'
@@ -24,8 +26,6 @@ export function variantFor({ id, variants, winner }: Split, user: Pick<Contact, 
   )
 }
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
 /** Time for the job that chooses the winner. */
 const CHOICE_MS = 5000
 

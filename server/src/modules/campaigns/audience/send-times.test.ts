@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { earliestAnywhere, sendTimes } from './send-times.ts'
 
 const timeIn = (wallClock: string, zone: string | null, fallback = 'Australia/Sydney') =>
@@ -70,9 +71,6 @@ function localTimeIn(zone: string, instant: number): string {
   const part = Object.fromEntries(clock.formatToParts(instant).map(({ type, value }) => [type, value]))
   return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`
 }
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 test('the result is the first instant with the local time; a skipped time comes after the gap', () => {
   const zones = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))

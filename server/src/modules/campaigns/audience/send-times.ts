@@ -1,8 +1,8 @@
 /** Converts a local time to instants in time zones. Pure. */
 import { Temporal } from 'temporal-polyfill'
 import { isTimeZone } from '../../../lib/time-zones.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 
-const HOUR_MS = 3_600_000
 /** No time zone is further ahead of UTC. */
 const AHEAD_MAX_MS = 14 * HOUR_MS
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { messageCountsOf } from '../../messages/index.ts'
 import { launchDue, loadAudiences } from '../audience/load.ts'
 import { chooseWinners, finishDone } from './finish.ts'
@@ -10,7 +11,7 @@ import { runPendingActions } from './pending-actions.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
 const read = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body
-const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + minutes * 60_000).toISOString()
+const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + minutes * MINUTE_MS).toISOString()
 
 async function loaded(w: World, users: string[], more: object = {}) {
   const campaign = await blastTo(w, [await listOf(w, ...users)], more)

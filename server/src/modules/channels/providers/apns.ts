@@ -2,6 +2,7 @@ import { createHash, createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { cacheAccessTokens } from '../access-tokens.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
@@ -23,7 +24,7 @@ type Settings = Static<typeof Settings>
 const HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.apple.com' }
 
 /** Apple accepts tokens for an hour, and requires at least twenty minutes between new ones. */
-const TOKEN_MS = 50 * 60_000
+const TOKEN_MS = 50 * MINUTE_MS
 const tokens = cacheAccessTokens()
 
 /** A valid device token that does not exist. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type ProviderResponse, provider, type Report } from '../provider.ts'
@@ -16,7 +17,7 @@ const Settings = Exact({
 type Settings = Static<typeof Settings>
 
 /** Mailgun retries for eight hours, with the signature of the first attempt. */
-const CALLBACK_AGE_MS_MAX = 9 * 3_600_000
+const CALLBACK_AGE_MS_MAX = 9 * HOUR_MS
 const MESSAGE_ID = 'carillon_message_id'
 
 /** The Messages API of Mailgun. */

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type Callback, type ProviderResponse, provider, type Report } from '../provider.ts'
@@ -20,7 +21,7 @@ const Settings = Exact({
 type Settings = Static<typeof Settings>
 
 /** SendGrid retries for a day. */
-const CALLBACK_AGE_MS_MAX = 86_400_000
+const CALLBACK_AGE_MS_MAX = DAY_MS
 const MESSAGE_ID = 'carillon_message_id'
 
 /** The Mail Send API of SendGrid, third version. */

@@ -2,6 +2,7 @@ import { createECDH, createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import library, { type PushSubscription } from 'web-push'
 import { Exact, Line } from '../../../lib/shapes.ts'
+import { DAY_S } from '../../../lib/times.ts'
 import { filledOnly } from '../channel.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
@@ -20,7 +21,7 @@ const Settings = Exact({
 type Settings = Static<typeof Settings>
 
 /** How long a push service keeps a message while the browser is closed. */
-const TTL_S = 28 * 86_400
+const TTL_S = 28 * DAY_S
 /** The maximum length of a Topic (RFC 8030, 5.4). */
 const TOPIC_LENGTH = 32
 

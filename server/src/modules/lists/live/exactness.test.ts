@@ -11,6 +11,7 @@ import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { allJobs } from '../../../workers.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { compileRule } from '../../rules/compile.ts'
@@ -22,7 +23,6 @@ import { loadFacts } from './load-facts.ts'
 
 const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
 const RUNS = Number(process.env.LISTS_RUNS ?? 10)
-const HOUR_MS = 3_600_000
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4
 /** More runs than of the other test, because each is short. */

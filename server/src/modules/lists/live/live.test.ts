@@ -3,8 +3,7 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../../../lib/times.ts'
 
 async function listOf(w: World, rule: unknown): Promise<number> {
   const { status, body, text } = await w.post('/api/client/lists', { name: 'List', type: 'dynamic', rule })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { DAY_MS } from '../../../lib/times.ts'
 import type { Tracker } from '../../rules/compile.ts'
 import { isFull, withTimes } from './tracked-times.ts'
 
@@ -24,8 +25,10 @@ test.each<[string, Partial<Tracker>, number[], number[], number[]]>([
 ])('%s', (_, changes, kept, more, expected) => expect(withTimes(tracker(changes), kept, more, 10)).toEqual(expected))
 
 test('times that left the window more than a day ago are dropped', () => {
-  const day = 86_400_000
-  expect(withTimes(tracker({ withinMs: 7 * day }), [], [100 * day, 93 * day, 91 * day], 100 * day)).toEqual([100 * day, 93 * day])
+  expect(withTimes(tracker({ withinMs: 7 * DAY_MS }), [], [100 * DAY_MS, 93 * DAY_MS, 91 * DAY_MS], 100 * DAY_MS)).toEqual([
+    100 * DAY_MS,
+    93 * DAY_MS,
+  ])
 })
 
 test('the order and the grouping of calls do not matter', () => {

@@ -1,4 +1,6 @@
 /** The times of events that a condition needs: a limited number, the latest or the earliest first, within the window. */
+
+import { DAY_MS } from '../../../lib/times.ts'
 import { MEMBERSHIP_EVENTS, type Tracker } from '../../rules/index.ts'
 
 const NOTHING: readonly number[] = []
@@ -17,7 +19,7 @@ export function withTimes(tracker: Tracker, kept: readonly number[] = NOTHING, m
   return same(all, kept) ? kept : all
 }
 
-const GRACE_MS = 86_400_000
+const GRACE_MS = DAY_MS
 
 /**
  * Has the tracker as many times as its condition can need? Then later events change nothing until the last of these times leaves the

@@ -2,6 +2,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { type Static, Type } from 'typebox'
 import { CHANNELS, type Channel, Exact, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 
 const CAPS_MAX = 20
 const WINDOW_HOURS_MAX = 24 * 90
@@ -53,8 +54,6 @@ export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now
 
 /** A message that a user got. A message in flight counts as received now. */
 export type Received = { channel: Channel; at: Date }
-
-const HOUR_MS = 3_600_000
 
 /** When one more message fits under every cap; null if it fits now. */
 export function cappedUntil({ caps }: SendingPolicy, channel: Channel, now: Date, received: readonly Received[]): Date | null {

@@ -7,6 +7,7 @@ import { world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { enqueueMessages } from '../service.ts'
 
 test('a user who was merged after the audience was read gets one message for one cause', async () => {
@@ -28,7 +29,7 @@ test('a user who was merged after the audience was read gets one message for one
     channel: 'email' as const,
     cause,
     event: null,
-    expires_at: new Date(w.clock.now().getTime() + 3_600_000),
+    expires_at: new Date(w.clock.now().getTime() + HOUR_MS),
   })
   // As a process writes them that had read its audience before the merge.
   await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [intent(ana, 'both'), intent(anonymous, 'both'), intent(guest, 'guest alone')]))

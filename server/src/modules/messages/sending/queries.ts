@@ -5,6 +5,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
@@ -170,7 +171,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
         where m.id = expired.id and m.project_id = expired.project_id`,
   )
 
-const SEND_ATTEMPTS_KEPT_MS = 86_400_000
+const SEND_ATTEMPTS_KEPT_MS = DAY_MS
 
 /** Deletes old send attempt records of dead senders, when none of their messages is claimed. */
 export const purgeSendAttempts = (ctx: Ctx) =>

@@ -1,7 +1,8 @@
 /** Durations in rules: `90m`, `12h`, `30d`, `2w`. */
 import { Type } from 'typebox'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 
-const MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+const MS: Record<string, number> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS }
 const WORDS: Record<string, string> = { m: 'minute', h: 'hour', d: 'day', w: 'week' }
 const DAYS_MAX = 3650
 

@@ -1,12 +1,13 @@
 /** Requests confirmations of subscriptions. */
 import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import type { QueuedUserChange } from '../../users/index.ts'
 import { confirmUrl } from '../links.ts'
 import type { SubscriptionPair } from '../schema.ts'
 import * as queries from './queries.ts'
 
 /** A user who subscribes again within this time gets no second request. */
-const REQUEST_AGAIN_AFTER_MS = 3_600_000
+const REQUEST_AGAIN_AFTER_MS = HOUR_MS
 
 /**
  * Requests a confirmation from the users who have not confirmed yet. The event has the link, for a trigger campaign to send. Returns the

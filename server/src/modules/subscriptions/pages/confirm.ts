@@ -3,6 +3,7 @@
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { html } from '../../../lib/html.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { findConfirmation } from '../confirmations/queries.ts'
 import { readConfirmation } from '../links.ts'
 import { typesWithState } from '../queries.ts'
@@ -12,7 +13,6 @@ import { evidenceOf, filled, invalid, type PageShell, removed, renderPage, textP
 import { type PageUser, pageUserOf } from './page-user.ts'
 
 const LINK_DAYS = 30
-const DAY_MS = 86_400_000
 
 type Confirming = PageUser & { user: NonNullable<PageUser['user']>; type: TypeWithState; requestedAt: Date }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { detectBot } from './detect-bot.ts'
 import type { Detector, TrackedRequest } from './detector.ts'
 import * as detectors from './index.ts'
@@ -8,7 +9,7 @@ const request = (given: Partial<TrackedRequest>): TrackedRequest => ({
   kind: 'click',
   userAgent: BROWSER,
   headers: {},
-  sinceSentMs: 60_000,
+  sinceSentMs: MINUTE_MS,
   ...given,
 })
 

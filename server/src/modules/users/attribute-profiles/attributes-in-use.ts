@@ -6,6 +6,7 @@
  */
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
+import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { visibleData } from '../attributes.ts'
 import { listAttributes } from '../queries.ts'
 import * as queries from './queries.ts'
@@ -15,8 +16,7 @@ const PROFILED_AT_ONCE = 5000
 const SHOWN_MAX = 1000
 const KEYS_MAX = 2000
 const DATA = 'data.'
-const HOUR_MS = 3_600_000
-const REQUESTED_WITHIN_MS = 7 * 24 * HOUR_MS
+const REQUESTED_WITHIN_MS = 7 * DAY_MS
 
 /** The attributes that the caller may see. Those that most users have come first. */
 export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse> {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { DAY_MS, HOUR_MS } from '../../../../lib/times.ts'
 import { type RecordedCall, recording } from '../../recording.ts'
 
 const SIGNING_KEY = 'a-signing-key-of-mailgun'
@@ -163,15 +164,15 @@ export const mailgun = recording({
       { name: 'opened', call: (now) => signed(now, data('opened')), reports: [] },
       {
         name: 'repeated after eight hours',
-        call: (now) => signed(new Date(now.getTime() - 8 * 3_600_000), data('complained')),
+        call: (now) => signed(new Date(now.getTime() - 8 * HOUR_MS), data('complained')),
         reports: [{ what: 'complained' }],
       },
     ],
     forged: [
       { name: 'another key', call: (now) => signed(now, data('complained'), 'another') },
       { name: 'no signature', call: () => ({ body: JSON.stringify({ 'event-data': data('complained') }) }) },
-      { name: 'a day old', call: (now) => signed(new Date(now.getTime() - 86_400_000), data('complained')) },
-      { name: 'a day ahead', call: (now) => signed(new Date(now.getTime() + 86_400_000), data('complained')) },
+      { name: 'a day old', call: (now) => signed(new Date(now.getTime() - DAY_MS), data('complained')) },
+      { name: 'a day ahead', call: (now) => signed(new Date(now.getTime() + DAY_MS), data('complained')) },
     ],
   },
 })

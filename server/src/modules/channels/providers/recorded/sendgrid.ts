@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { DAY_MS } from '../../../../lib/times.ts'
 import { type RecordedCall, recording } from '../../recording.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -214,7 +215,7 @@ export const sendgrid = recording({
         }),
       },
       { name: 'another body', call: (now) => ({ ...signed(now, '[]'), body: '[{}]' }) },
-      { name: 'two days old', call: (now) => signed(new Date(now.getTime() - 2 * 86_400_000), '[]') },
+      { name: 'two days old', call: (now) => signed(new Date(now.getTime() - 2 * DAY_MS), '[]') },
     ],
   },
 })

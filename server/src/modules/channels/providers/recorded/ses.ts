@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../../lib/times.ts'
 import { altered, signed, stranger, TOPIC, withCertificate } from '../../recorded-sns.ts'
 import { recording } from '../../recording.ts'
 
@@ -301,7 +302,7 @@ export const ses = recording({
         replies: withCertificate,
         call: (now) => signed(now, { Message: complaint }, { topic: `${TOPIC}-of-others` }),
       },
-      { name: 'a day old', replies: withCertificate, call: (now) => signed(new Date(now.getTime() - 86_400_000), { Message: complaint }) },
+      { name: 'a day old', replies: withCertificate, call: (now) => signed(new Date(now.getTime() - DAY_MS), { Message: complaint }) },
       ...FOREIGN_CERTIFICATES.map((SigningCertURL) => ({
         name: `a certificate at ${SigningCertURL}`,
         replies: withCertificate,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { MINUTE_MS } from '../../../../lib/times.ts'
 import { CALLBACK_URL, type RecordedCall, recording } from '../../recording.ts'
 
 const SECRET = 'a-signature-secret-of-vonage-0123'
@@ -52,7 +53,7 @@ async function signed(body: object, at: Date, { secret = SECRET, of = body, api_
   return { headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body: text }
 }
 
-const earlier = (now: Date, minutes: number) => new Date(now.getTime() - minutes * 60_000)
+const earlier = (now: Date, minutes: number) => new Date(now.getTime() - minutes * MINUTE_MS)
 
 export const vonage = recording({
   over: 'https',
