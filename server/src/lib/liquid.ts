@@ -105,6 +105,17 @@ function rendered(liquid: Liquid, template: Template[], scope: Scope): string {
   }
 }
 
+/** Is the text a valid template? */
+export function isLiquid(text: string): boolean {
+  try {
+    parseTemplate(text, { escape: false })
+    return true
+  } catch (error) {
+    if (error instanceof LiquidError) return false
+    throw error
+  }
+}
+
 /** Does the text contain Liquid tags? */
 export const hasLiquid = (text: string): boolean => text.includes('{{') || text.includes('{%')
 

@@ -4,7 +4,7 @@
  * attributes, because they affect the text too.
  */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
-import { hasLiquid, LiquidError, parseTemplate } from '../liquid.ts'
+import { hasLiquid, isLiquid } from '../liquid.ts'
 import { type MaskedText, maskLiquid } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'
 
@@ -55,16 +55,6 @@ export function plainTextOf(html: string): string {
   })
   const all = converted({ ...masked, text: withoutTags })
   return isLiquid(all) ? all : ''
-}
-
-function isLiquid(text: string): boolean {
-  try {
-    parseTemplate(text, { escape: false })
-    return true
-  } catch (error) {
-    if (error instanceof LiquidError) return false
-    throw error
-  }
 }
 
 function converted(masked: MaskedText): string {

@@ -2,7 +2,7 @@
  * MJML silently drops everything between its elements. Liquid there is wrapped in `mj-raw`, which keeps its position; other text that
  * would be lost is reported.
  */
-import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
+import { isLiquid } from '../../../lib/liquid.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { lineCounter } from '../../../lib/text.ts'
@@ -98,20 +98,10 @@ function between(masked: MaskedText, parent: string, text: string, wrapped: Wrap
   const words = text.replace(masked.placeholder, ' ').trim()
   if (words !== '' && parent !== '')
     mistake(`the text \`${words.slice(0, 40)}\` is between elements, where it is not displayed. Put it into \`mj-text\``)
-  if (!WITH_RAW.has(parent) && !(parent === 'mj-head' && isWhole(masked.unmask(text)))) return text
+  // MJML reorders the elements of the head, so only complete Liquid is allowed there.
+  if (!WITH_RAW.has(parent) && !(parent === 'mj-head' && isLiquid(masked.unmask(text)))) return text
   wrapped.structural.push(...piecesIn(masked, text))
   return text.replace(runOf(masked), '<mj-raw>$&</mj-raw>')
 }
 
 const runOf = ({ placeholder: { source } }: MaskedText) => new RegExp(`${source}(?:\\s*${source})*`, 'g')
-
-// MJML reorders the elements of the head, so only complete Liquid is allowed there.
-function isWhole(text: string): boolean {
-  try {
-    parseTemplate(text, { escape: false })
-    return true
-  } catch (error) {
-    if (error instanceof LiquidError) return false
-    throw error
-  }
-}
