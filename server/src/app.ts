@@ -47,17 +47,9 @@ const WORKER_CONNECTIONS = 10
 
 /** Starts a process with this role. Resolves when it is ready. */
 export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
-  const config = await withDevelopmentSecrets(given)
-  const log = createLog(config.LOG_LEVEL)
   await using opening = new AsyncDisposableStack()
-  const url = await database(config, log, opening)
-  await migrate(url, log)
-  const started: Started = {
-    address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
-    jobs: null,
-    listening: createInboxStreams(),
-  }
-  const ctx = await open(config, clock, log, url, started, opening)
+  const { ctx, url, started } = await openMigrated(given, clock, opening)
+  const { config, log } = ctx
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const path = join(config.DATA_DIR, 'credentials.json')
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
@@ -80,9 +72,15 @@ type Started = { address: string; jobs: Jobs | null; listening: InboxStreams }
 
 /** Opens a context with a migrated database, for one command of the command line. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
+  await using opening = new AsyncDisposableStack()
+  const { ctx } = await openMigrated(given, systemClock, opening)
+  const closing = opening.move()
+  return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+async function openMigrated(given: Config, clock: Clock, opening: AsyncDisposableStack) {
   const config = await withDevelopmentSecrets(given)
   const log = createLog(config.LOG_LEVEL)
-  await using opening = new AsyncDisposableStack()
   const url = await database(config, log, opening)
   await migrate(url, log)
   const started: Started = {
@@ -90,9 +88,7 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
     jobs: null,
     listening: createInboxStreams(),
   }
-  const ctx = await open(config, systemClock, log, url, started, opening)
-  const closing = opening.move()
-  return { ctx, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { ctx: await open(config, clock, log, url, started, opening), url, started }
 }
 
 async function database(config: Config, log: Log, opening: AsyncDisposableStack): Promise<string> {
