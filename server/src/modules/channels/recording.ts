@@ -41,6 +41,21 @@ export type RecordedCallback = {
   replies?: RecordedReply[]
 }
 
+/** An email with every member and a header. */
+export const FULL_EMAIL = {
+  headers: { 'List-Unsubscribe': '<https://carillon.test/u/1>' },
+  content: {
+    from: 'Carillon <hello@example.com>',
+    to: 'kim@example.org',
+    cc: 'Ana <ana@example.org>',
+    bcc: 'boss@example.org',
+    reply_to: 'help@example.com',
+    subject: 'Hello',
+    html: '<p>Hello Kim</p>',
+    text: 'Hello Kim',
+  },
+}
+
 /** The URL of callbacks in recordings. */
 export const CALLBACK_URL = 'https://carillon.test/callbacks/providers/7'
 

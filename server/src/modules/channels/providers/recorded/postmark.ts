@@ -1,4 +1,4 @@
-import { type RecordedCall, recording } from '../../recording.ts'
+import { FULL_EMAIL, type RecordedCall, recording } from '../../recording.ts'
 
 const ID = 'b7bc2f4a-e38e-4336-af7d-e6c392c2f817'
 
@@ -70,19 +70,7 @@ export const postmark = recording({
         { status: 200, body: { To: 'kim@example.org', SubmittedAt: '2026-11-23T09:00:00Z', MessageID: ID, ErrorCode: 0, Message: 'OK' } },
       ],
       outcome: { is: 'accepted', delivered: false, reference: ID },
-      message: {
-        headers: { 'List-Unsubscribe': '<https://carillon.test/u/1>' },
-        content: {
-          from: 'Carillon <hello@example.com>',
-          to: 'kim@example.org',
-          cc: 'Ana <ana@example.org>',
-          bcc: 'boss@example.org',
-          reply_to: 'help@example.com',
-          subject: 'Hello',
-          html: '<p>Hello Kim</p>',
-          text: 'Hello Kim',
-        },
-      },
+      message: FULL_EMAIL,
       requests: [
         {
           method: 'POST',

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type RecordedCall, recording } from '../../recording.ts'
+import { FULL_EMAIL, type RecordedCall, recording } from '../../recording.ts'
 
 const KEY = Buffer.from('a secret of resend in 32 bytes!!')
 const ID = '49a3999c-0ce1-4ea6-ab68-afcd6dc2e794'
@@ -48,19 +48,7 @@ export const resend = recording({
     success: {
       replies: [{ status: 200, body: { id: ID } }],
       outcome: { is: 'accepted', delivered: false, reference: ID },
-      message: {
-        headers: { 'List-Unsubscribe': '<https://carillon.test/u/1>' },
-        content: {
-          from: 'Carillon <hello@example.com>',
-          to: 'kim@example.org',
-          cc: 'Ana <ana@example.org>',
-          bcc: 'boss@example.org',
-          reply_to: 'help@example.com',
-          subject: 'Hello',
-          html: '<p>Hello Kim</p>',
-          text: 'Hello Kim',
-        },
-      },
+      message: FULL_EMAIL,
       requests: [
         {
           method: 'POST',

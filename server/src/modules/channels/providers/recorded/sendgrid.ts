@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { DAY_MS } from '../../../../lib/times.ts'
-import { type RecordedCall, recording } from '../../recording.ts'
+import { FULL_EMAIL, type RecordedCall, recording } from '../../recording.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
@@ -88,19 +88,7 @@ export const sendgrid = recording({
     success: {
       replies: [{ status: 202, headers: { 'x-message-id': 'Q3xk2m1TQ1yEwpXr' } }],
       outcome: { is: 'accepted', delivered: false, reference: 'Q3xk2m1TQ1yEwpXr' },
-      message: {
-        headers: { 'List-Unsubscribe': '<https://carillon.test/u/1>' },
-        content: {
-          from: 'Carillon <hello@example.com>',
-          to: 'kim@example.org',
-          cc: 'Ana <ana@example.org>, kim@example.org',
-          bcc: 'boss@example.org',
-          reply_to: 'help@example.com',
-          subject: 'Hello',
-          html: '<p>Hello Kim</p>',
-          text: 'Hello Kim',
-        },
-      },
+      message: { ...FULL_EMAIL, content: { ...FULL_EMAIL.content, cc: 'Ana <ana@example.org>, kim@example.org' } },
       requests: [
         {
           method: 'POST',
