@@ -6,7 +6,7 @@ import { isEmail } from '../../lib/email.ts'
 import { Line } from '../../lib/shapes.ts'
 import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
-import type { Outgoing, ProviderResponse } from './provider.ts'
+import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 
 /** The sender of emails whose template has none. */
 export const DefaultFrom = Type.Optional(
@@ -65,7 +65,15 @@ export function emailOf({ content, headers }: Outgoing, { default_from = '' }: {
   }
 }
 
-export const isResponse = (email: Email | ProviderResponse): email is ProviderResponse => 'is' in email
+type SendEmail<S> = (settings: S, email: Email, message: Outgoing, outside: ProviderTools) => Promise<ProviderResponse>
+
+/** The `send` of a provider of email: \`send\` gets the message as an email, unless it has no valid sender. */
+export const sendEmail =
+  <S extends { default_from?: string }>(send: SendEmail<S>) =>
+  async (settings: S, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> => {
+    const email = emailOf(message, settings)
+    return 'is' in email ? email : send(settings, email, message, outside)
+  }
 
 const senderProblem = (sender: string) =>
   sender === ''

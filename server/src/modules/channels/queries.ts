@@ -30,14 +30,7 @@ export const providerListing = listing({
 })
 
 export const listProviders = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ProviderRow>> =>
-  pageOf(
-    ctx.db,
-    ProviderRow,
-    providerListing,
-    page,
-    { select: columns, from: sql`providers`, where: isThere(ctx) },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, ProviderRow, providerListing, page, { select: columns, from: sql`providers`, where: isThere(ctx) })
 
 /** A provider of this project; undefined when there is none with this id. */
 export const findProvider = async (ctx: ProjectCtx, id: ProviderId) => (await findProviders(ctx, ctx.projectId, id))[0]

@@ -29,9 +29,7 @@ export const mailgun = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
-  async send(settings, message, outside) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: { ...request(settings), body: String(new URLSearchParams(formOf(email, message.id))) },
@@ -42,7 +40,7 @@ export const mailgun = provider({
         return { is: 'rejected', reason, code: '400', ...(/^'?to'? parameter/.test(reason) && { bounced: true }) }
       },
     })
-  },
+  }),
   // Mailgun checks the key and the domain before the parameters, so an empty message is refused with 400.
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, { ...request(settings), body: '' })

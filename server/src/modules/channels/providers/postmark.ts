@@ -43,9 +43,7 @@ export const postmark = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
-  async send(settings, message, outside) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: {
@@ -56,7 +54,7 @@ export const postmark = provider({
       },
       read: ({ status, json }) => (status < 300 ? providerHttp.accepted(json.MessageID) : refusalOf(status, json)),
     })
-  },
+  }),
   test: (settings, outside) =>
     providerHttp.checkCredentials(outside, { method: 'GET', url: `${API}/server`, headers: authorised(settings) }),
   // Postmark does not sign. The credentials are in the URL of the webhook.

@@ -32,9 +32,7 @@ export const resend = provider({
   // For a day with the same key.
   idempotent: true,
   atOnce: 10,
-  async send(settings, message, outside) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       isIdempotent: true,
@@ -47,7 +45,7 @@ export const resend = provider({
       read: ({ status, headers, json }) =>
         status < 300 ? providerHttp.accepted(json.id) : refusalOf(status, json, providerHttp.retryAt(headers, outside.clock.now())),
     })
-  },
+  }),
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, { method: 'GET', url: `${API}/domains`, headers: authorised(settings) })
     if (response.is === 'failed') return { works: false, message: response.message }

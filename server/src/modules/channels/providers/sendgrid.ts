@@ -38,9 +38,7 @@ export const sendgrid = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
-  async send(settings, message, outside) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: {
@@ -52,7 +50,7 @@ export const sendgrid = provider({
       read: ({ status, headers, json }) =>
         status < 300 ? providerHttp.accepted(headers['x-message-id']) : refusalOf(status, headers, json),
     })
-  },
+  }),
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, {
       method: 'GET',

@@ -38,16 +38,14 @@ export const ses = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
-  async send(settings, message, outside) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(email, message.id, settings))),
       read: ({ status, headers, json }): ProviderResponse | null =>
         status < 300 ? providerHttp.accepted(json.MessageId) : refusalOf({ status, headers, json }, outside.clock.now()),
     })
-  },
+  }),
   async test(settings, outside) {
     const response = await providerHttp.callProvider(outside, await signed(settings, outside, `${API}/account`))
     if (response.is === 'failed') return { works: false, message: response.message }

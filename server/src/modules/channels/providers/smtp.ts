@@ -42,9 +42,7 @@ export const smtp = provider({
   repeatable: false,
   idempotent: false,
   atOnce: CONNECTIONS_MAX,
-  async send(settings, message, { smtp }) {
-    const email = mail.emailOf(message, settings)
-    if (mail.isResponse(email)) return email
+  send: mail.sendEmail<Settings>(async (settings, email, message, { smtp }) => {
     const { from, to, cc, bcc, replyTo, headers, ...rest } = email
     // The same for every attempt, so that duplicates can be recognised.
     const messageId = `<${message.key}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`
@@ -59,7 +57,7 @@ export const smtp = provider({
       headers: Object.fromEntries(headers),
     })
     return outcomeOf(answer, messageId)
-  },
+  }),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),
 })
 
