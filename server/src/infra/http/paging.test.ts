@@ -28,7 +28,7 @@ test('paging forward returns every row once in order, and paging back returns th
   await using w = await world()
   await w.db.run(sql`create table rows (id bigint primary key, name text collate "C")`)
   const run = (query: Record<string, string>) =>
-    pageOf<typeof Row, Row>(w.db, Row, rows, page(query), { select: sql`id, name`, from: sql`rows`, where: sql`true` }, 1000)
+    pageOf<typeof Row, Row>(w.ctx, Row, rows, page(query), { select: sql`id, name`, from: sql`rows`, where: sql`true` })
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'B', '')), { maxLength: 12 }),

@@ -6,7 +6,8 @@ import { type TSchema, Type } from 'typebox'
 import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../lib/cursor.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
-import { type Db, join, type Sql, sql } from '../postgres/db.ts'
+import { join, type Sql, sql } from '../postgres/db.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 import { searchIn } from './search.ts'
 
 export type Sort = {
@@ -139,19 +140,16 @@ function readLimit(text: string | undefined, wrong: (param: string, message: str
 /** The module’s part of the statement: everything except keyset, order and limit. */
 export type PageSource = { select: Sql; from: Sql; where: Sql }
 
-/**
- * Reads a page. Rows must contain the sort column and the id under their own names.
- * `allMax` is the highest number of rows for `limit=-1`.
- */
+/** Reads a page. Rows must contain the sort column and the id under their own names. */
 export async function pageOf<S extends TSchema, R extends Record<string, unknown>>(
-  db: Db,
+  { db, config }: Pick<Ctx, 'db' | 'config'>,
   row: S,
   listing: Listing,
   request: PageRequest,
   source: PageSource,
-  allMax: number,
 ): Promise<PageOf<R>> {
   if (request.limit === 0) return { results: [], nextCursor: null, prevCursor: null, limit: 0 }
+  const allMax = config.LIST_ALL_MAX
   const where = request.q && listing.search ? sql`${source.where} and ${searchIn(listing.search, request.q)}` : source.where
   const size = request.limit === -1 ? allMax : request.limit
   const found = (await db.many(withBehind(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]

@@ -35,14 +35,11 @@ export const campaignListing = listing({
 })
 
 export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CampaignRow>> =>
-  pageOf(
-    ctx.db,
-    CampaignRow,
-    campaignListing,
-    page,
-    { select: campaignColumns, from: sql`campaigns`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, CampaignRow, campaignListing, page, {
+    select: campaignColumns,
+    from: sql`campaigns`,
+    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+  })
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
   ctx.db.first(

@@ -39,18 +39,11 @@ export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enab
 
 /** A page of the events stored under any of these ids. */
 export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
-  pageOf(
-    ctx.db,
-    ItemRow,
-    timelineListing,
-    page,
-    {
-      select: sql`e.name, e.data, e.created_at, e.received_at, e.seq`,
-      from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
-      where: sql`true`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, ItemRow, timelineListing, page, {
+    select: sql`e.name, e.data, e.created_at, e.received_at, e.seq`,
+    from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
+    where: sql`true`,
+  })
 
 /**
  * As many events of each id as a page and its cursors need: the first on either side of the position, read from the index of each month,
@@ -169,19 +162,12 @@ export const nameListing = listing({
 
 /** A page of event names. */
 export const listNames = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<NameRow>> =>
-  pageOf(
-    ctx.db,
-    NameRow,
-    nameListing,
-    page,
-    {
-      select: sql`n.id, n.name, n.count, n.first_seen, n.last_seen`,
-      from: sql`(select min(id) as id, name, sum(events)::bigint as count, min(first_at) as first_seen, max(last_at) as last_seen
+  pageOf(ctx, NameRow, nameListing, page, {
+    select: sql`n.id, n.name, n.count, n.first_seen, n.last_seen`,
+    from: sql`(select min(id) as id, name, sum(events)::bigint as count, min(first_at) as first_seen, max(last_at) as last_seen
                  from event_names where project_id = ${ctx.projectId} group by name) n`,
-      where: sql`true`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+    where: sql`true`,
+  })
 
 const AttributeRow = Type.Object({
   name: Type.String(),

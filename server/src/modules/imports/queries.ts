@@ -22,18 +22,11 @@ export const importListing = listing({
 })
 
 export const listImports = (ctx: ProjectCtx, listId: ListId, page: PageRequest): Promise<PageOf<ImportRow>> =>
-  pageOf(
-    ctx.db,
-    ImportRow,
-    importListing,
-    page,
-    {
-      select: columns,
-      from: sql`imports`,
-      where: sql`project_id = ${ctx.projectId} and list_id = ${listId} and state <> 'receiving'`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, ImportRow, importListing, page, {
+    select: columns,
+    from: sql`imports`,
+    where: sql`project_id = ${ctx.projectId} and list_id = ${listId} and state <> 'receiving'`,
+  })
 
 export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
   ctx.db.first(

@@ -39,19 +39,12 @@ export const listMessages = (
   status: Status | undefined,
   page: PageRequest,
 ): Promise<PageOf<InboxMessage>> =>
-  pageOf(
-    ctx.db,
-    InboxRow,
-    inboxListing,
-    page,
-    {
-      select: columns,
-      from: sql`inbox_messages m`,
-      where: sql`m.project_id = ${ctx.projectId} and m.user_id = ${userId} and ${isThere(ctx)}
+  pageOf(ctx, InboxRow, inboxListing, page, {
+    select: columns,
+    from: sql`inbox_messages m`,
+    where: sql`m.project_id = ${ctx.projectId} and m.user_id = ${userId} and ${isThere(ctx)}
                  and ${status === undefined ? sql`m.archived_at is null` : OF_STATUS[status]}`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  })
 
 /** The number of unread messages by the counter `c`, less those that have expired and are not deleted yet. */
 export const unreadOf = (ctx: Ctx) =>

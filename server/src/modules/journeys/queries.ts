@@ -22,14 +22,11 @@ export const journeyListing = listing({
 })
 
 export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<JourneyRow>> =>
-  pageOf(
-    ctx.db,
-    JourneyRow,
-    journeyListing,
-    page,
-    { select: columns, from: sql`journeys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, JourneyRow, journeyListing, page, {
+    select: columns,
+    from: sql`journeys`,
+    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+  })
 
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
   ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)

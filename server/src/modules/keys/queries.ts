@@ -25,14 +25,11 @@ export const keyListing = listing({
 })
 
 export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<KeyRow>> =>
-  pageOf(
-    ctx.db,
-    KeyRow,
-    keyListing,
-    page,
-    { select: columns, from: sql`api_keys`, where: sql`project_id = ${ctx.projectId} and archived_at is null` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, KeyRow, keyListing, page, {
+    select: columns,
+    from: sql`api_keys`,
+    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+  })
 
 /** The live key with this hash, with the defaults of its project. */
 export const findCredential = (ctx: Ctx, hash: string) =>

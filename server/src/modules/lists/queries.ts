@@ -34,18 +34,11 @@ export const listListing = listing({
 })
 
 export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> =>
-  pageOf(
-    ctx.db,
-    ListRow,
-    listListing,
-    page,
-    {
-      select: columns,
-      from: sql`lists l left join ${newestVersion} on true`,
-      where: sql`l.project_id = ${ctx.projectId} and l.archived_at is null`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, ListRow, listListing, page, {
+    select: columns,
+    from: sql`lists l left join ${newestVersion} on true`,
+    where: sql`l.project_id = ${ctx.projectId} and l.archived_at is null`,
+  })
 
 /** A list of this project that is not archived, with its newest version. */
 export const findList = (ctx: ProjectCtx, id: ListId) =>

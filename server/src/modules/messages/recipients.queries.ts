@@ -47,18 +47,11 @@ export const recipientsOf = (
   page: PageRequest,
   { state }: { state?: MessageState | undefined },
 ): Promise<PageOf<Recipient>> =>
-  pageOf(
-    ctx.db,
-    Recipient,
-    recipientListing,
-    page,
-    {
-      select: columns,
-      from: sql`messages`,
-      where: sql`project_id = ${ctx.projectId} and campaign_id = ${campaignId} and ${state === undefined ? sql`true` : sql`state = ${state}`}`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, Recipient, recipientListing, page, {
+    select: columns,
+    from: sql`messages`,
+    where: sql`project_id = ${ctx.projectId} and campaign_id = ${campaignId} and ${state === undefined ? sql`true` : sql`state = ${state}`}`,
+  })
 
 const MESSAGES_MAX = 100
 

@@ -25,14 +25,11 @@ export const projectListing = listing({
 })
 
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
-  pageOf<typeof ProjectRow, ProjectRow>(
-    ctx.db,
-    ProjectRow,
-    projectListing,
-    page,
-    { select: columns, from: sql`projects`, where: sql`organization_id = ${ctx.organisationId}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf<typeof ProjectRow, ProjectRow>(ctx, ProjectRow, projectListing, page, {
+    select: columns,
+    from: sql`projects`,
+    where: sql`organization_id = ${ctx.organisationId}`,
+  })
 
 const findAny = jointMany(
   ProjectRow,

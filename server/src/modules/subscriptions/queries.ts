@@ -34,14 +34,11 @@ export const subscriptionListing = listing({
 })
 
 export const listSubscriptions = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SubscriptionRow>> =>
-  pageOf(
-    ctx.db,
-    SubscriptionRow,
-    subscriptionListing,
-    page,
-    { select: columns, from: sql`subscriptions`, where: sql`project_id = ${ctx.projectId}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, SubscriptionRow, subscriptionListing, page, {
+    select: columns,
+    from: sql`subscriptions`,
+    where: sql`project_id = ${ctx.projectId}`,
+  })
 
 /** A subscription type of this project. */
 export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
@@ -102,19 +99,12 @@ export const listUserSubscriptions = (
   page: PageRequest,
   publicOnly: boolean,
 ): Promise<PageOf<UserSubscription>> =>
-  pageOf(
-    ctx.db,
-    UserSubscription,
-    userSubscriptionListing,
-    page,
-    {
-      select: sql`s.id as subscription_id, coalesce(u.state, s.default_state) as state, s.name, s.channel`,
-      from: sql`subscriptions s
+  pageOf(ctx, UserSubscription, userSubscriptionListing, page, {
+    select: sql`s.id as subscription_id, coalesce(u.state, s.default_state) as state, s.name, s.channel`,
+    from: sql`subscriptions s
         left join user_subscriptions u on u.subscription_id = s.id and u.user_id = ${userId} and u.project_id = ${ctx.projectId}`,
-      where: sql`s.project_id = ${ctx.projectId} and (s.is_public or not ${publicOnly}::boolean)`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+    where: sql`s.project_id = ${ctx.projectId} and (s.is_public or not ${publicOnly}::boolean)`,
+  })
 
 const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String(), channel: OneOf(CHANNELS) })
 

@@ -32,14 +32,11 @@ export const userListing = listing({
 
 /** A page of users; with a search, only those that `found` selects. */
 export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`true`): Promise<PageOf<UserRow>> =>
-  pageOf(
-    ctx.db,
-    UserRow,
-    userListing,
-    page,
-    { select: columns, from: sql`users u`, where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, UserRow, userListing, page, {
+    select: columns,
+    from: sql`users u`,
+    where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}`,
+  })
 
 const Found = Type.Object({ user_id: IdOf<UserId>() })
 

@@ -27,14 +27,7 @@ export const endpointListing = listing({
 const isThere = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`project_id = ${ctx.projectId} and archived_at is null`
 
 export const listEndpoints = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<EndpointRow>> =>
-  pageOf(
-    ctx.db,
-    EndpointRow,
-    endpointListing,
-    page,
-    { select: endpointColumns, from: sql`webhook_endpoints`, where: isThere(ctx) },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, EndpointRow, endpointListing, page, { select: endpointColumns, from: sql`webhook_endpoints`, where: isThere(ctx) })
 
 export const countEndpoints = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`)
@@ -161,14 +154,11 @@ export const deliveryListing = listing({
 })
 
 export const listDeliveries = (ctx: ProjectCtx, endpointId: EndpointId, page: PageRequest): Promise<PageOf<DeliveryRow>> =>
-  pageOf(
-    ctx.db,
-    DeliveryRow,
-    deliveryListing,
-    page,
-    { select: deliveryColumns, from: sql`webhook_deliveries`, where: sql`project_id = ${ctx.projectId} and endpoint_id = ${endpointId}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, DeliveryRow, deliveryListing, page, {
+    select: deliveryColumns,
+    from: sql`webhook_deliveries`,
+    where: sql`project_id = ${ctx.projectId} and endpoint_id = ${endpointId}`,
+  })
 
 /** Events and their endpoints, as arrays of the same length. */
 export type Addressed = { projectIds: ProjectId[]; endpointIds: EndpointId[]; eventIds: string[]; eventTypes: string[] }

@@ -36,14 +36,11 @@ export const listMembers = (
   page: PageRequest,
   found: Sql = sql`true`,
 ): Promise<PageOf<MemberRow>> =>
-  pageOf(
-    ctx.db,
-    MemberRow,
-    memberListing,
-    page,
-    { select: sql`p.user_id as id`, from: sql`list_memberships p`, where: sql`${isMember(ctx, versionId)} and ${found}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, MemberRow, memberListing, page, {
+    select: sql`p.user_id as id`,
+    from: sql`list_memberships p`,
+    where: sql`${isMember(ctx, versionId)} and ${found}`,
+  })
 
 /** The number of members that are searched one by one, whatever the term. */
 export const NEAR_ROWS = 2000

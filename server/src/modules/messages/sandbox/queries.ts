@@ -35,14 +35,11 @@ export const sandboxListing = listing({
 })
 
 export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SandboxMessageRow>> =>
-  pageOf(
-    ctx.db,
-    SandboxMessageRow,
-    sandboxListing,
-    page,
-    { select: columns, from: sql`sandbox_messages`, where: sql`project_id = ${ctx.projectId}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
+    select: columns,
+    from: sql`sandbox_messages`,
+    where: sql`project_id = ${ctx.projectId}`,
+  })
 
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(

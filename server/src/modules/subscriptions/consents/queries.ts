@@ -125,18 +125,11 @@ export const consentListing = listing({
 
 /** The consent entries of a user, latest first. */
 export const listConsents = (ctx: ProjectCtx, userId: UserId, page: PageRequest): Promise<PageOf<ConsentEntryRow>> =>
-  pageOf(
-    ctx.db,
-    ConsentEntryRow,
-    consentListing,
-    page,
-    {
-      select: sql`id, subscription_id, state, previous_state, source, wording, proof, at`,
-      from: sql`consent_entries`,
-      where: sql`project_id = ${ctx.projectId} and user_id = ${userId}`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, ConsentEntryRow, consentListing, page, {
+    select: sql`id, subscription_id, state, previous_state, source, wording, proof, at`,
+    from: sql`consent_entries`,
+    where: sql`project_id = ${ctx.projectId} and user_id = ${userId}`,
+  })
 
 const Restorable = Type.Object({
   user_id: IdOf<UserId>(),

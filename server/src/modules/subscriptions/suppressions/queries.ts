@@ -103,17 +103,10 @@ export const suppressionListing = listing({
 
 /** A page of suppressions; with hashes, only those. */
 export const listSuppressions = (ctx: ProjectCtx, page: PageRequest, hashes: string[] | null): Promise<PageOf<SuppressionRow>> =>
-  pageOf(
-    ctx.db,
-    SuppressionRow,
-    suppressionListing,
-    page,
-    {
-      select: sql`id, channel, address, reason, source, created_at`,
-      from: sql`suppressions`,
-      where: hashes
-        ? sql`project_id = ${ctx.projectId} and channel = any(${ADDRESSED}::text[]) and address_hash = any(${hashes}::text[])`
-        : sql`project_id = ${ctx.projectId}`,
-    },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, SuppressionRow, suppressionListing, page, {
+    select: sql`id, channel, address, reason, source, created_at`,
+    from: sql`suppressions`,
+    where: hashes
+      ? sql`project_id = ${ctx.projectId} and channel = any(${ADDRESSED}::text[]) and address_hash = any(${hashes}::text[])`
+      : sql`project_id = ${ctx.projectId}`,
+  })

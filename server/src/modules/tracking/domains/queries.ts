@@ -22,14 +22,7 @@ export const domainListing = listing({
 })
 
 export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<DomainRow>> =>
-  pageOf(
-    ctx.db,
-    DomainRow,
-    domainListing,
-    page,
-    { select: columns, from: sql`domains`, where: sql`project_id = ${ctx.projectId}` },
-    ctx.config.LIST_ALL_MAX,
-  )
+  pageOf(ctx, DomainRow, domainListing, page, { select: columns, from: sql`domains`, where: sql`project_id = ${ctx.projectId}` })
 
 /** A domain of this project, verified or not; undefined when there is none with this id. */
 export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
