@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { unusedPort } from '../fake-provider.ts'
 
 const READY_WAIT_MS = 60_000
 
@@ -44,7 +44,7 @@ async function asScript(command: string): Promise<string> {
 async function openTerminals() {
   const checkout = await mkdtemp(join(tmpdir(), 'carillon-readme-'))
   for (const name of ['node_modules', 'package.json', 'server']) await symlink(join(root, name), join(checkout, name))
-  const port = await freePort()
+  const port = await unusedPort()
   const PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
   const options = { cwd: checkout, env: { HOME: checkout, PATH, PORT: String(port) } }
   const bash = (script: string) => ['--norc', '-euo', 'pipefail', '-c', script.replaceAll(':3000', `:${port}`)]
@@ -81,14 +81,4 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return
   process.kill(-child.pid, 'SIGINT')
   await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  listener.close()
-  await once(listener, 'close')
-  if (address === null || typeof address === 'string') throw new Error('The listener has no port.')
-  return address.port
 }

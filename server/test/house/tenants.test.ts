@@ -1,8 +1,8 @@
 /** Two tenants in one database: no request with the keys of one reads or changes data of the other. */
-import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/http/route.ts'
 import { routes } from '../all-routes.ts'
+import { select } from '../select.ts'
 import { type Tenant, type World, world } from '../world.ts'
 
 /** A part of every text of the foreign tenant, so that a leak is found in any reply. */
@@ -115,16 +115,6 @@ async function importInto(w: World, { keys }: Tenant, listId: number | string, n
   })
   if (status >= 300) throw new Error(text)
   return String(body.id)
-}
-
-async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: w.databaseUrl })
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 /** Every row of the tenant, table by table. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { Tokenizer, TokenizerMode } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { htmlSoup, liquidSoup } from '../../../test/arbitrary-html.ts'
+import { tagsByParser } from '../../../test/tags-by-parser.ts'
 import { decodeAttribute, encodeAttribute } from './attribute-text.ts'
 import { type HtmlTag, type HtmlToken, readHtml } from './html-reader.ts'
 import { maskValidLiquid } from './liquid-mask.ts'
@@ -107,32 +107,6 @@ describe('attributes', () => {
     )
   })
 })
-
-/** The tags and attributes of parse5, with its own tokeniser. */
-function tagsByParser(html: string) {
-  const tags: { name: string; attributes: [string, string][] }[] = []
-  const ignore = () => undefined
-  const tokenizer = new Tokenizer(
-    {},
-    {
-      onStartTag({ tagName, attrs }) {
-        if (tagName === 'textarea' || tagName === 'title') tokenizer.state = TokenizerMode.RCDATA
-        if (tagName === 'style') tokenizer.state = TokenizerMode.RAWTEXT
-        tags.push({ name: tagName, attributes: attrs.map(({ name, value }) => [name, value]) })
-      },
-      onEndTag: ignore,
-      onComment: ignore,
-      onDoctype: ignore,
-      onEof: ignore,
-      onCharacter: ignore,
-      onNullCharacter: ignore,
-      onWhitespaceCharacter: ignore,
-      onParseError: null,
-    },
-  )
-  tokenizer.write(html, true)
-  return tags
-}
 
 describe('random HTML', () => {
   test('equals its tokens in order, byte for byte, up to a tag without an end', () => {

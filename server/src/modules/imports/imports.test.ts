@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { select } from '../../../test/select.ts'
 import type { Tenant, World } from '../../../test/world.ts'
 import { world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
@@ -10,16 +10,6 @@ import { importUsers } from '../../pipeline.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
-
-async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: w.databaseUrl })
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 type Options = { query?: Record<string, string>; key?: string; headers?: Record<string, string> }
 

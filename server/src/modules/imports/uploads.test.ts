@@ -2,24 +2,14 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { select } from '../../../test/select.ts'
 import { type Reply, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 
 const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id
-
-async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: w.databaseUrl })
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 const FILE = 'external_id,email\nkim,kim@example.com\n'
 

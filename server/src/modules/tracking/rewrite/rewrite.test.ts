@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { Liquid } from 'liquidjs'
-import { Tokenizer, TokenizerMode } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { brokenLiquidSoup, htmlSoup, liquidSoup } from '../../../../test/arbitrary-html.ts'
+import { tagsByParser } from '../../../../test/tags-by-parser.ts'
 import { addPixel } from './pixel.ts'
 import { createLinkRewriter } from './rewrite.ts'
 
@@ -167,32 +167,10 @@ describe('after Liquid', () => {
 })
 
 /** The addresses of links as a browser's tokeniser finds them. */
-function linksByParser(html: string): string[] {
-  const links: string[] = []
-  const ignore = () => undefined
-  const tokenizer = new Tokenizer(
-    {},
-    {
-      onStartTag({ tagName, attrs }) {
-        if (tagName === 'textarea' || tagName === 'title') tokenizer.state = TokenizerMode.RCDATA
-        if (tagName === 'style') tokenizer.state = TokenizerMode.RAWTEXT
-        const href =
-          tagName === 'a' || tagName === 'area' || tagName.startsWith('v:') ? attrs.find(({ name }) => name === 'href') : undefined
-        if (href) links.push(href.value)
-      },
-      onEndTag: ignore,
-      onComment: ignore,
-      onDoctype: ignore,
-      onEof: ignore,
-      onCharacter: ignore,
-      onNullCharacter: ignore,
-      onWhitespaceCharacter: ignore,
-      onParseError: null,
-    },
-  )
-  tokenizer.write(html, true)
-  return links
-}
+const linksByParser = (html: string): string[] =>
+  tagsByParser(html)
+    .filter(({ name }) => name === 'a' || name === 'area' || name.startsWith('v:'))
+    .flatMap(({ attributes }) => attributes.filter(([name]) => name === 'href').map(([, value]) => value))
 
 const isWeb = (href: string) => {
   const text = href.replace(/^[\0- ]+|[\0- ]+$/g, '').replace(/[\t\n\r]/g, '')
