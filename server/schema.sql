@@ -836,7 +836,6 @@ create table suppressions (
   constraint suppressions_pkey PRIMARY KEY (project_id, id),
   constraint suppressions_project_id_channel_address_hash_key UNIQUE (project_id, channel, address_hash),
   constraint suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
-  constraint suppressions_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'text'::text]))),
   constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'unsubscribed_all'::text, 'erased'::text])))
 );
 

@@ -70,7 +70,7 @@ create table suppression_keys (
 create table suppressions (
   id bigint not null generated always as identity,
   project_id bigint not null references projects,
-  channel text not null check (channel in ('email', 'text')),
+  channel text not null,
   address_hash text not null,
   address text,
   reason text not null check (reason in ('hard_bounce', 'complaint', 'manual', 'unsubscribed_all', 'erased')),
