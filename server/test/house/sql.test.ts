@@ -54,7 +54,7 @@ const MAY: Record<string, string> = {
   'tracking.lockClaims': 'a host is verified for only one of the projects that have it',
   'users.findErasable': 'finds the projects that have work',
   'users.claimProfiling': 'finds the projects that have work',
-  'users.reserveIds': 'a sequence, no table',
+  'users.reserveAll': 'a sequence, no table',
   'webhooks.countByStatus': 'counts for the operator, over all projects',
   'webhooks.queueDepth': 'counts for the operator, over all projects',
   'webhooks.purgeDeliveries': 'purges by age, over all projects',

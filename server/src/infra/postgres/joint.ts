@@ -4,23 +4,26 @@
  * one.
  */
 import { type Static, type TObject, Type } from 'typebox'
+import type { Clock } from '../../lib/clock.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import type { Ctx } from '../runtime/ctx.ts'
 import { type Db, type Sql, sql, type TxDb } from './db.ts'
+
+/** What statements need of a context. */
+type JointCtx = { db: Db; clock: Clock }
 
 /** A call of a joint function: its project and its input. */
 export type JointCall<I> = { projectId: ProjectId; input: I }
 
 /** Answers calls of several projects, in their order, with one statement. */
-type Answer<I, O> = (ctx: Ctx, calls: JointCall<I>[]) => Promise<O[]>
+type Answer<I, O> = (ctx: JointCtx, calls: JointCall<I>[]) => Promise<O[]>
 
 type Waiting = { call: JointCall<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
 
 /** The calls that wait for the next statement of each function. */
 class Calls {
-  readonly #waiting = new Map<Answer<never, unknown>, { ctx: Ctx; calls: Waiting[] }>()
+  readonly #waiting = new Map<Answer<never, unknown>, { ctx: JointCtx; calls: Waiting[] }>()
 
-  add<I, O>(answer: Answer<I, O>, ctx: Ctx, call: JointCall<I>): Promise<O> {
+  add<I, O>(answer: Answer<I, O>, ctx: JointCtx, call: JointCall<I>): Promise<O> {
     return new Promise<O>((resolve, reject) => {
       const waiting = this.#waiting.get(answer as never)
       const one = { call, resolve, reject } as Waiting
@@ -52,7 +55,7 @@ class Calls {
 const callsOf = new WeakMap<Db, Calls>()
 
 /** A function whose calls over a joint database share a statement. Over any other database each call has one of its own. */
-export function joint<I, O>(answer: Answer<I, O>): (ctx: Ctx, projectId: ProjectId, input: I) => Promise<O> {
+export function joint<I, O>(answer: Answer<I, O>): (ctx: JointCtx, projectId: ProjectId, input: I) => Promise<O> {
   return async (ctx, projectId, input) => {
     const call = { projectId, input }
     const calls = callsOf.get(ctx.db)
@@ -144,8 +147,8 @@ function jointTransaction(tx: TxDb, calls: Calls): TxDb {
  */
 export function jointMany<I, S extends TObject>(
   row: S,
-  statement: (ctx: Ctx, calls: JointCall<I>[]) => Sql,
-): (ctx: Ctx, projectId: ProjectId, input: I) => Promise<Static<S>[]> {
+  statement: (ctx: JointCtx, calls: JointCall<I>[]) => Sql,
+): (ctx: JointCtx, projectId: ProjectId, input: I) => Promise<Static<S>[]> {
   const shape = Type.Object({ call: Type.Integer(), ...row.properties })
   return joint<I, Static<S>[]>(async (ctx, calls) => {
     const byCall: Static<S>[][] = calls.map(() => [])
@@ -158,8 +161,8 @@ export function jointMany<I, S extends TObject>(
 
 /** A joint function that only writes. */
 export const jointRun = <I>(
-  run: (ctx: Ctx, calls: JointCall<I>[]) => Promise<unknown>,
-): ((ctx: Ctx, projectId: ProjectId, input: I) => Promise<void>) =>
+  run: (ctx: JointCtx, calls: JointCall<I>[]) => Promise<unknown>,
+): ((ctx: JointCtx, projectId: ProjectId, input: I) => Promise<void>) =>
   joint<I, void>(async (ctx, calls) => {
     await run(ctx, calls)
     return calls.map(() => undefined)

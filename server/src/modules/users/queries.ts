@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
-import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
+import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -60,20 +60,27 @@ const UserRecordRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Typ
 
 /** Users by external id or id; locked, always in the same order. Their anonymous ids are read only when asked for. */
 export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
-  ctx.db.many(
-    UserRecordRow,
-    sql`select ${columns},
-               case when ${withAliases} then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
-                from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${ctx.projectId}) end as aliases
-        from users u
-        where u.project_id = ${ctx.projectId}
-          and u.id = any(array(select e.id from users e
-                               where e.project_id = ${ctx.projectId} and e.external_id = any(${externalIds}::text[]) and e.erase_requested_at is null)
-                         || ${ids}::bigint[])
-          and ${isLive}
-        order by u.id
+  lockAll(ctx, ctx.projectId, { external_ids: externalIds, ids, with_aliases: withAliases })
+
+type Locked = { external_ids: string[]; ids: UserId[]; with_aliases: boolean }
+
+const lockAll = jointMany(
+  UserRecordRow,
+  (_, calls: JointCall<Locked>[]) =>
+    sql`select q.call, ${columns},
+               case when q.with_aliases then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
+                from user_anonymous_ids a where a.user_id = u.id and a.project_id = q.project_id) end as aliases
+        from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
+        cross join lateral (
+          select array(select e.id from users e
+                       where e.project_id = q.project_id and e.external_id = any(q.external_ids) and e.erase_requested_at is null)
+                 || q.ids as ids
+          offset 0
+        ) w
+        join users u on u.project_id = q.project_id and u.id = any(w.ids) and ${isLive}
+        order by u.project_id, u.id
         for update of u`,
-  )
+)
 
 const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymous_id: Nullable(Type.String()), id: IdOf<UserId>() })
 
@@ -118,8 +125,14 @@ export const endIdentityEpoch = (ctx: InTx) =>
 const IdRow = Type.Object({ id: IdOf<UserId>() })
 
 /** Ids for rows that are about to be inserted, in order. */
-export const reserveIds = (ctx: InTx, count: number) =>
-  ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('users', 'id')) as id from generate_series(1, ${count}::int)`)
+export const reserveIds = (ctx: InTx, count: number) => reserveAll(ctx, ctx.projectId, count)
+
+const reserveAll = jointMany(
+  IdRow,
+  (_, calls: JointCall<number>[]) =>
+    sql`select q.call, nextval(pg_get_serial_sequence('users', 'id')) as id
+        from ${callRows(calls, sql`ids int`, (ids) => ({ ids }))} cross join generate_series(1, q.ids)`,
+)
 
 /** A user to insert or update. */
 export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'> & {
@@ -133,34 +146,42 @@ export type SavedUser = Omit<UserRow, 'project_id' | 'created_at' | 'updated_at'
 const recordset = sql`id bigint, external_id text, anonymous_id text, email text, phone text, timezone text, locale text, data jsonb,
   has_push_device boolean, created_at timestamptz, updated_at timestamptz, merged_into bigint, search_text text`
 
-/** Inserts users; fewer rows than users mean that another transaction inserted one of them. */
-export const insertUsers = (ctx: InTx, users: SavedUser[]) =>
-  ctx.db.run(
+/** Inserts users. Returns their ids; fewer than users mean that another transaction inserted one of them. */
+export const insertUsers = (ctx: InTx, users: SavedUser[]) => insertAll(ctx, ctx.projectId, users)
+
+const insertAll = jointMany(
+  IdRow,
+  (_, calls: JointCall<SavedUser[]>[]) =>
     sql`with input as (
-          select * from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as p(${recordset})
+          select * from jsonb_to_recordset(${JSON.stringify(savedRows(calls))}::jsonb) as p(call int, project_id bigint, ${recordset})
         ), saved as (
           insert into users (id, project_id, external_id, anonymous_id, email, phone, timezone, locale, data, has_push_device, created_at, updated_at, merged_into, merged_at)
-          select p.id, ${ctx.projectId}, p.external_id, p.anonymous_id, p.email, p.phone, p.timezone, p.locale, p.data, p.has_push_device,
+          select p.id, p.project_id, p.external_id, p.anonymous_id, p.email, p.phone, p.timezone, p.locale, p.data, p.has_push_device,
                  p.created_at, p.updated_at, p.merged_into, case when p.merged_into is not null then p.updated_at end
           from input p
-          order by p.external_id, p.id
+          order by p.project_id, p.external_id, p.id
           on conflict do nothing
           returning id
         ), searched as (
           insert into user_search (user_id, project_id, text)
-          select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
+          select p.id, p.project_id, p.search_text from input p where p.search_text is not null
         )
-        select id from saved`,
-  )
+        select input.call, saved.id from saved join input using (id)`,
+)
+
+const savedRows = (calls: JointCall<SavedUser[]>[]) =>
+  calls.flatMap(({ projectId, input }, call) => input.map((user) => ({ call, project_id: projectId, ...user })))
 
 /** Saves locked users. */
-export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
+export const updateUsers = (ctx: InTx, users: SavedUser[]) => updateAll(ctx, ctx.projectId, users)
+
+const updateAll = jointRun<SavedUser[]>((ctx, calls) =>
   ctx.db.run(
     sql`with input as (
-          select * from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as p(${recordset})
+          select * from jsonb_to_recordset(${JSON.stringify(savedRows(calls))}::jsonb) as p(call int, project_id bigint, ${recordset})
         ), searched as (
           insert into user_search (user_id, project_id, text)
-          select p.id, ${ctx.projectId}, p.search_text from input p where p.search_text is not null
+          select p.id, p.project_id, p.search_text from input p where p.search_text is not null
           on conflict (project_id, user_id) do update set text = excluded.text
         )
         update users u
@@ -168,9 +189,11 @@ export const updateUsers = (ctx: InTx, users: SavedUser[]) =>
             data = p.data, has_push_device = p.has_push_device, created_at = p.created_at, updated_at = p.updated_at,
             merged_into = p.merged_into, merged_at = case when p.merged_into is not null then p.updated_at end
         from input p
-        -- The array repeats the condition, so that a plan made while the table was small still uses the index.
-        where u.id = p.id and u.project_id = ${ctx.projectId} and u.id = any(${users.map(({ id }) => id)}::bigint[])`,
-  )
+        -- The arrays repeat the condition, so that a plan made while the table was small still uses the index.
+        where u.id = p.id and u.project_id = p.project_id and u.project_id = any(${[...new Set(calls.map(({ projectId }) => projectId))]}::bigint[])
+          and u.id = any(${calls.flatMap(({ input }) => input.map(({ id }) => id))}::bigint[])`,
+  ),
+)
 
 /** Inserts anonymous ids; fewer rows than ids mean that another transaction inserted one of them. */
 export const insertAliases = (ctx: InTx, aliases: { anonymous_id: string; user_id: UserId; linked_at: Date }[]) =>

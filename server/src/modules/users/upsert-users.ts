@@ -102,13 +102,11 @@ async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>
   if (created.length > 0) {
     const ids = await queries.reserveIds(ctx, created.length)
     for (const [index, user] of created.entries()) user.id = (ids[index] as { id: UserId }).id
-    if (
-      (await queries.insertUsers(
-        ctx,
-        created.map((user) => toRow(user, undefined)),
-      )) < created.length
+    const inserted = await queries.insertUsers(
+      ctx,
+      created.map((user) => toRow(user, undefined)),
     )
-      throw new Conflict('Another transaction created one of the users.')
+    if (inserted.length < created.length) throw new Conflict('Another transaction created one of the users.')
   }
   const changed = [...users.touched].filter((user) => before.has(user))
   if (changed.length > 0) {
