@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { hasLiquid, LiquidError, liquidTags, parseTemplate } from './liquid.ts'
+import { countTags, hasLiquid, LiquidError, liquidTags, OverBudget, parseTemplate } from './liquid.ts'
+import { RenderBudget } from './liquid-budget.ts'
 
 const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) => parseTemplate(text, { escape: isHtml }).render(scope)
 
@@ -117,4 +118,53 @@ describe('liquidTags', () => {
     for (const tag of found) expect(text.slice(tag.begin, tag.end)).toBe(tag.text)
     expect(liquidTags('plain { text }')).toEqual([])
   })
+})
+
+describe('the budget of a message', () => {
+  const loops = '{% for i in (1..30000) %}{{ i }}{% endfor %}'
+
+  test.each([
+    ['100,000 steps', '{% for i in (1..120000) %}{{ i }}{% endfor %}'],
+    ['100,000 steps', `{% for i in (1..20000) %}{{ i${' | plus: 1'.repeat(30)} }}{% endfor %}`],
+    ['characters and items on the way', '{% for i in (1..100) %}{% for j in (1..999999) %}{% break %}{% endfor %}{% endfor %}'],
+    ['2,000,000 characters', `{% for i in (1..30000) %}${'x'.repeat(100)}{% endfor %}`],
+    ['2,000,000 characters', '{% assign a = "x" | split: "" %}{% for i in (1..40) %}{% assign a = a | push: a %}{% endfor %}{{ a }}'],
+  ])('%s', (problem, text) => {
+    expect(() => render(text)).toThrow(OverBudget)
+    expect(() => render(text)).toThrow(problem)
+  })
+
+  test('is shared by its strings', () => {
+    const template = parseTemplate(loops, { escape: false })
+    const budget = new RenderBudget()
+    template.render({}, budget)
+    template.render({}, budget)
+    template.render({}, budget)
+    expect(() => template.render({}, budget)).toThrow(OverBudget)
+    expect(template.render({})).toHaveLength(138_894)
+  })
+
+  test('is exceeded at the same place each time', () => {
+    const lines = Array.from({ length: 10 }, () => {
+      try {
+        return render(`\n${loops}\n${loops}\n${loops}\n${loops}`)
+      } catch (error) {
+        return (error as LiquidError).line
+      }
+    })
+    expect(new Set(lines)).toEqual(new Set([5]))
+  })
+})
+
+test.each([
+  ['none', 'a {b} c', 0],
+  ['three', '{{ a }}{% if b %}{% endif %}', 3],
+  ['those in one', '{% liquid\n assign a = 1\n echo a\n%}', 4],
+  ['those behind many spaces', `{%${' '.repeat(1000)}liquid\necho a\n%}`, 3],
+  ['one that is not closed', '{% liquid\n\n\n', 1],
+  ['too many', '{%'.repeat(50_000), 20_001],
+])('countTags: %s', (_, text, expected) => expect(countTags(text)).toBe(expected))
+
+test('a text with very many tags is refused before it is parsed', () => {
+  expect(() => parseTemplate('{{ a }}'.repeat(70_000), { escape: false })).toThrow('more than 20000 tags')
 })

@@ -1,11 +1,10 @@
 /**
- * Liquid with limits. Authors write templates and other systems send data, so neither is trusted: rendering is limited in time
- * and memory, and reads only own properties of the scope. No partials and no file system. Times are in UTC by default.
+ * Liquid with limits. Authors write templates and other systems send data, so neither is trusted: rendering has a budget, and reads only
+ * own properties of the scope. No partials and no file system. Times are in UTC by default.
  */
 import {
   AssertionError,
   LiquidError as EngineError,
-  Liquid,
   type StaticAnalysis,
   type TagToken,
   type Template,
@@ -13,14 +12,13 @@ import {
   TokenKind,
 } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
+import { BudgetExceeded, BudgetedLiquid, RenderBudget } from './liquid-budget.ts'
 import { dateFilter, inZone, money } from './liquid-filters.ts'
 import { lineCounter } from './text.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
-const RENDER_MS_MAX = 200
-/** The engine measures wall-clock time, so a busy machine can exceed the limit. Such a template is rendered once more. */
-const SECOND_RENDER_MS_MAX = 1000
-const RENDER_MEMORY_MAX = 10_000_000
+/** The parser takes quadratic time for many tags. */
+const TAGS_PARSED_MAX = 20_000
 const CACHED_TEMPLATES_MAX = 5000
 const CACHED_CHARACTERS_MAX = 32_000_000
 
@@ -28,8 +26,8 @@ export type Scope = Record<string, unknown>
 
 /** A valid template. Only `parseTemplate` creates one. */
 export type ParsedTemplate = {
-  /** Renders it; missing values are empty. Throws `LiquidError` if a limit is exceeded. */
-  render(scope: Scope): string
+  /** Renders it; missing values are empty. Throws `LiquidError`, and `OverBudget` if the budget is exceeded. */
+  render(scope: Scope, budget?: RenderBudget): string
 }
 
 /** A template could not be parsed or rendered. The message contains no line number and no final full stop. */
@@ -52,12 +50,21 @@ export class MissingVariable extends LiquidError {
   }
 }
 
+/** Rendering exceeded the budget of the message. */
+export class OverBudget extends LiquidError {
+  constructor(error: Error, cause: BudgetExceeded) {
+    super(error)
+    this.name = 'OverBudget'
+    this.message = cause.message
+  }
+}
+
 // Escaping is compiled into a template, so there are two engines, each with its own cache.
 const raw = engine({})
 const escaping = engine({ outputEscape: 'escape' })
 
 function engine(options: { outputEscape?: 'escape' }) {
-  const liquid = new Liquid({
+  const liquid = new BudgetedLiquid({
     ...options,
     ownPropertyOnly: true,
     strictFilters: true,
@@ -65,8 +72,6 @@ function engine(options: { outputEscape?: 'escape' }) {
     timezoneOffset: 0,
     locale: 'en',
     parseLimit: TEXT_LENGTH_MAX,
-    renderLimit: RENDER_MS_MAX,
-    memoryLimit: RENDER_MEMORY_MAX,
   })
   for (const name of ['include', 'render', 'layout', 'block']) delete liquid.tags[name]
   liquid.registerFilter('money', money)
@@ -83,6 +88,7 @@ function engine(options: { outputEscape?: 'escape' }) {
 function compile({ liquid, compiled }: ReturnType<typeof engine>, text: string): Template[] {
   const known = compiled.get(text)
   if (known) return known
+  if (countTags(text) > TAGS_PARSED_MAX) throw new LiquidError(new Error(`there are more than ${TAGS_PARSED_MAX} tags`))
   const template = liquid.parse(text)
   compiled.set(text, template)
   return template
@@ -93,16 +99,8 @@ export function parseTemplate(text: string, options: { escape: boolean }): Parse
   const engine = options.escape ? escaping : raw
   const template = orLiquidError(() => compile(engine, text))
   if (!hasLiquid(text)) return { render: () => text }
-  return { render: (scope) => orLiquidError(() => rendered(engine.liquid, template, scope)) }
-}
-
-function rendered(liquid: Liquid, template: Template[], scope: Scope): string {
-  try {
-    return liquid.renderSync(template, scope) as string
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('template render limit exceeded')) throw error
-    return liquid.renderSync(template, scope, { renderLimit: SECOND_RENDER_MS_MAX }) as string
-  }
+  const render = (scope: Scope, budget = new RenderBudget()) => orLiquidError(() => engine.liquid.renderWithin(budget, template, scope))
+  return { render }
 }
 
 /** Is the text a valid template? */
@@ -118,6 +116,25 @@ export function isLiquid(text: string): boolean {
 
 /** Does the text contain Liquid tags? */
 export const hasLiquid = (text: string): boolean => text.includes('{{') || text.includes('{%')
+
+/**
+ * How many tags a text may contain: its `{{` and `{%`, and the lines of `{% liquid %}`, which are tags too. Counting is cheap, so it comes
+ * before parsing. It ends where the parser would refuse the text.
+ */
+export function countTags(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('{'); at !== -1 && count <= TAGS_PARSED_MAX; at = text.indexOf('{', at + 1)) {
+    if (text[at + 1] === '{' || text[at + 1] === '%') count++
+    LIQUID_TAG.lastIndex = at
+    if (!LIQUID_TAG.test(text)) continue
+    const end = text.indexOf('%}', at)
+    if (end === -1) return count
+    for (let line = text.indexOf('\n', at); line !== -1 && line < end; line = text.indexOf('\n', line + 1)) count++
+  }
+  return count
+}
+
+const LIQUID_TAG = /\{%-?\s*liquid\b/y
 
 /** `{{ … }}` or `{% name … %}`, with its position. */
 export type LiquidTag = {
@@ -152,6 +169,8 @@ function orLiquidError<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
+    const { originalError } = error as { originalError?: unknown }
+    if (originalError instanceof BudgetExceeded) throw new OverBudget(error as Error, originalError)
     if (EngineError.is(error) || error instanceof AssertionError) throw new LiquidError(error)
     // The engine recurses for each nested tag, so deep nesting overflows the stack.
     throw error instanceof RangeError ? new LiquidError(new Error('tags are nested too deeply')) : error

@@ -1,0 +1,115 @@
+/**
+ * What rendering one message may cost. It is counted and not timed, so that a template gets the same verdict on every machine, however
+ * busy it is. All strings of a message share one budget.
+ */
+import { Context, type Emitter, Liquid, LiquidError, RenderError, type Template, TokenKind, toValue, toValueSync } from 'liquidjs'
+
+/** Tags and outputs that are evaluated; a long one counts as several. */
+const OPERATIONS_MAX = 100_000
+/** The characters and items that filters, ranges and captures make. */
+const MEMORY_MAX = 10_000_000
+const OUTPUT_LENGTH_MAX = 2_000_000
+/** So many characters of a tag count as one operation. */
+const TAG_CHARACTERS = 32
+
+/** Rendering costs more than its budget allows. The message completes a sentence: “Rendering …”. */
+export class BudgetExceeded extends Error {}
+
+class Counter {
+  readonly #max: number
+  readonly #problem: string
+  #used = 0
+  constructor(max: number, problem: string) {
+    this.#max = max
+    this.#problem = problem
+  }
+
+  use(count: number): void {
+    if (count > 0) this.#used += count
+    if (this.#used > this.#max) throw new BudgetExceeded(this.#problem)
+  }
+
+  /** For the engine, which would compare the time. */
+  check(): void {}
+}
+
+/** The budget of one message. */
+export class RenderBudget {
+  readonly operations = new Counter(OPERATIONS_MAX, 'it takes more than 100,000 steps')
+  readonly memory = new Counter(MEMORY_MAX, 'it produces more than 10,000,000 characters and items on the way')
+  readonly output = new Counter(OUTPUT_LENGTH_MAX, 'the result has more than 2,000,000 characters')
+}
+
+class BudgetedContext extends Context {
+  readonly budget: RenderBudget
+  constructor(liquid: Liquid, scope: object, budget: RenderBudget) {
+    // The engine’s own limiters cannot be shared by several strings.
+    const limits = { memoryLimit: budget.memory, renderLimit: budget.operations, liquid } as unknown as { liquid: Liquid }
+    super(scope, liquid.options, { sync: true }, limits)
+    this.budget = budget
+  }
+}
+
+/** Collects output, and counts it while it is written: nested lists can be short and print long. */
+class CountedEmitter implements Emitter {
+  buffer = ''
+  readonly #counter: Counter
+  constructor(counter: Counter) {
+    this.#counter = counter
+  }
+
+  write(written: unknown): void {
+    const value = toValue(written)
+    if (Array.isArray(value)) for (const item of value) this.write(item)
+    else if (value !== undefined && value !== null) this.#append(typeof value === 'string' ? value : String(value))
+  }
+
+  #append(text: string): void {
+    this.#counter.use(text.length)
+    this.buffer += text
+  }
+}
+
+/** The engine with a renderer that counts. Create contexts with `render` only. */
+export class BudgetedLiquid extends Liquid {
+  override readonly renderer = {
+    renderTemplatesToNodeStream(): never {
+      throw new Error('Templates are not streamed.')
+    },
+    renderTemplates: countedRender,
+  }
+
+  /** Renders a parsed template within a budget. */
+  renderWithin(budget: RenderBudget, template: Template[], scope: object): string {
+    const emitter = new CountedEmitter(budget.output)
+    return toValueSync(countedRender(template, new BudgetedContext(this, scope, budget), emitter)) as string
+  }
+}
+
+/** Without an emitter the output is captured, and is part of the memory. */
+function* countedRender(
+  templates: Template[],
+  context: Context,
+  emitter: Emitter = new CountedEmitter(budgetOf(context).memory),
+): IterableIterator<unknown> {
+  const { operations } = budgetOf(context)
+  for (const template of templates) {
+    try {
+      operations.use(operationsOf(template))
+      const html: unknown = yield template.render(context, emitter)
+      if (html) emitter.write(html)
+      if (context.breakCalled || context.continueCalled) break
+    } catch (error) {
+      throw LiquidError.is(error) || !(error instanceof Error) ? error : new RenderError(error, template)
+    }
+  }
+  return emitter.buffer
+}
+
+function budgetOf(context: Context): RenderBudget {
+  if (context instanceof BudgetedContext) return context.budget
+  throw new Error('This context has no budget.')
+}
+
+const operationsOf = ({ token: { kind, begin, end } }: Template): number =>
+  kind === TokenKind.HTML ? 1 : 1 + Math.floor((end - begin) / TAG_CHARACTERS)
