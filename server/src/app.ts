@@ -22,6 +22,7 @@ import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
+import { createThreads, type Threads } from './infra/threads/pool.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
 import { VERSION } from './lib/versions.ts'
@@ -42,6 +43,7 @@ export type App = AsyncDisposable & {
 
 /** The user agent of webhook deliveries. The version is that of the delivery format, not of the release (D-WH-2). */
 const WEBHOOK_USER_AGENT = 'Carillon-Webhooks/1.0'
+const TASK_THREAD = new URL('./task-thread.ts', import.meta.url)
 const API_CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
 
@@ -50,6 +52,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const { ctx, url, started } = await openMigrated(given, clock, opening)
   const { config, log } = ctx
+  ctx.threads.warmUp()
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const path = join(config.DATA_DIR, 'credentials.json')
   const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
@@ -103,7 +106,7 @@ async function open(
   url: string,
   started: Started,
   opening: AsyncDisposableStack,
-): Promise<Ctx & { db: Database }> {
+): Promise<Ctx & { db: Database; threads: Threads }> {
   const metrics = createMetrics(VERSION)
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
@@ -114,6 +117,7 @@ async function open(
     metrics,
     fetch,
     secrets: createSecrets(config.SECRETS_KEY),
+    threads: opening.use(createThreads({ entry: TASK_THREAD, count: config.WORKER_THREADS, secretsKeys: config.SECRETS_KEY, metrics })),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
     baseUrl: () => started.address,
     wake: (job: JobName) => started.jobs?.wake(job),

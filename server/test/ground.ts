@@ -19,6 +19,7 @@ import type { Ctx } from '../src/infra/runtime/ctx.ts'
 import { createLog } from '../src/infra/runtime/log.ts'
 import { createMetrics } from '../src/infra/runtime/metrics.ts'
 import { createSecrets } from '../src/infra/runtime/secrets.ts'
+import { createThreads, type Threads } from '../src/infra/threads/pool.ts'
 import type { Clock } from '../src/lib/clock.ts'
 import { egressPolicy } from '../src/lib/egress.ts'
 import { matches } from '../src/lib/validate.ts'
@@ -44,6 +45,8 @@ export type Ground = AsyncDisposable & {
   begin(clock: Clock): void
   engagementBuffer: EngagementBuffer
 }
+
+const TASK_THREAD = new URL('../src/task-thread.ts', import.meta.url)
 
 /** Grounds that no world uses. Tests rarely have more than two worlds at a time. */
 const idle: Ground[] = []
@@ -138,6 +141,7 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     db,
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
+    threads: threadsOf(config, metrics),
     smtp: closing.use(createSmtpRelays({ policy: policy(), ca: [cert] })),
     baseUrl: () => 'http://carillon.test',
     wake: () => undefined,
@@ -173,6 +177,15 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     engagementBuffer,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
+}
+
+const threads = new Map<string, Threads>()
+
+/** Grounds share threads, because starting one takes longer than most tests. They end with the process. */
+function threadsOf({ SECRETS_KEY }: Config, metrics: Ctx['metrics']): Threads {
+  const known = threads.get(SECRETS_KEY.join()) ?? createThreads({ entry: TASK_THREAD, count: 1, secretsKeys: SECRETS_KEY, metrics })
+  threads.set(SECRETS_KEY.join(), known)
+  return known
 }
 
 const testConfig = (env: Record<string, string>): Config =>

@@ -122,6 +122,10 @@ export const settings = {
     2_147_483_648,
     'Size of the accepted requests that may wait to be processed. Further requests get 429. 0 means unlimited.',
   ),
+  WORKER_THREADS: count(
+    0,
+    'Threads that render templates, compile MJML and read CSV files. 0 means one less than there are processors, and at least one.',
+  ),
   MESSAGE_LEASE_S: count(
     60,
     'Seconds after which the messages of a process that stopped responding are sent by another. A running process renews its lease.',

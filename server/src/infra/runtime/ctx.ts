@@ -8,6 +8,7 @@ import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
 import type { Db, TxDb } from '../postgres/db.ts'
+import type { Threads } from '../threads/pool.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -25,6 +26,8 @@ export type Ctx = {
   fetch: SafeFetch
   smtp: SmtpRelays
   metrics: Metrics
+  /** For work whose cost the caller decides. */
+  threads: Pick<Threads, 'map' | 'run'>
   /** The public URL of this server, without a final slash. Links in messages start with it. */
   baseUrl(): string
   /** Runs a job at once instead of at its next interval, because there is work for it. */

@@ -72,6 +72,7 @@ export function createMetrics(version: string) {
       sends.observe({ channel, provider }, elapsedMs / 1000)
     },
     messageRendered: (channel: string, elapsedMs: number) => renders.observe({ channel }, elapsedMs / 1000),
+    ...threadMetrics(registry),
     queue: (queue: string, waiting: number, oldestSeconds: number) => {
       jobs.set({ queue, state: 'waiting' }, waiting)
       oldest.set({ queue }, oldestSeconds)
@@ -88,5 +89,22 @@ export function createMetrics(version: string) {
     },
     idempotentReplay: () => replays.inc(),
     rateLimited: (scope: string) => limited.inc({ scope }),
+  }
+}
+
+function threadMetrics(registry: Registry) {
+  const { counter, gauge, histogram } = instrumentsOf(registry)
+  const waiting = gauge('app_thread_tasks_waiting', 'Number of tasks that wait for a worker thread.')
+  const waits = histogram('app_thread_task_wait_seconds', 'Time that a task waited for its turn in a worker thread.')
+  const items = counter('app_thread_items_total', 'Items of tasks that worker threads did, by outcome.', ['task', 'outcome'])
+  const stops = counter('app_threads_stopped_total', 'Worker threads that were stopped because an item exceeded a limit.', ['limit'])
+  return {
+    tasksWaiting: (count: number) => waiting.set(count),
+    taskWaited: (elapsedMs: number) => waits.observe(elapsedMs / 1000),
+    taskDone: (task: string, done: number, exceeded: number) => {
+      items.inc({ task, outcome: 'done' }, done)
+      if (exceeded > 0) items.inc({ task, outcome: 'exceeded' }, exceeded)
+    },
+    threadStopped: (limit: 'time' | 'memory') => stops.inc({ limit }),
   }
 }

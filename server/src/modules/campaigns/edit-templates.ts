@@ -30,12 +30,13 @@ export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: 
   const campaign = await getCampaign(ctx, place.campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
   // Compiling is slow, so it is done before the campaign is locked. The channel of a campaign never changes.
-  const { data, compiled } = await checkAndCompile(campaign.channel, given)
+  const written = await checkAndCompile(ctx, campaign.channel, given)
+  const findings = await findingsOf(ctx, campaign.channel, written, await lintContextOf(ctx, campaign))
   const saved = await inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
-    return saveTemplate(ctx, place, data, compiled)
+    return saveTemplate(ctx, place, written.data, written.compiled)
   })
-  return { ...present(saved), findings: findingsOf(campaign.channel, saved, await lintContextOf(ctx, campaign)) }
+  return { ...present(saved), findings }
 }
 
 /** Removes a template. The last template of an active campaign cannot be removed. Throws 403, 404, 422. */

@@ -126,7 +126,7 @@ async function renderFor(
     return { refused: 'The address is suppressed. Nothing is sent to it, including tests.' }
   if (unreachable(channel, user) !== null) return { refused: 'The user has no address or device for this channel.' }
   const renderedFor = as ?? user
-  const result = tryRender(channel, templateFor(locale ?? renderedFor.locale), await scopeFor(ctx, campaign, renderedFor, {}))
+  const result = await tryRender(ctx, channel, templateFor(locale ?? renderedFor.locale), await scopeFor(ctx, campaign, renderedFor, {}))
   if ('problem' in result) return { refused: result.problem }
   const message = compose(channel, withPrefix(result.content), user)
   if ('problem' in message) return { refused: message.problem }

@@ -1,6 +1,7 @@
 /** The content of templates: checked and compiled when it is saved, rendered for each message. Pure. */
 import type { Fault } from '../../lib/errors.ts'
-import { LiquidError, liquidTags, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
+import { countTags, LiquidError, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
+import { RenderBudget } from '../../lib/liquid-budget.ts'
 import { isEmptyVariable, namesOfPath } from '../../lib/liquid-variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
@@ -9,7 +10,7 @@ import * as kinds from './kinds/index.ts'
 import { type Compiled, jsonBytes, type Measures, type TemplateKind } from './kinds/template.ts'
 import type { Content } from './schema.ts'
 
-/** Tags cost time for each message, and more when a template is linted. */
+/** Of a template as a whole. Tags cost time for each message, and more when a template is linted. */
 const TAGS_MAX = 3000
 
 const channels: Record<Channel, TemplateKind> = kinds
@@ -24,8 +25,15 @@ export function checkContent(channel: Channel, given: unknown): { faults: Fault[
   const content = value as Content
   if (faults.length > 0) return { faults, content }
   const { required = [], ...members } = content
+  const texts = textsIn(members, '')
+  const many = tagFaults(texts)
+  if (many.length > 0) return { faults: many, content }
   return {
-    faults: [...(channels[channel].check?.(content) ?? []), ...requiredFaults(required as string[]), ...liquidFaults(members, '')],
+    faults: [
+      ...(channels[channel].check?.(content) ?? []),
+      ...requiredFaults(required as string[]),
+      ...texts.flatMap(({ text, param }) => liquidFault(text, param)),
+    ],
     content,
   }
 }
@@ -40,18 +48,29 @@ function requiredFaults(paths: string[]): Fault[] {
   })
 }
 
-function liquidFaults(value: unknown, param: string): Fault[] {
-  if (typeof value === 'string') return liquidFault(value, param)
+type Text = { param: string; text: string }
+
+function textsIn(value: unknown, param: string): Text[] {
+  if (typeof value === 'string') return [{ param, text: value }]
   if (typeof value !== 'object' || value === null) return []
   const inner = (name: string) => (Array.isArray(value) ? `${param}[${name}]` : param === '' ? name : `${param}.${name}`)
-  return Object.entries(value).flatMap(([name, member]) => liquidFaults(member, inner(name)))
+  return Object.entries(value).flatMap(([name, member]) => textsIn(member, inner(name)))
+}
+
+/** Checked before anything is parsed. The fault names the member that has most of them. */
+function tagFaults(texts: Text[]): Fault[] {
+  const counted = texts.map(({ param, text }) => ({ param, tags: countTags(text) }))
+  if (counted.reduce((sum, { tags }) => sum + tags, 0) <= TAGS_MAX) return []
+  const { param } = counted.reduce((most, one) => (one.tags > most.tags ? one : most))
+  return [
+    { code: 'validation_failed', param, message: `A template may have at most ${TAGS_MAX} Liquid tags. Remove some from \`${param}\`.` },
+  ]
 }
 
 function liquidFault(text: string, param: string): Fault[] {
   try {
     parseTemplate(text, { escape: false })
-    if (liquidTags(text).length <= TAGS_MAX) return []
-    return [{ code: 'validation_failed', param, message: `The parameter \`${param}\` may have at most ${TAGS_MAX} Liquid tags.` }]
+    return []
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     const reason = error.message.slice(0, 200)
@@ -80,20 +99,21 @@ export function contentOf({ data, compiled }: Stored): Content {
 /** The variables that must not be empty. */
 export const requiredOf = ({ data }: Pick<Stored, 'data'>): readonly string[] => (data.required as string[] | undefined) ?? []
 
-type Renderer = (scope: Scope) => unknown
+type Renderer = (scope: Scope, budget: RenderBudget) => unknown
 
 // Keyed by the object, so that a sender parses a template once for all its messages.
 const renderers = new WeakMap<Content, [name: string, render: Renderer][]>()
 const requirements = new WeakMap<readonly string[], { path: string; names: string[] }[]>()
 
 /**
- * Renders every string of a template's content, and escapes values in members that are HTML. Throws `MissingVariable` if a required
- * variable is empty, and `LiquidError`.
+ * Renders every string of a template's content within one budget, and escapes values in members that are HTML. Throws `MissingVariable`
+ * if a required variable is empty, and `LiquidError`.
  */
 export function renderContent(channel: Channel, content: Content, scope: Scope, required: readonly string[] = []): Content {
   if (required.length > 0) requireAll(required, scope)
+  const budget = new RenderBudget()
   const rendered: Content = {}
-  for (const [name, render] of renderersOf(channel, content)) rendered[name] = render(scope)
+  for (const [name, render] of renderersOf(channel, content)) rendered[name] = render(scope, budget)
   return rendered
 }
 
@@ -110,11 +130,11 @@ function rendererOf(value: unknown, isHtml: boolean): Renderer {
   if (typeof value === 'string') return parseTemplate(value, { escape: isHtml }).render
   if (Array.isArray(value)) {
     const items = value.map((item) => rendererOf(item, isHtml))
-    return (scope) => items.map((render) => render(scope))
+    return (scope, budget) => items.map((render) => render(scope, budget))
   }
   if (typeof value !== 'object' || value === null) return () => value
   const members = Object.entries(value).map(([name, member]): [string, Renderer] => [name, rendererOf(member, isHtml)])
-  return (scope) => Object.fromEntries(members.map(([name, render]) => [name, render(scope)]))
+  return (scope, budget) => Object.fromEntries(members.map(([name, render]) => [name, render(scope, budget)]))
 }
 
 function requireAll(required: readonly string[], scope: Scope): void {

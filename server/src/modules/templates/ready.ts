@@ -2,28 +2,30 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { LiquidError, type Scope } from '../../lib/liquid.ts'
+import type { Scope } from '../../lib/liquid.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { chooseTemplate } from './choose.ts'
-import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
+import { contentOf, requiredOf } from './content.ts'
 import type { Compiled } from './kinds/template.ts'
-import { findingsIn } from './lints/find.ts'
 import type { LintContext } from './lints/lint.ts'
 import { templatesOf } from './queries.ts'
 import type { Content, Finding, SendableTemplate, TemplateOwner, TemplateRow } from './schema.ts'
+import { checkTemplate, compileStored, lintTemplate, type Tried, tryTemplate, type Written } from './tasks.ts'
 import { variantNumber } from './variants.ts'
 
 type WrittenTemplate = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
 
 /** Checks and compiles the content of a template. Throws 400 and 422 if the channel cannot send it. */
-export async function checkAndCompile(channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
-  const { faults, content } = checkContent(channel, given)
-  refuse(faults)
-  const result = await compileContent(channel, content)
-  if ('compiled' in result) return { data: content, compiled: result.compiled }
-  refuse(result.faults)
+export async function checkAndCompile(ctx: ProjectCtx, channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
+  const outcome = await ctx.threads.run(ctx, checkTemplate, { channel, given })
+  if ('exceeded' in outcome) throw tooCostly(outcome.exceeded)
+  if ('data' in outcome.value) return outcome.value
+  refuse(outcome.value.faults)
   throw new Error('A template was refused without a reason.')
 }
+
+const tooCostly = (exceeded: string) =>
+  new ApiError('validation_failed', `The template cannot be used, because ${exceeded}. Shorten or simplify it.`)
 
 /** Returns a function that chooses the template for a locale. That throws 404 if the campaign has no template. */
 export async function templateChooser(
@@ -40,31 +42,46 @@ export async function templateChooser(
 }
 
 /** The templates of campaigns, ready to be sent. */
-export const sendableTemplatesOf = async (ctx: ProjectCtx, campaignIds: CampaignId[]): Promise<SendableTemplate[]> =>
-  (await templatesOf(ctx, campaignIds)).map((row) => ({
-    id: row.id,
-    campaign_id: row.campaign_id,
-    locale: row.locale,
-    variant: row.variant,
-    updated_at: row.updated_at,
-    content: contentOf(row),
-    required: requiredOf(row),
-  }))
+export async function sendableTemplatesOf(ctx: ProjectCtx, campaignIds: CampaignId[]): Promise<SendableTemplate[]> {
+  const rows = await templatesOf(ctx, campaignIds)
+  const old = rows.filter(({ compiled }) => compiled === null)
+  const outcomes = await ctx.threads.map(ctx, compileStored, null, old)
+  const compiled = new Map(old.map(({ id }, index) => [id, outcomes[index]]))
+  return rows.map((row) => {
+    const outcome = compiled.get(row.id)
+    return {
+      id: row.id,
+      campaign_id: row.campaign_id,
+      locale: row.locale,
+      variant: row.variant,
+      updated_at: row.updated_at,
+      content: outcome && 'value' in outcome ? outcome.value : contentOf({ ...row, compiled: row.compiled ?? {} }),
+      required: requiredOf(row),
+    }
+  })
+}
 
-/** The findings in a template. */
-export const findingsOf = (channel: Channel, template: Pick<WrittenTemplate, 'data' | 'compiled'>, about: LintContext): Finding[] =>
-  findingsIn({ channel, written: template.data, rendered: contentOf(template), about })
+/** The findings in a template that is about to be saved. Throws 422. */
+export async function findingsOf(ctx: ProjectCtx, channel: Channel, template: Written, about: LintContext): Promise<Finding[]> {
+  const [outcome] = await ctx.threads.map(ctx, lintTemplate, { channel, about }, [template])
+  if (outcome && 'value' in outcome) return outcome.value
+  throw tooCostly(outcome && 'exceeded' in outcome ? outcome.exceeded : '')
+}
+
+/** The findings in templates, one list for each. */
+export async function lintAll(ctx: ProjectCtx, channel: Channel, templates: Written[], about: LintContext): Promise<Finding[][]> {
+  const outcomes = await ctx.threads.map(ctx, lintTemplate, { channel, about }, templates)
+  return outcomes.map((outcome) => ('value' in outcome ? outcome.value : [renderFailed(notChecked(outcome))]))
+}
+
+const notChecked = (outcome: { exceeded: string } | { skipped: true }) =>
+  'exceeded' in outcome ? `The template cannot be checked, because ${outcome.exceeded}.` : 'Other templates took too long to check.'
+
+/** The finding that a user would get no message. */
+export const renderFailed = (message: string): Finding => ({ kind: 'render_failed', severity: 'error', param: 'template', message })
 
 /** The rendered content, or why rendering failed. */
-export function tryRender(
-  channel: Channel,
-  template: Pick<WrittenTemplate, 'data' | 'compiled'>,
-  scope: Scope,
-): { content: Content } | { problem: string; line: number } {
-  try {
-    return { content: renderContent(channel, contentOf(template), scope, requiredOf(template)) }
-  } catch (error) {
-    if (!(error instanceof LiquidError)) throw error
-    return { problem: `Rendering fails on line ${error.line}: ${error.message}.`, line: error.line }
-  }
+export async function tryRender(ctx: ProjectCtx, channel: Channel, template: Written, scope: Scope): Promise<Tried> {
+  const outcome = await ctx.threads.run(ctx, tryTemplate, { channel, template, scope })
+  return 'value' in outcome ? outcome.value : { problem: `Rendering fails, because ${outcome.exceeded}.` }
 }

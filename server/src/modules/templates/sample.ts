@@ -38,8 +38,7 @@ export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): P
   return {
     isTransactional: subscription?.is_transactional ?? false,
     isTrigger: campaign.type === 'trigger',
-    // A project without users has no attributes yet, so every key is accepted.
-    isAttribute: (key) => known.size === 0 || known.has(key),
+    attributes: new Set(known.keys()),
     sample: await scopeFor(ctx, campaign, await sampleUser(ctx), {}),
   }
 }

@@ -7,7 +7,7 @@ import { compileEmail } from '../compile-email.ts'
 import { common, templateKind } from './template.ts'
 
 const HTML_LENGTH_MAX = 500_000
-/** Compiling blocks the process, for a second or two at this length. */
+/** Compiling takes most of a second at this length. */
 const MJML_LENGTH_MAX = 100_000
 
 const Addresses = (description: string) => Type.Optional(Line(1000, { format: 'no-control', description }))

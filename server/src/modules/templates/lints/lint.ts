@@ -8,8 +8,8 @@ export type LintContext = {
   isTransactional: boolean
   /** The template can use an event. */
   isTrigger: boolean
-  /** Whether any user has this key in `user.data`. */
-  isAttribute(key: string): boolean
+  /** The keys of `user.data` that users have; empty if there are no users yet. */
+  attributes: ReadonlySet<string>
   /** A template scope with sample values. */
   sample: Record<string, unknown>
 }

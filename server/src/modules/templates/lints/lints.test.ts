@@ -8,7 +8,7 @@ const lints = Object.entries(registry) as [string, Lint][]
 const about: LintContext = {
   isTransactional: false,
   isTrigger: false,
-  isAttribute: (key) => key === 'name',
+  attributes: new Set(['name']),
   sample: { user: { data: { name: 'Ana' } } },
 }
 

@@ -55,6 +55,8 @@ function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'pa
   if (!members) return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`campaign\`, \`project\` or one of the links.`
   if (member === undefined || members.length === 0) return null
   if (!members.includes(member)) return `The variable ${name} does not exist, so it is always empty. Attributes are in \`user.data\`.`
-  if (member !== 'data' || root !== 'user' || key === undefined || about.isAttribute(key)) return null
+  if (member !== 'data' || root !== 'user' || key === undefined) return null
+  // A project without users has no attributes yet, so every key is accepted.
+  if (about.attributes.size === 0 || about.attributes.has(key)) return null
   return `No user has ${name}, so it is always empty. Correct the name, or set the attribute on users first.`
 }

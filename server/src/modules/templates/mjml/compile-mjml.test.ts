@@ -138,6 +138,17 @@ describe('MJML is refused, with the line, for', () => {
     ['a missing body', '<mjml></mjml>', /line 1: /],
     ['text without MJML', 'just words', /line 1: /],
     ['HTML', '<p>x</p>', /line 1: /],
+    ['many elements', `<mjml><mj-body>${'<mj-text>'.repeat(5000)}`, /has 5002 elements; it may have at most 5000/],
+    [
+      'many rules for many elements',
+      body('<mj-text>x</mj-text>'.repeat(400), `<mj-style inline="inline">${'.a,.b{color:red}'.repeat(130)}</mj-style>`),
+      /has 404 elements and 260 rules/,
+    ],
+    [
+      'many attributes for many elements',
+      body('<mj-text>x</mj-text>'.repeat(200), `<mj-attributes>${'<mj-class name="a" color="red" />'.repeat(600)}</mj-attributes>`),
+      /has 804 elements and 600 rules/,
+    ],
     ['deep nesting', `<mjml>${'<mj-body>'.repeat(2000)}`, /nested too deeply/],
   ])('%s', async (_, mjml, expected) => expect((await refusals(mjml)).join('\n')).toMatch(expected))
 

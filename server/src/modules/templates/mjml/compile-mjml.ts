@@ -2,15 +2,21 @@
 import type { Fault } from '../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
 import { type MaskedText, maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
+import { sizeOf } from './size.ts'
 import { type MjmlProblem, wrapTags } from './wrap.ts'
 
 const MISTAKES_MAX = 20
 const MESSAGE_LENGTH_MAX = 300
 const HTML_LENGTH_MAX = 500_000
+const ELEMENTS_MAX = 5000
+/** Each rule that is inlined is compared with each element. */
+const COMPARISONS_MAX = 100_000
 
 /** Compiles MJML, or returns its mistakes with their lines. */
 export async function compileMjml(mjml: string): Promise<{ html: string } | { faults: Fault[] }> {
   const masked = maskLiquid(mjml)
+  const costly = costFaults(masked)
+  if (costly.length > 0) return { faults: costly }
   const { text, structural, mistakes } = wrapTags(masked)
   if (mistakes.length > 0) return refused(masked, mistakes)
   const result = await orMistake(text)
@@ -22,6 +28,19 @@ export async function compileMjml(mjml: string): Promise<{ html: string } | { fa
   const lost = lostTags(masked, structural, result.html)
   if (lost.length > 0) return { faults: lost }
   return whole(masked.unmask(compacted(result.html)))
+}
+
+/** What compiling would cost, before it begins. */
+function costFaults(masked: MaskedText): Fault[] {
+  const { elements, rules } = sizeOf(masked)
+  const fault = (message: string): Fault => ({ code: 'validation_failed', param: 'mjml', message })
+  if (elements > ELEMENTS_MAX) return [fault(`The MJML has ${elements} elements; it may have at most ${ELEMENTS_MAX}. Remove some.`)]
+  if (elements * rules <= COMPARISONS_MAX) return []
+  return [
+    fault(
+      `The MJML has ${elements} elements and ${rules} rules that are applied to each of them (inline styles, \`mj-attributes\`, \`mj-selector\`); the product may be at most ${COMPARISONS_MAX}. Use fewer rules, or a style that is not inline.`,
+    ),
+  ]
 }
 
 type Compiled = { html: string; errors: MjmlProblem[] }

@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from 'vitest'
+import { burn, fail, hoard, sign, wait } from '../../../test/thread-tasks.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { createMetrics } from '../runtime/metrics.ts'
+import { createSecrets } from '../runtime/secrets.ts'
+import { createThreads } from './pool.ts'
+
+const secretsKeys = [`test:${Buffer.alloc(32, 7).toString('base64')}`]
+const metrics = createMetrics('test')
+const entry = new URL('../../../test/thread-tasks.ts', import.meta.url)
+const threads = createThreads({ entry, count: 1, secretsKeys, metrics })
+afterAll(() => threads[Symbol.asyncDispose]())
+
+const project = (id: number, kind: 'system' | 'anonymous' = 'system') => ({ projectId: id as ProjectId, caller: { kind } })
+const [one, other] = [project(1), project(2)]
+
+test('a task is done for each item, in order, with what the items share', async () => {
+  expect(await threads.map(one, burn, 'did', [1, 0, 2])).toEqual([{ value: 'did 1' }, { value: 'did 0' }, { value: 'did 2' }])
+  expect(await threads.map(one, burn, 'did', [])).toEqual([])
+})
+
+test('a thread signs as the server does', async () => {
+  expect(await threads.run(one, sign, 'text')).toEqual({ value: createSecrets(secretsKeys).sign('text', 'test') })
+})
+
+test('a bug in a task rejects, and the thread goes on', async () => {
+  await expect(threads.run(one, fail, 'a bug')).rejects.toThrow('a bug')
+  expect(await threads.map(one, burn, 'did', [0])).toEqual([{ value: 'did 0' }])
+})
+
+test('an item that takes too long is stopped, and the others are done', async () => {
+  const [before, long, after] = await threads.map(one, burn, 'did', [1, 60_000, 2])
+  expect([before, after]).toEqual([{ value: 'did 1' }, { value: 'did 2' }])
+  expect(long).toEqual({ exceeded: 'it takes more than a second of processor time' })
+  expect((await metrics.exposition()).text).toContain('app_threads_stopped_total{limit="time"} 1')
+})
+
+test('time that a thread does not work does not count', async () => {
+  expect(await threads.run(one, wait, 2500)).toEqual({ value: 'waited' })
+})
+
+test('many items that are each quick enough may take longer together', async () => {
+  const items = Array.from({ length: 6 }, () => 300)
+  expect(await threads.map(one, burn, 'did', items)).toEqual(items.map(() => ({ value: 'did 300' })))
+})
+
+test('an item that needs too much memory is stopped', async () => {
+  expect(await threads.run(one, hoard, null)).toEqual({ exceeded: 'it needs more than 384 MB of memory' })
+})
+
+test('after three items that were stopped, the others are skipped', async () => {
+  const outcomes = await threads.map(one, burn, 'did', [60_000, 60_000, 60_000, 60_000, 0])
+  expect(outcomes.filter((outcome) => 'exceeded' in outcome)).toHaveLength(3)
+  expect(outcomes.slice(3)).toEqual([{ skipped: true }, { skipped: true }])
+})
+
+test('a long job of one project lets those of others in between', async () => {
+  const finished: string[] = []
+  const long = threads
+    .map(
+      one,
+      burn,
+      'long',
+      Array.from({ length: 20 }, () => 60),
+    )
+    .then(() => finished.push('long'))
+  const short = [1, 2, 3].map((number) => threads.map(other, burn, 'short', [number]).then(() => finished.push(`short ${number}`)))
+  await Promise.all([long, ...short])
+  expect(finished).toEqual(['short 1', 'short 2', 'short 3', 'long'])
+})
+
+test('requests of a project that are too many are refused, and its jobs are not', async () => {
+  const visitor = project(3, 'anonymous')
+  const first = threads.map(visitor, burn, 'did', [20])
+  const waiting = Array.from({ length: 100 }, () => threads.map(visitor, burn, 'did', [0]))
+  await expect(threads.map(visitor, burn, 'did', [0])).rejects.toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '1' } })
+  const others = [threads.map(project(3), burn, 'did', [0]), threads.map(project(4, 'anonymous'), burn, 'did', [0])]
+  await Promise.all([first, ...waiting, ...others])
+})
+
+test('closing rejects what waits and what runs', async () => {
+  const closing = createThreads({ entry, count: 1, secretsKeys, metrics })
+  const jobs = [closing.map(one, burn, 'did', [60_000]), closing.map(other, burn, 'did', [0])]
+  const settled = Promise.allSettled(jobs)
+  await closing[Symbol.asyncDispose]()
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await expect(closing.map(one, burn, 'did', [0])).rejects.toThrow('closed')
+})

@@ -1,0 +1,167 @@
+/**
+ * Worker threads for work whose cost the caller decides: templates, MJML, HTML, CSV. The event loop stays free whatever it costs. A thread
+ * works for one project at a time and in short turns; projects take turns. An item that exceeds a limit costs its thread, which is replaced.
+ */
+import { availableParallelism } from 'node:os'
+import type { Clock } from '../../lib/clock.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { systemClock } from '../runtime/clock.ts'
+import type { Caller } from '../runtime/ctx.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import { createFairQueue } from './fair-queue.ts'
+import type { Task } from './task.ts'
+import { type Limit, type OrderOutcome, startThread, type Thread } from './thread.ts'
+
+/** What came of an item. `exceeded` completes a sentence. The items after several that exceeded a limit are skipped. */
+export type Outcome<O> = { value: O } | { exceeded: string } | { skipped: true }
+
+/** For whom a task runs. */
+type Client = { projectId: ProjectId; caller: Pick<Caller, 'kind'> }
+
+export type Threads = AsyncDisposable & {
+  /** Runs a task for each item. Rejects if a task throws, which is a bug. Throws 429. */
+  map<S, I, O>(client: Client, task: Task<S, I, O>, shared: S, items: readonly I[]): Promise<Outcome<O>[]>
+  /** Runs a task for one item. Throws 429. */
+  run<I, O>(client: Client, task: Task<null, I, O>, item: I): Promise<Exclude<Outcome<O>, { skipped: true }>>
+  /** Starts the threads before there is work, and has them load what is large. */
+  warmUp(): void
+}
+
+export type ThreadsOptions = {
+  /** The module that a thread runs. */
+  entry: URL
+  /** How many; 0 is one less than there are processors, and at least one. */
+  count: number
+  secretsKeys: readonly string[]
+  metrics: Metrics
+  clock?: Clock
+}
+
+const EXCEEDED: Record<Limit, string> = {
+  time: 'it takes more than a second of processor time',
+  memory: 'it needs more than 384 MB of memory',
+}
+/** Requests of a project that may wait. Jobs limit themselves. */
+const WAITING_REQUESTS_MAX = 100
+/** When so many items of a job have cost a thread each, the others are skipped. */
+const STOPS_MAX = 3
+
+type Job = {
+  task: string
+  shared: unknown
+  items: readonly unknown[]
+  /** By item; those without one are still to be done. */
+  outcomes: (Outcome<unknown> | undefined)[]
+  stops: number
+  queuedAt: number
+  settled: PromiseWithResolvers<Outcome<unknown>[]>
+}
+
+export const createThreads = (options: ThreadsOptions): Threads => new ThreadPool(options)
+
+class ThreadPool implements Threads {
+  readonly #options: ThreadsOptions
+  readonly #max: number
+  readonly #queue = createFairQueue<ProjectId, Job>()
+  readonly #idle = new Set<Thread>()
+  readonly #all = new Set<Thread>()
+  #warmsUp = false
+  #isClosed = false
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options
+    this.#max = options.count > 0 ? options.count : Math.max(1, availableParallelism() - 1)
+  }
+
+  async map<S, I, O>({ projectId, caller }: Client, { name }: Task<S, I, O>, shared: S, items: readonly I[]): Promise<Outcome<O>[]> {
+    if (this.#isClosed) throw closed()
+    if (items.length === 0) return []
+    if (caller.kind !== 'system' && this.#queue.waitingOf(projectId) >= WAITING_REQUESTS_MAX) throw tooMany()
+    const settled = Promise.withResolvers<Outcome<unknown>[]>()
+    this.#queue.push(projectId, { task: name, shared, items, outcomes: [], stops: 0, queuedAt: performance.now(), settled })
+    this.#dispatch()
+    return (await settled.promise) as Outcome<O>[]
+  }
+
+  async run<I, O>(client: Client, task: Task<null, I, O>, item: I): Promise<Exclude<Outcome<O>, { skipped: true }>> {
+    const [outcome] = await this.map(client, task, null, [item])
+    if (!outcome || 'skipped' in outcome) throw new Error('A single item is never skipped.')
+    return outcome
+  }
+
+  warmUp(): void {
+    this.#warmsUp = true
+    while (this.#all.size < this.#max) this.#idle.add(this.#start())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    for (let next = this.#queue.take(); next; next = this.#queue.take()) next.job.settled.reject(closed())
+    await Promise.all([...this.#all].map((thread) => thread.stop()))
+  }
+
+  #start(): Thread {
+    const { entry, secretsKeys, clock = systemClock } = this.#options
+    const thread = startThread(entry, { secretsKeys, warmsUp: this.#warmsUp }, clock, (wasStopped) => {
+      this.#all.delete(thread)
+      this.#idle.delete(thread)
+      // One that ended by itself may do so again: it is replaced when there is work.
+      if (wasStopped && this.#warmsUp && !this.#isClosed) this.#idle.add(this.#start())
+      this.#dispatch()
+    })
+    this.#all.add(thread)
+    return thread
+  }
+
+  #dispatch(): void {
+    while (!this.#isClosed && (this.#idle.size > 0 || this.#all.size < this.#max)) {
+      const next = this.#queue.take()
+      if (!next) break
+      const [thread = this.#start()] = this.#idle
+      this.#idle.delete(thread)
+      void this.#serve(thread, next.key, next.job)
+    }
+    this.#options.metrics.tasksWaiting(this.#queue.size)
+  }
+
+  async #serve(thread: Thread, key: ProjectId, job: Job): Promise<void> {
+    const pending = job.items.flatMap((_, index) => (job.outcomes[index] ? [] : [index]))
+    const { metrics } = this.#options
+    metrics.taskWaited(performance.now() - job.queuedAt)
+    try {
+      const outcome = await thread.run({ task: job.task, shared: job.shared, items: pending.map((index) => job.items[index]) })
+      if ('exceeded' in outcome) metrics.threadStopped(outcome.exceeded)
+      metrics.taskDone(job.task, 'results' in outcome ? outcome.results.length : 0, 'exceeded' in outcome ? 1 : 0)
+      record(job, pending, outcome)
+      if (isOver(job)) job.settled.resolve(job.items.map((_, index) => job.outcomes[index] ?? { skipped: true }))
+      else this.#queue.push(key, { ...job, queuedAt: performance.now() })
+    } catch (error) {
+      job.settled.reject(error)
+    }
+    if (this.#all.has(thread)) this.#idle.add(thread)
+    this.#queue.done(key)
+    this.#dispatch()
+  }
+}
+
+const closed = () => new Error('The worker threads are closed.')
+
+/** `indexes` are those of the items of the order, in the job. */
+function record(job: Job, indexes: number[], outcome: OrderOutcome): void {
+  if ('results' in outcome) {
+    for (const [at, value] of outcome.results.entries()) job.outcomes[indexes[at] as number] = { value }
+    return
+  }
+  job.stops++
+  job.outcomes[indexes[outcome.stoppedAt] as number] = { exceeded: EXCEEDED[outcome.exceeded] }
+}
+
+function isOver({ items, outcomes, stops }: Job): boolean {
+  return stops >= STOPS_MAX || items.every((_, index) => outcomes[index])
+}
+
+const tooMany = () =>
+  new ApiError('rate_limited', 'Too many templates and files of this project are being read. Retry after 1 second.', {
+    headers: { 'retry-after': '1' },
+  })

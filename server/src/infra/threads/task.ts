@@ -1,0 +1,29 @@
+import type { Secrets } from '../runtime/secrets.ts'
+
+/** What tasks get of the infrastructure. They have no database, no network and no clock. */
+export type TaskTools = { secrets: Pick<Secrets, 'sign'> }
+
+/**
+ * Work that a thread does for each of several items: a pure function of its arguments, which are copied to the thread and back.
+ * `shared` is copied once for all items. The name is that of the function, under its module.
+ */
+export type Task<S, I, O> = { name: string; run(tools: TaskTools, shared: S, item: I): O | Promise<O> }
+
+/** A task of any type, for the list of all. */
+export type AnyTask = Task<never, never, unknown>
+
+/** Declares a task. Add it to the list in `task-thread.ts`. */
+export const task = <S, I, O>(definition: Task<S, I, O>): Task<S, I, O> => definition
+
+/** Some items of a task, for a thread. */
+export type Order = { task: string; shared: unknown; items: unknown[] }
+
+/** What a thread did: the results of the first items, until its time was up. */
+export type Reply = { results: unknown[] } | { failed: { message: string; stack: string } }
+
+/** Where a thread writes what it is doing: the index of its item, and its processor time in µs when it began it. */
+export const STATE = { item: 0, cpuAtStart: 1, length: 2 } as const
+/** The index of a thread between orders. */
+export const NO_ITEM = -1
+
+export type ThreadData = { state: SharedArrayBuffer; secretsKeys: readonly string[]; warmsUp: boolean }
