@@ -117,7 +117,9 @@ async function open(
     metrics,
     fetch,
     secrets: createSecrets(config.SECRETS_KEY),
-    threads: opening.use(createThreads({ entry: TASK_THREAD, count: config.WORKER_THREADS, secretsKeys: config.SECRETS_KEY, metrics })),
+    threads: opening.use(
+      createThreads({ entry: TASK_THREAD, count: config.WORKER_THREADS, secretsKeys: config.SECRETS_KEY, metrics, clock: systemClock }),
+    ),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
     baseUrl: () => started.address,
     wake: (job: JobName) => started.jobs?.wake(job),

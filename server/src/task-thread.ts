@@ -1,8 +1,19 @@
 /** The module that a worker thread runs: every task, and what it loads in advance. */
-import { serveTasks } from './infra/threads/serve-tasks.ts'
-import * as templates from './modules/templates/tasks.ts'
 
-const tasks = [templates.checkTemplate, templates.compileStored, templates.lintTemplate, templates.tryTemplate]
+import { createSecrets } from './infra/runtime/secrets.ts'
+import { serveTasks } from './infra/threads/serve-tasks.ts'
+import * as messages from './modules/messages/tasks.ts'
+import * as templates from './modules/templates/tasks.ts'
+import * as tracking from './modules/tracking/tasks.ts'
+
+const tasks = [
+  messages.renderMessage,
+  templates.checkTemplate,
+  templates.compileStored,
+  templates.lintTemplate,
+  templates.tryTemplate,
+  tracking.numberLinks,
+]
 
 // It is larger than the rest of a thread.
-serveTasks(tasks, () => import('mjml'))
+serveTasks({ tasks, toolsOf: (keys) => ({ secrets: createSecrets(keys) }), warmUp: () => import('mjml') })

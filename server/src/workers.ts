@@ -5,7 +5,7 @@ import { type Job, job } from './infra/queue/jobs.ts'
 import { backlog } from './infra/queue/queue.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
-import { campaignJobs, findSendingCampaigns } from './modules/campaigns/index.ts'
+import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { importJobs } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
@@ -33,7 +33,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...eventJobs,
   ...listJobs(),
   ...campaignJobs,
-  ...messageJobs(findSendingCampaigns, inboxStreams),
+  ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -14,6 +14,7 @@ import { createSafeFetch } from '../src/infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { createAppender } from '../src/infra/queue/queue.ts'
+import { systemClock } from '../src/infra/runtime/clock.ts'
 import { type Config, readConfig } from '../src/infra/runtime/config.ts'
 import type { Ctx } from '../src/infra/runtime/ctx.ts'
 import { createLog } from '../src/infra/runtime/log.ts'
@@ -183,7 +184,9 @@ const threads = new Map<string, Threads>()
 
 /** Grounds share threads, because starting one takes longer than most tests. They end with the process. */
 function threadsOf({ SECRETS_KEY }: Config, metrics: Ctx['metrics']): Threads {
-  const known = threads.get(SECRETS_KEY.join()) ?? createThreads({ entry: TASK_THREAD, count: 1, secretsKeys: SECRETS_KEY, metrics })
+  const known =
+    threads.get(SECRETS_KEY.join()) ??
+    createThreads({ entry: TASK_THREAD, count: 1, secretsKeys: SECRETS_KEY, metrics, clock: systemClock })
   threads.set(SECRETS_KEY.join(), known)
   return known
 }

@@ -1,5 +1,6 @@
 /** Tasks for tests of the pool, and the module that its threads run. */
 import { isMainThread } from 'node:worker_threads'
+import { createSecrets } from '../src/infra/runtime/secrets.ts'
 import { serveTasks } from '../src/infra/threads/serve-tasks.ts'
 import { task } from '../src/infra/threads/task.ts'
 
@@ -46,4 +47,10 @@ export const wait = task({
 
 export const sign = task({ name: 'test.sign', run: ({ secrets }, __: null, text: string) => secrets.sign(text, 'test') })
 
-if (!isMainThread) serveTasks([burn, hoard, fail, wait, sign], async () => undefined)
+if (!isMainThread) {
+  serveTasks({
+    tasks: [burn, hoard, fail, wait, sign],
+    toolsOf: (keys) => ({ secrets: createSecrets(keys) }),
+    warmUp: async () => undefined,
+  })
+}

@@ -35,6 +35,7 @@ export function createFairQueue<K, J>(): FairQueue<K, J> {
       for (const entry of lines) {
         const [, line] = entry
         if (line.waiting.length > 0 && (!chosen || line.running < chosen[1].running)) chosen = entry
+        if (chosen && chosen[1].running === 0) break
       }
       if (!chosen) return undefined
       const [key, line] = chosen

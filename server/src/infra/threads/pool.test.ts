@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { burn, fail, hoard, sign, wait } from '../../../test/thread-tasks.ts'
 import type { ProjectId } from '../../lib/ids.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { createMetrics } from '../runtime/metrics.ts'
 import { createSecrets } from '../runtime/secrets.ts'
 import { createThreads } from './pool.ts'
@@ -8,7 +9,7 @@ import { createThreads } from './pool.ts'
 const secretsKeys = [`test:${Buffer.alloc(32, 7).toString('base64')}`]
 const metrics = createMetrics('test')
 const entry = new URL('../../../test/thread-tasks.ts', import.meta.url)
-const threads = createThreads({ entry, count: 1, secretsKeys, metrics })
+const threads = createThreads({ entry, count: 1, secretsKeys, metrics, clock: systemClock })
 afterAll(() => threads[Symbol.asyncDispose]())
 
 const project = (id: number, kind: 'system' | 'anonymous' = 'system') => ({ projectId: id as ProjectId, caller: { kind } })
@@ -79,7 +80,7 @@ test('requests of a project that are too many are refused, and its jobs are not'
 })
 
 test('closing rejects what waits and what runs', async () => {
-  const closing = createThreads({ entry, count: 1, secretsKeys, metrics })
+  const closing = createThreads({ entry, count: 1, secretsKeys, metrics, clock: systemClock })
   const jobs = [closing.map(one, burn, 'did', [60_000]), closing.map(other, burn, 'did', [0])]
   const settled = Promise.allSettled(jobs)
   await closing[Symbol.asyncDispose]()

@@ -6,9 +6,6 @@ import { availableParallelism } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { systemClock } from '../runtime/clock.ts'
-import type { Caller } from '../runtime/ctx.ts'
-import type { Metrics } from '../runtime/metrics.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { Task } from './task.ts'
 import { type Limit, type OrderOutcome, startThread, type Thread } from './thread.ts'
@@ -17,7 +14,7 @@ import { type Limit, type OrderOutcome, startThread, type Thread } from './threa
 export type Outcome<O> = { value: O } | { exceeded: string } | { skipped: true }
 
 /** For whom a task runs. */
-type Client = { projectId: ProjectId; caller: Pick<Caller, 'kind'> }
+type Client = { projectId: ProjectId; caller: { kind: string } }
 
 export type Threads = AsyncDisposable & {
   /** Runs a task for each item. Rejects if a task throws, which is a bug. Throws 429. */
@@ -34,8 +31,16 @@ export type ThreadsOptions = {
   /** How many; 0 is one less than there are processors, and at least one. */
   count: number
   secretsKeys: readonly string[]
-  metrics: Metrics
-  clock?: Clock
+  metrics: ThreadMetrics
+  /** The system’s, because it times threads. */
+  clock: Clock
+}
+
+export type ThreadMetrics = {
+  tasksWaiting(count: number): void
+  taskWaited(elapsedMs: number): void
+  taskDone(task: string, done: number, exceeded: number): void
+  threadStopped(limit: Limit): void
 }
 
 const EXCEEDED: Record<Limit, string> = {
@@ -102,7 +107,7 @@ class ThreadPool implements Threads {
   }
 
   #start(): Thread {
-    const { entry, secretsKeys, clock = systemClock } = this.#options
+    const { entry, secretsKeys, clock } = this.#options
     const thread = startThread(entry, { secretsKeys, warmsUp: this.#warmsUp }, clock, (wasStopped) => {
       this.#all.delete(thread)
       this.#idle.delete(thread)

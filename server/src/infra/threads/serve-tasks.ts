@@ -1,6 +1,5 @@
 /** The side of a worker thread: does one order at a time, and writes down which item it is at. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { createSecrets } from '../runtime/secrets.ts'
 import { type AnyTask, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
 
 /** After so much processor time the thread gives back what it has, so that work of other projects comes between. */
@@ -8,11 +7,18 @@ const TURN_US = 100_000
 
 type Run = (tools: TaskTools, shared: unknown, item: unknown) => unknown
 
-/** Serves orders. `warmUp` loads what is large and used late. */
-export function serveTasks(tasks: AnyTask[], warmUp: () => Promise<unknown>): void {
+export type Serving = {
+  tasks: AnyTask[]
+  toolsOf(secretsKeys: readonly string[]): TaskTools
+  /** Loads what is large and used late. */
+  warmUp(): Promise<unknown>
+}
+
+/** Serves orders until the thread is stopped. */
+export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   const { state, secretsKeys, warmsUp } = workerData as ThreadData
   const runs = new Map(tasks.map(({ name, run }) => [name, run as Run]))
-  const tools = { secrets: createSecrets(secretsKeys) }
+  const tools = toolsOf(secretsKeys)
   const progress = new Float64Array(state)
   progress[STATE.item] = NO_ITEM
   parentPort?.on('message', async (order: Order) => {

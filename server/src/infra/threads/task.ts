@@ -1,7 +1,5 @@
-import type { Secrets } from '../runtime/secrets.ts'
-
 /** What tasks get of the infrastructure. They have no database, no network and no clock. */
-export type TaskTools = { secrets: Pick<Secrets, 'sign'> }
+export type TaskTools = { secrets: { sign(text: string, context: string): string } }
 
 /**
  * Work that a thread does for each of several items: a pure function of its arguments, which are copied to the thread and back.

@@ -81,6 +81,7 @@ describe('fields fixed by loading', () => {
     state: 'running',
     winner_variant: null,
     paused_at: null,
+    paused_reason: null,
     started_at: at,
     finished_at: null,
     created_at: at,

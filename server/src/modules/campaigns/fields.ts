@@ -36,6 +36,7 @@ export function fieldsOf({
   channel: ____,
   winner_variant,
   paused_at,
+  paused_reason,
   started_at,
   finished_at,
   created_at,

@@ -8,5 +8,6 @@
 export { campaignJobs } from './jobs.ts'
 export { campaignsUsingList, findSendingCampaigns } from './queries.ts'
 export { referencedCampaigns } from './references.ts'
+export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'
 export { matchTriggers } from './triggers.ts'

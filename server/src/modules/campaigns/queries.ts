@@ -13,7 +13,7 @@ import { LIVE_STATES } from './states.ts'
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
   to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, tags, send_in_user_timezone, send_at,
-  custom_domain_id, rate, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, started_at,
+  custom_domain_id, rate, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, paused_reason, started_at,
   finished_at, created_at, updated_at`
 
 export const campaignListing = listing({
@@ -93,6 +93,7 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
             expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
             variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
             pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} = any(${SENDING_STATES}::text[]) then paused_at end,
+            paused_reason = case when ${fields.state} = any(${SENDING_STATES}::text[]) then paused_reason end,
             updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
@@ -102,9 +103,45 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
 export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, pendingAction: PendingAction) =>
   ctx.db.one(
     CampaignRow,
-    sql`update campaigns set paused_at = ${pausedAt}, pending_action = ${pendingAction}, updated_at = ${ctx.clock.now()}
+    sql`update campaigns
+        set paused_at = ${pausedAt}, paused_reason = null, over_budget = 0, pending_action = ${pendingAction}, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<CampaignId>() })
+
+/**
+ * Counts messages that exceeded their budget, from the first since `since` or from now, and pauses the campaigns that have `max` of them.
+ * Returns those. Campaigns are locked in the order of their ids.
+ */
+export const countOverBudget = (
+  ctx: ProjectCtx,
+  counts: { id: CampaignId; count: number }[],
+  { since, max }: { since: Date; max: number },
+) =>
+  ctx.db.many(
+    IdRow,
+    sql`with counted as (
+          select c.id, n.count + case when c.over_budget_since > ${since} then c.over_budget else 0 end as total,
+                 case when c.over_budget_since > ${since} then c.over_budget_since else ${ctx.clock.now()} end as since,
+                 c.paused_at is null and c.state = any(${SENDING_STATES}::text[]) as is_sending
+          from campaigns c
+          join jsonb_to_recordset(${JSON.stringify(counts)}::jsonb) as n(id bigint, count int) on n.id = c.id
+          where c.project_id = ${ctx.projectId} and c.archived_at is null
+          order by c.id
+          for update of c),
+        saved as (
+          update campaigns c
+          set over_budget = n.total, over_budget_since = n.since,
+              paused_at = case when n.is_sending and n.total >= ${max} then ${ctx.clock.now()} else c.paused_at end,
+              paused_reason = case when n.is_sending and n.total >= ${max} then 'render_budget' else c.paused_reason end,
+              pending_action = case when n.is_sending and n.total >= ${max} then 'hold' else c.pending_action end,
+              updated_at = case when n.is_sending and n.total >= ${max} then ${ctx.clock.now()} else c.updated_at end
+          from counted n
+          where c.project_id = ${ctx.projectId} and c.id = n.id
+          returning c.id, n.is_sending and n.total >= ${max} as is_paused)
+        select id from saved where is_paused order by id`,
   )
 
 /** Archives a campaign. One under way ends as aborted. */

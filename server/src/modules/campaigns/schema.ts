@@ -144,6 +144,8 @@ const columns = {
   variants: Variants,
 }
 
+const PAUSED_REASONS = ['render_budget'] as const
+
 /** The main message counts of a campaign. */
 export const Delivery = Exact({
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
@@ -168,6 +170,12 @@ export const Campaign = Exact({
   winner: Type.Optional(Winner),
   winner_variant: Type.Optional(VariantName),
   paused_at: Type.Optional(Timestamp),
+  paused_reason: Type.Optional(
+    OneOf(PAUSED_REASONS, {
+      description:
+        'Why the server paused the campaign. `render_budget`: the templates of ten messages within an hour exceeded their limits. Absent if it was paused by a request.',
+    }),
+  ),
   started_at: Type.Optional(Timestamp),
   finished_at: Type.Optional(Timestamp),
   delivery: Delivery,
@@ -192,6 +200,7 @@ export const CampaignRow = Type.Object({
   winner: Nullable(Winner),
   winner_variant: Nullable(Type.Integer()),
   paused_at: Nullable(Instant),
+  paused_reason: Nullable(OneOf(PAUSED_REASONS)),
   started_at: Nullable(Instant),
   finished_at: Nullable(Instant),
   created_at: Instant,
@@ -200,7 +209,7 @@ export const CampaignRow = Type.Object({
 export type CampaignRow = Static<typeof CampaignRow>
 
 /** Fields that the server sets. */
-type ServerField = 'winner_variant' | 'paused_at' | 'started_at' | 'finished_at' | 'created_at' | 'updated_at'
+type ServerField = 'winner_variant' | 'paused_at' | 'paused_reason' | 'started_at' | 'finished_at' | 'created_at' | 'updated_at'
 
 /** The fields of a campaign that a caller can write. */
 export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | ServerField>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Channel } from '../../lib/shapes.ts'
 import { summarise } from './channel.ts'
-import { compose, unreachable } from './service.ts'
+import { compose, unreachable } from './compose.ts'
 
 const ana = { external_id: 'ana', anonymous_id: 'visitor-1', email: 'ana@example.com', phone: '+61400000000', has_push_device: true }
 const nobody = { external_id: null, anonymous_id: 'visitor-1', email: null, phone: null, has_push_device: false }

@@ -6,10 +6,10 @@
  */
 
 export type { Contact, Unreachable } from './channel.ts'
+export { compose, MESSAGE_CONTENTS, unreachable } from './compose.ts'
 export { hasProvider } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'
 export type { Outgoing, ProviderResponse, PushTarget, Rendered, Report } from './provider.ts'
 export { findProvider } from './queries.ts'
 export { CALLBACK_BYTES_MAX, CALLBACK_PATH, readProviderCallback } from './read-callback.ts'
 export { providerRoutes } from './routes.ts'
-export { compose, MESSAGE_CONTENTS, unreachable } from './service.ts'

@@ -121,8 +121,17 @@ export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | Send
 export function resultOfStop({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, now: Date): SendResult {
   const mayContinue = is_paused || state === 'aborting' || state === 'scheduled'
   if (!mayContinue) return result('aborted', 'campaign_stopped')
-  return { state: 'deferred', reason: null, detail: null, dueAt: new Date(now.getTime() + RECHECK_MS), untried: true }
+  return recheckedFrom(now)
 }
+
+/** The message waits a little, without a reason of its own. */
+export const recheckedFrom = (now: Date): SendResult => ({
+  state: 'deferred',
+  reason: null,
+  detail: null,
+  dueAt: new Date(now.getTime() + RECHECK_MS),
+  untried: true,
+})
 
 /** The message waits, unless the wait would outlast its deadline. */
 function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): SendResult {

@@ -1,8 +1,6 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
-import type { InboxStreams } from '../inbox/index.ts'
 import { foldCounts } from './counts/counts.ts'
 import { BULK, type Priority, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
-import type { FindSendingCampaigns } from './sending/find-sending-campaigns.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 
 const SEND_IDLE_MS = 100
@@ -15,11 +13,11 @@ function sendJob(parts: SenderParts, priority: Priority): Job {
 }
 
 /** Each priority has a job of its own, so that bulk messages never delay transactional ones. */
-export function messageJobs(findSendingCampaigns: FindSendingCampaigns, inboxStreams: Pick<InboxStreams, 'wake'>) {
+export function messageJobs(parts: SenderParts) {
   return [
     job({ name: 'messages.release', idleMs: RELEASE_IDLE_MS, run: releaseLeases }),
-    sendJob({ findSendingCampaigns, inboxStreams }, TRANSACTIONAL),
-    sendJob({ findSendingCampaigns, inboxStreams }, BULK),
+    sendJob(parts, TRANSACTIONAL),
+    sendJob(parts, BULK),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),
   ]
 }

@@ -6,7 +6,7 @@ import { runToEnd } from '../../infra/queue/jobs.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { findSendingCampaigns } from '../campaigns/index.ts'
+import { findSendingCampaigns, recordOverBudget } from '../campaigns/index.ts'
 import { createInboxStreams } from '../inbox/index.ts'
 import { result, resultOf, type SendResult } from './eligibility.ts'
 import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
@@ -197,7 +197,7 @@ describe('a user never gets the same cause twice', () => {
     )
     await inTx(w.ctx, (ctx) => enqueueMessages(ctx, intents))
     const send = async () => {
-      const sender = createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL)
+      const sender = createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL)
       for (let done = 1; done > 0; ) {
         const started = await sendDueMessages(w.ctx, sender)
         await started.finished
@@ -354,7 +354,12 @@ describe('every message that is not sent has a reason', () => {
     const claimedAt = w.clock.now()
     const messages = await claimMails(w)
     await w.patch(`/api/client/campaigns/${id}`, { state: 'aborted' })
-    await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(
+      w.ctx,
+      createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
+      messages,
+      claimedAt,
+    )
     expect(await messagesIn(w)).toMatchObject([{ state: 'aborted', reason: 'campaign_stopped' }])
     expect(await inbox(w)).toEqual([])
   })
@@ -368,7 +373,12 @@ describe('every message that is not sent has a reason', () => {
     w.advance('10 minutes')
     await w.drain()
     expect(await inbox(w)).toHaveLength(1)
-    await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, claimedAt)
+    await sendQueue(
+      w.ctx,
+      createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
+      messages,
+      claimedAt,
+    )
     expect(await inbox(w)).toHaveLength(1)
     expect(await messagesIn(w)).toMatchObject([{ state: 'delivered' }])
   })
@@ -494,6 +504,6 @@ describe('sandbox messages', () => {
 
 test('the jobs do nothing in an empty project', async () => {
   await using w = await world()
-  for (const job of messageJobs(findSendingCampaigns, createInboxStreams()))
+  for (const job of messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams: createInboxStreams() }))
     expect(await runToEnd(job, w.ctx, new AbortController().signal)).toBe(0)
 })

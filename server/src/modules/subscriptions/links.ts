@@ -6,7 +6,7 @@ import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 
 type Signing = Pick<Ctx, 'secrets'>
-type Linking = Pick<Ctx, 'secrets' | 'baseUrl'>
+type Linking = { secrets: Pick<Ctx['secrets'], 'sign'> } & Pick<Ctx, 'baseUrl'>
 
 /** The user, type and message of a link. `messageId` is null in a preview. */
 export type LinkedTo = { projectId: ProjectId; userId: UserId; subscriptionId: SubscriptionId; messageId: MessageId | null }
@@ -15,7 +15,7 @@ const SIGNATURE_CHARACTERS = 22
 const IDS = /^[0-9a-z]{1,11}(?:-[0-9a-z]{1,11})*$/
 
 // The ids come last, because mail programs cut `-`, `_` and `.` off the end of a link.
-function signed(ctx: Signing, context: string, ids: number[]): string {
+function signed(ctx: Pick<Linking, 'secrets'>, context: string, ids: number[]): string {
   const text = ids.map((id) => id.toString(36)).join('-')
   return ctx.secrets.sign(text, context) + text
 }

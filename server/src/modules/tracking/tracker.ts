@@ -15,7 +15,7 @@ export type Tracker = {
 /** The content of a token: the message, its time, and the link. */
 export type Token = Recipient & { at: Date; link: LinkId | null }
 
-type Signer = Pick<Ctx, 'secrets' | 'clock' | 'baseUrl'>
+type Signer = { secrets: Pick<Ctx['secrets'], 'sign'>; clock: Pick<Ctx['clock'], 'now'> } & Pick<Ctx, 'baseUrl'>
 
 /** Some proxies and email clients do not support longer URLs. */
 const URL_LENGTH_MAX = 8000

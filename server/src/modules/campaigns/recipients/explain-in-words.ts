@@ -37,7 +37,7 @@ type ListMembership = { name: string; is_member: boolean }
 
 /** What is known about a user and a campaign. */
 export type Facts = {
-  campaign: Pick<CampaignRow, 'type' | 'state' | 'variants' | 'paused_at' | 'started_at'>
+  campaign: Pick<CampaignRow, 'type' | 'state' | 'variants' | 'paused_at' | 'paused_reason' | 'started_at'>
   lists: ListMembership[]
   exclusions: ListMembership[]
   suppression: string | null
@@ -66,7 +66,7 @@ function describeMessage(facts: Facts, message: Facts['messages'][number]): stri
   const detail = message.detail === null ? '.' : `: ${message.detail}`
   switch (message.state) {
     case 'queued':
-      return `The message is due at ${at(message.due_at)}${facts.campaign.paused_at ? ', and the campaign is paused' : ''}.`
+      return `The message is due at ${at(message.due_at)}${describePause(facts)}.`
     case 'claimed':
       return 'The message is being sent right now.'
     case 'deferred':
@@ -90,6 +90,12 @@ function describeMessage(facts: Facts, message: Facts['messages'][number]): stri
     default:
       return message.state satisfies never
   }
+}
+
+function describePause({ campaign: { paused_at, paused_reason } }: Facts): string {
+  if (!paused_at) return ''
+  const why = paused_reason === 'render_budget' ? ', because its templates exceeded their limits for several users' : ''
+  return `, and the campaign is paused${why}`
 }
 
 function describeReason(reason: string | null, facts: Facts): string {

@@ -221,7 +221,7 @@ describe('a trigger campaign', () => {
 describe('the explanation in words', () => {
   const at = new Date('2026-11-23T09:00:00.000Z')
   const blast: Facts = {
-    campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, started_at: at },
+    campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, paused_reason: null, started_at: at },
     lists: [{ name: 'All', is_member: true }],
     exclusions: [{ name: 'VIP', is_member: true }],
     suppression: null,

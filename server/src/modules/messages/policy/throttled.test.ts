@@ -3,7 +3,7 @@ import { blastTo, listOf, messagesIn, run, schedule } from '../../../../test/bla
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { world } from '../../../../test/world.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { BULK } from '../schema.ts'
 import { claim, createSender, sendQueue } from '../sending/sender.ts'
@@ -70,7 +70,12 @@ test('a cap counts a message that another sender has claimed and not sent yet', 
   expect(held).toHaveLength(1)
   expect(await run(w, 'messages.send-bulk')).toBe(1)
   expect(recipientsOf(relay)).toEqual([])
-  await sendQueue(w.ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, BULK), held, claimedAt)
+  await sendQueue(
+    w.ctx,
+    createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, BULK),
+    held,
+    claimedAt,
+  )
   await w.drain()
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
   w.advance('1 day')

@@ -7,3 +7,6 @@ import type { SendingCampaign } from '../eligibility.ts'
  * campaigns again just before it sends. With `share` they are locked until the transaction ends, so that none can be stopped before.
  */
 export type FindSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], lock?: 'share') => Promise<SendingCampaign[]>
+
+/** Counts messages whose template exceeded its budget, by campaign. Pauses campaigns that have many. Passed in for the same reason. */
+export type RecordOverBudget = (ctx: ProjectCtx, messages: ReadonlyMap<CampaignId, number>) => Promise<void>

@@ -13,7 +13,7 @@ import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
 import { claim, createSender, sendQueue } from './sender.ts'
@@ -40,7 +40,7 @@ async function takeOver(w: World): Promise<Claim> {
 }
 
 const send = (ctx: Ctx, { messages, at }: Claim) =>
-  sendQueue(ctx, createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, at)
+  sendQueue(ctx, createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL), messages, at)
 
 /** A process whose clock stands still, so that it trusts its lease and does not renew it. */
 const stopped = (w: World): Ctx => ({ ...w.ctx, clock: createTestClock(w.clock.now()) })

@@ -9,7 +9,7 @@ import { openRelay } from '../../../../test/relay.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
 import { world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { TRANSACTIONAL } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
@@ -97,7 +97,7 @@ test('when a batch goes over several providers, a mail of a lost sender is `unkn
   const answerNow = named.hold('BODY').release
   const sending = sendQueue(
     { ...w.ctx, clock: createTestClock(claimedAt) },
-    createSender({ findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
+    createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
     messages,
     claimedAt,
   )
@@ -155,7 +155,7 @@ test.each(['smtp', 'sandbox'])(
     }
     await sendQueue(
       w.ctx,
-      createSender({ findSendingCampaigns: find, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
+      createSender({ recordOverBudget, findSendingCampaigns: find, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
       messages,
       claimedAt,
     )

@@ -6,9 +6,9 @@
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { channels } from '../../../lib/channels.ts'
+import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
-import type { ProviderId } from '../../../lib/ids.ts'
+import type { CampaignId, ProviderId } from '../../../lib/ids.ts'
 import { connectProvider, type Outgoing, type ProviderConnection } from '../../channels/index.ts'
 import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
@@ -19,6 +19,7 @@ import {
   deferredUntil,
   type Eligible,
   isSending,
+  recheckedFrom,
   result,
   resultOf,
   resultOfStop,
@@ -26,12 +27,14 @@ import {
 } from '../eligibility.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
-import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
+import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, leaseMs, withLease } from './lease.ts'
+import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
 import { applyRates, createRateHints, type RateHints } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
-import { createTemplateCache, render, type SendingProject, type TemplateCache } from './render.ts'
+import type { SendingProject } from './render.ts'
+import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
 const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000 }
 const SLICE_MESSAGES = 100
@@ -47,7 +50,11 @@ const RELEASED_AT_ONCE = 1000
 export type Sender = SenderParts & { priority: Priority; rateHints: RateHints; prepare: TemplateCache; inFlight: Map<string, number> }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
-export type SenderParts = { findSendingCampaigns: FindSendingCampaigns; inboxStreams: Pick<InboxStreams, 'wake'> }
+export type SenderParts = {
+  findSendingCampaigns: FindSendingCampaigns
+  recordOverBudget: RecordOverBudget
+  inboxStreams: Pick<InboxStreams, 'wake'>
+}
 
 export const createSender = (parts: SenderParts, priority: Priority): Sender => ({
   ...parts,
@@ -168,13 +175,8 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: Se
 }
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContexts['devices'], slice: ReadyMessage[]): Promise<void> {
-  const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
-  const failed: Attempted[] = []
-  for (const ready of slice) {
-    const message = await renderMessage(ctx, sending, ready)
-    if ('problem' in message) failed.push(notAttempted(ready.message, ready.eligible, result('failed', 'render_failed', message.problem)))
-    else rendered.push({ ready, outgoing: { ...message, devices: devices(ready.eligible.user.id) } })
-  }
+  const { rendered, failed, overBudget } = sortOut(slice, await renderSlice(ctx, sending, slice), devices, ctx.clock.now())
+  await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
   const candidates = rendered.filter(({ ready }) => leased.has(ready.message.id))
   const { sendAttemptId, stopped } = await beginAttempts(
@@ -193,15 +195,39 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContext
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 
-async function renderMessage(ctx: ProjectCtx, { prepare, project }: Sending, { message, eligible }: ReadyMessage) {
-  const started = performance.now()
-  const { campaign, user, template } = eligible
-  const prepared = await prepare(ctx, project, message.channel, template)
-  const base = await trackingBaseUrl(ctx, campaign.custom_domain_id)
-  const result = render(ctx, { project, base }, message, prepared, { campaign, user })
-  ctx.metrics.messageRendered(message.channel, performance.now() - started)
-  if ('problem' in result) return result
-  return { ...result.rendered, id: message.id, key: `${message.project_id}-${message.id}`, headers: result.headers, devices: [] }
+async function renderSlice(ctx: ProjectCtx, { prepare, project }: Sending, slice: ReadyMessage[]): Promise<RenderOutcome[]> {
+  const channel = slice[0]?.message.channel as Channel
+  const messages: ToRender[] = []
+  for (const { message, eligible } of slice) {
+    const { campaign, user } = eligible
+    const { id, name, subscription_id } = campaign
+    const template = await prepare(ctx, project, channel, eligible.template)
+    const trackingUrl = await trackingBaseUrl(ctx, campaign.custom_domain_id)
+    messages.push({ id: message.id, event: message.event, campaign: { id, name, subscription_id }, user, template, trackingUrl })
+  }
+  return renderMessages(ctx, project, channel, messages)
+}
+
+/** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
+function sortOut(slice: ReadyMessage[], outcomes: RenderOutcome[], devices: SendContexts['devices'], now: Date) {
+  const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
+  const failed: Attempted[] = []
+  const overBudget = new Map<CampaignId, number>()
+  for (const [index, ready] of slice.entries()) {
+    const { message, eligible } = ready
+    const outcome = outcomes[index] ?? { skipped: true }
+    if ('rendered' in outcome) {
+      const key = `${message.project_id}-${message.id}`
+      const outgoing = { ...outcome.rendered, id: message.id, key, headers: outcome.headers, devices: devices(eligible.user.id) }
+      rendered.push({ ready, outgoing })
+    } else if ('skipped' in outcome) {
+      failed.push(notAttempted(message, eligible, recheckedFrom(now)))
+    } else {
+      failed.push(notAttempted(message, eligible, result('failed', 'render_failed', outcome.problem)))
+      if (outcome.isOverBudget) overBudget.set(eligible.campaign.id, (overBudget.get(eligible.campaign.id) ?? 0) + 1)
+    }
+  }
+  return { rendered, failed, overBudget }
 }
 
 /**

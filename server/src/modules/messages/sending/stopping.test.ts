@@ -7,7 +7,7 @@ import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/ma
 import { openRelay } from '../../../../test/relay.ts'
 import { type Reply, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { TRANSACTIONAL } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
@@ -20,7 +20,7 @@ async function sendOne(w: World, find: FindSendingCampaigns): Promise<void> {
   expect(messages).toHaveLength(1)
   await sendQueue(
     w.ctx,
-    createSender({ findSendingCampaigns: find, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
+    createSender({ recordOverBudget, findSendingCampaigns: find, inboxStreams: createInboxStreams() }, TRANSACTIONAL),
     messages,
     claimedAt,
   )

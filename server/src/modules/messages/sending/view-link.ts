@@ -3,7 +3,7 @@ import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 
 const CONTEXT = 'view'
 
-type Signing = Pick<Ctx, 'secrets' | 'baseUrl'>
+type Signing = { secrets: Pick<Ctx['secrets'], 'sign'> } & Pick<Ctx, 'baseUrl'>
 
 /** The URL that shows an email in the browser. It is signed and opens only this message, without a login. */
 export function viewUrlOf({ secrets, baseUrl }: Signing, projectId: ProjectId, messageId: MessageId): string {

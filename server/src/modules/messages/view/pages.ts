@@ -7,7 +7,8 @@ import { findProject } from '../../projects/index.ts'
 import { chooseTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers } from '../../users/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
-import { render } from '../sending/render.ts'
+import { untracked } from '../sending/prepare.ts'
+import { renderMessages } from '../sending/render-messages.ts'
 import { readViewToken } from '../sending/view-link.ts'
 import { findViewed } from './queries.ts'
 
@@ -51,8 +52,8 @@ async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   const templates = await sendableTemplatesOf(ctx, [message.campaign_id])
   const template = chooseTemplate(templates, user?.locale ?? null, ctx.project.locale, message.variant ?? 0)
   if (!user || !campaign || !template) return null
-  const untracked = { ...project, track_opens_email: false, link_wrap_email: false }
-  const prepared = { template, content: template.content, links: null }
-  const result = render(ctx, { project: untracked, base: ctx.baseUrl() }, message, prepared, { campaign, user })
-  return 'problem' in result ? null : String(result.rendered.content.html)
+  const plain = { ...project, track_opens_email: false, link_wrap_email: false }
+  const input = { id: message.id, event: message.event, campaign, user, template: untracked(template), trackingUrl: ctx.baseUrl() }
+  const [result] = await renderMessages(ctx, plain, message.channel, [input])
+  return result && 'rendered' in result ? String(result.rendered.content.html) : null
 }

@@ -1,0 +1,48 @@
+/** Prepares a template for all of its messages: numbers the tracked links, and saves them. */
+import { LRUCache } from 'lru-cache'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Channel, channels } from '../../../lib/channels.ts'
+import type { SendableTemplate } from '../../templates/index.ts'
+import { numberLinks, saveLinks } from '../../tracking/index.ts'
+import type { PreparedTemplate, SendingProject } from './render.ts'
+
+const PREPARED_MAX = 500
+
+/** A template that is ready, or why it cannot be prepared. */
+export type Prepared = PreparedTemplate | { exceeded: string }
+
+export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendableTemplate) => Promise<Prepared>
+
+/** Caches prepared templates, by their version and by whether links are tracked. */
+export function createTemplateCache(): TemplateCache {
+  const known = new LRUCache<string, Prepared>({ max: PREPARED_MAX })
+  return async (ctx, project, channel, template) => {
+    const wraps = wrapsLinks(project, channel)
+    const key = `${template.id}:${template.updated_at.getTime()}:${wraps}`
+    const found = known.get(key)
+    if (found) return found
+    const prepared = wraps ? await withLinks(ctx, channel, template) : untracked(template)
+    known.set(key, prepared)
+    return prepared
+  }
+}
+
+/** A template whose links stay as they are. */
+export const untracked = ({ content, required }: SendableTemplate): PreparedTemplate => ({ content, required, tracked: null })
+
+const wrapsLinks = (project: SendingProject, channel: Channel): boolean => {
+  const { links } = channels[channel]
+  return links !== null && project[links.wrappedBy]
+}
+
+async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendableTemplate): Promise<Prepared> {
+  const { content, required, campaign_id } = template
+  if (channels[channel].links?.in === 'url') {
+    const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
+    return { content, required, tracked: { ids: await saveLinks(ctx, campaign_id, links), nonce: '' } }
+  }
+  const outcome = await ctx.threads.run(ctx, numberLinks, content.html as string)
+  if ('exceeded' in outcome) return outcome
+  const { html, links, nonce } = outcome.value
+  return { content: { ...content, html }, required, tracked: { ids: await saveLinks(ctx, campaign_id, links), nonce } }
+}

@@ -1,0 +1,58 @@
+/** Renders messages of one project and channel in a worker thread. */
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { Outcome } from '../../../infra/threads/pool.ts'
+import type { Channel } from '../../../lib/channels.ts'
+import { renderMessage } from '../tasks.ts'
+import type { Prepared } from './prepare.ts'
+import type { PreparedTemplate, RenderInput, RenderResult, SendingProject } from './render.ts'
+
+/** A message to render, with its template. */
+export type ToRender = Omit<RenderInput, 'template'> & { template: Prepared }
+
+/** What came of a message. It is skipped when several before it were stopped. */
+export type RenderOutcome = RenderResult | { skipped: true }
+
+/** Renders messages, in their order. Templates and settings are copied to the thread once for all. */
+export async function renderMessages(
+  ctx: ProjectCtx,
+  project: SendingProject,
+  channel: Channel,
+  messages: ToRender[],
+): Promise<RenderOutcome[]> {
+  const templates: PreparedTemplate[] = []
+  const indexes = new Map<Prepared, number>()
+  const ready = messages.flatMap(({ template, ...message }): RenderInput[] => {
+    if ('exceeded' in template) return []
+    const index = indexes.get(template) ?? templates.push(template) - 1
+    indexes.set(template, index)
+    return [{ ...message, template: index }]
+  })
+  const settings = { project: membersOf(project), channel, templates, baseUrl: ctx.baseUrl(), now: ctx.clock.now() }
+  const outcomes = await ctx.threads.map(ctx, renderMessage, settings, ready)
+  let next = 0
+  return messages.map(({ template }) => ('exceeded' in template ? stopped(template.exceeded) : resultOf(ctx, channel, outcomes[next++])))
+}
+
+/** Projects have more members, which a thread does not need. */
+const membersOf = ({ id, name, locale, timezone, link_wrap_email, link_wrap_push, track_opens_email }: SendingProject): SendingProject => ({
+  id,
+  name,
+  locale,
+  timezone,
+  link_wrap_email,
+  link_wrap_push,
+  track_opens_email,
+})
+
+function resultOf(
+  ctx: ProjectCtx,
+  channel: Channel,
+  outcome: Outcome<{ result: RenderResult; elapsedMs: number }> | undefined,
+): RenderOutcome {
+  if (!outcome || 'skipped' in outcome) return { skipped: true }
+  if ('exceeded' in outcome) return stopped(outcome.exceeded)
+  ctx.metrics.messageRendered(channel, outcome.value.elapsedMs)
+  return outcome.value.result
+}
+
+const stopped = (exceeded: string): RenderResult => ({ problem: `Rendering was stopped, because ${exceeded}.`, isOverBudget: true })
