@@ -24,7 +24,8 @@ const ARROWS = {
 }
 
 const TESTS = '[.]test[.]ts$'
-/** `tasks.ts` is the door for what runs in worker threads, so that a thread does not load the rest of a module. */
+/** `tasks.ts` is the door for what runs in worker threads, so that a thread does not load the rest of a module
+ * (`house/threads.test.ts`). */
 const FRONT_DOOR = '^server/src/modules/[^/]+/(index|tasks)[.]ts$'
 
 /** What of Node computes and touches nothing outside. Of `net` that is isIP and BlockList; a house test holds lib to them. */
@@ -127,13 +128,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^server/src/infra/', pathNot: TESTS },
       to: { path: '^server/src/modules/' },
-    },
-    {
-      name: 'threads-load-little',
-      comment: 'What runs in a worker thread has no database, no network and no server, and must load quickly: a thread that was stopped is replaced.',
-      severity: 'error',
-      from: { path: '^server/src/task-thread[.]ts$' },
-      to: { reachable: true, path: '^server/src/infra/(?!threads/(serve-tasks|task)[.]ts|runtime/secrets[.]ts)|node_modules/(pg|fastify|undici)/' },
     },
     {
       name: 'lib-stands-alone',

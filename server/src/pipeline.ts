@@ -7,10 +7,20 @@ import type { Started } from './infra/queue/jobs.ts'
 import { type Partition, TIMERS } from './infra/queue/partitions.ts'
 import type { ParkedItem } from './infra/queue/queue.ts'
 import type { Ctx, InTx } from './infra/runtime/ctx.ts'
-import type { ImportId, UserId } from './lib/ids.ts'
+import { mapWithConcurrency } from './lib/concurrency.ts'
+import type { UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
 import { createEventMonths, eraseEvents, type StoredEvent, storeEvents } from './modules/events/index.ts'
-import { claimImportBatch, countFailedBatch, finishImportBatch, importsDue, saveImportedUsers } from './modules/imports/index.ts'
+import {
+  claimImportBatch,
+  countFailedBatch,
+  type DueImport,
+  finishImportBatch,
+  importsDue,
+  type ReadImport,
+  readImport,
+  saveImportedUsers,
+} from './modules/imports/index.ts'
 import { type Item, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './modules/ingest/index.ts'
 import {
   eraseMemberships,
@@ -25,7 +35,7 @@ import {
   tryLockListsShared,
 } from './modules/lists/index.ts'
 import { enqueueMessages, eraseMessages, mergeMessages, SEND_JOBS, TRANSACTIONAL } from './modules/messages/index.ts'
-import { contextOf, inEachProject } from './modules/projects/index.ts'
+import { contextOf, inEachProject, inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
@@ -38,6 +48,8 @@ import {
   type UserChanges,
   type UserMerge,
 } from './modules/users/index.ts'
+
+const IMPORTS_AT_ONCE = 4
 
 const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, wakes: SEND_JOBS[TRANSACTIONAL], apply: applyBatch }
 
@@ -92,10 +104,14 @@ async function mergeUserData(ctx: InTx, merges: UserMerge[]): Promise<void> {
 }
 
 /** Imports users from files: one batch for each project that has an import. */
-export const importUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsDue(ctx), importBatch, countFailedBatch)
+export async function importUsers(ctx: Ctx): Promise<number> {
+  const readNext = (due: DueImport) => inProject(ctx, due.project_id, (ctx) => readImport(ctx, due))
+  const read = await mapWithConcurrency(await importsDue(ctx), IMPORTS_AT_ONCE, readNext)
+  return inEachProject(ctx, read, importBatch, countFailedBatch)
+}
 
-async function importBatch(ctx: InTx, { id }: { id: ImportId }): Promise<number> {
-  const batch = await claimImportBatch(ctx, id)
+async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {
+  const batch = await claimImportBatch(ctx, read)
   if (!batch) return 0
   const saved = await saveImportedUsers(ctx, batch)
   for (const changes of saved.changes) await onUsersChanged(ctx, changes)

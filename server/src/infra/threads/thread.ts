@@ -10,6 +10,8 @@ const SILENCE_MAX_MS = 10_000
 const MEMORY_MAX_BYTES = 384 * 1024 ** 2
 /** The engine’s own limit ends the process now and then instead of the thread, so that it is far above ours. */
 const HEAP_MAX_MB = 2048
+/** A larger one makes an idle thread larger, and rendering no faster. */
+const YOUNG_HEAP_MAX_MB = 16
 
 /** Which limit an item exceeded. */
 export type Limit = 'time' | 'memory'
@@ -44,7 +46,7 @@ class WorkerThread implements Thread {
     this.#worker = new Worker(entry, {
       workerData: { ...data, state } satisfies ThreadData,
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MAX_MB },
     })
     // Only an order keeps the process running.
     this.#worker.unref()

@@ -1,22 +1,20 @@
 /**
- * A batch of rows of an import. It is applied in one transaction, which also stores the position in the file where it ends: when a process
+ * A batch of rows of an import. It is read before, and applied in one transaction, which also stores the position in the file where it ends: when a process
  * dies, the transaction and its lock on the import end, and the next process starts at the same row.
  */
 
 import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
 import { oldestEntryAgeMs } from '../../infra/queue/backlog.ts'
-import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
-import type { ImportId } from '../../lib/ids.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { findList } from '../lists/index.ts'
 import type { UserChanges } from '../users/index.ts'
 import { dryRun } from './dry-run.ts'
 import { failureOf } from './failures.ts'
-import { rowReader } from './items.ts'
 import * as queries from './queries.ts'
-import { type Read, readRows } from './rows.ts'
+import { CHUNK_BYTES, type Read } from './rows.ts'
 import { addToList, type Outcome, type SavedRows, saveRows, type ValidRow } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
-import { CHUNK_BYTES } from './upload.ts'
+import { type CheckedRow, readNextRows } from './tasks.ts'
 
 const BATCH_ROWS = 500
 /** Each batch appends changes to the ingest queue. When the queue falls behind, imports wait, so that they do not delay events. */
@@ -42,22 +40,38 @@ export type ImportBatch = {
 /** The results of saving a batch. The changes of a dry run were undone. */
 export type SavedBatch = { outcomes: Outcome[]; changes: UserChanges[] } & (Pick<SavedRows, 'userIds'> | { added: number })
 
-/** Locks an import and reads its next rows. Undefined while another process has locked it, or while the ingest queue is behind. */
-export async function claimImportBatch(ctx: InTx, id: ImportId): Promise<ImportBatch | undefined> {
-  if ((await oldestEntryAgeMs(ctx, ctx.projectId)) > QUEUE_AGE_MAX_MS) return undefined
+/** The next rows of an import from `position`, or the error that reading them led to. */
+type ReadRows = { position: number; rows: CheckedRow[] } & Omit<Read, 'rows'>
+export type ReadImport = queries.DueImport & { read: ReadRows | { error: unknown } | null }
+
+/**
+ * Reads the next rows of an import in a worker thread, before a transaction begins: it would hold a connection while it waits. Null while
+ * the ingest queue is behind. Never throws.
+ */
+export async function readImport(ctx: ProjectCtx, due: queries.DueImport): Promise<ReadImport> {
+  try {
+    const isBehind = (await oldestEntryAgeMs(ctx, ctx.projectId)) > QUEUE_AGE_MAX_MS
+    const row = isBehind ? undefined : await queries.findUnfinished(ctx, due.id)
+    return { ...due, read: row ? await nextRows(ctx, row) : null }
+  } catch (error) {
+    return { ...due, read: { error } }
+  }
+}
+
+/** Locks an import for the rows that were read. Undefined if another process has locked it or imported them. Throws if reading failed. */
+export async function claimImportBatch(ctx: InTx, { id, read }: ReadImport): Promise<ImportBatch | undefined> {
+  if (read === null) return undefined
+  if ('error' in read) throw read.error
   const claimed = await queries.claimImport(ctx, id)
-  if (!claimed) return undefined
+  if (!claimed || claimed.position !== read.position) return undefined
   if (!(await findList(ctx, claimed.list_id))) return lastBatch(claimed, 'The list was archived.')
-  const read = await nextRows(ctx, claimed)
   if (read.problem !== undefined)
     return lastBatch(claimed, `${read.problem} The rows before it were imported. Correct the file and upload it again.`)
-  const readRow = rowReader(claimed.columns)
-  const checked = read.rows.map((row) => ({ row, ...readRow(row.cells) }))
   const position = claimed.position + read.consumed
   return {
     claimed,
-    rows: checked.filter((row) => 'profile' in row),
-    refused: checked.filter((row) => 'faults' in row).map((row): Outcome => ({ ...row, is: 'failed' })),
+    rows: read.rows.filter((row) => 'profile' in row),
+    refused: read.rows.filter((row) => 'faults' in row).map((row): Outcome => ({ ...row, is: 'failed' })),
     position,
     line: read.line,
     end: position === claimed.bytes ? { state: 'finished', reason: null } : null,
@@ -74,12 +88,18 @@ const lastBatch = (claimed: ClaimedImport, reason: string): ImportBatch => ({
   end: { state: 'failed', reason },
 })
 
-async function nextRows(ctx: InTx, { id, bytes, position, line, delimiter }: ClaimedImport): Promise<Read> {
+async function nextRows(ctx: ProjectCtx, { id, bytes, position, line, delimiter, columns }: ClaimedImport): Promise<ReadRows> {
   const no = Math.floor(position / CHUNK_BYTES)
   const chunks = (await queries.readChunks(ctx, id, no)).map((chunk) => chunk.bytes)
-  const read = Buffer.concat(chunks)
-  const isLast = no * CHUNK_BYTES + read.length === bytes
-  return readRows(read.subarray(position - no * CHUNK_BYTES), { delimiter, line, isLast, rowsMax: BATCH_ROWS })
+  const whole = Buffer.concat(chunks)
+  const isLast = no * CHUNK_BYTES + whole.length === bytes
+  const outcome = await ctx.threads.run(ctx, readNextRows, {
+    bytes: whole.subarray(position - no * CHUNK_BYTES),
+    reading: { delimiter, line, isLast, rowsMax: BATCH_ROWS },
+    columns,
+  })
+  if ('value' in outcome) return { position, ...outcome.value }
+  return { position, rows: [], consumed: 0, line, problem: `The rows from line ${line} cannot be read, because ${outcome.exceeded}.` }
 }
 
 /** Saves the users of a batch. The caller must act on the changes, wave by wave, before it finishes the batch. */

@@ -4,7 +4,7 @@
  * takes effect once, even if a process dies in between; importing a file again changes nothing; and an import subscribes no user who
  * opted out.
  */
-export { claimImportBatch, countFailedBatch, finishImportBatch, saveImportedUsers } from './batch.ts'
+export { claimImportBatch, countFailedBatch, finishImportBatch, type ReadImport, readImport, saveImportedUsers } from './batch.ts'
 export { importJobs } from './jobs.ts'
-export { importsDue } from './queries.ts'
+export { type DueImport, importsDue } from './queries.ts'
 export { importRoutes } from './routes.ts'

@@ -2,7 +2,8 @@
 import type { Fault } from '../../lib/errors.ts'
 import { trimWhiteSpace } from '../../lib/text.ts'
 import { isTime } from '../../lib/times.ts'
-import { checkItem, type Profile } from '../users/index.ts'
+import type { Profile } from '../users/index.ts'
+import { checkItem } from '../users/tasks.ts'
 import { type Column, type Conversion, type Target, targetOf } from './columns.ts'
 
 /** Reads the rows of a file with these columns. */

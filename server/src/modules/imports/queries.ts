@@ -5,9 +5,9 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf } from '../../lib/shapes.ts'
 import type { Failure } from './failures.ts'
+import type { Heading } from './heading.ts'
 import type { ImportOptions } from './options.ts'
 import { ClaimedImport, ImportRow } from './schema.ts'
-import type { Heading } from './upload.ts'
 
 const columns = sql`id, list_id, state, reason, dry_run, update_existing, consent_source, subscription_ids, rows, created, updated, unchanged,
   skipped, failed, added, bytes, delimiter, columns, position, created_at, started_at, finished_at`
@@ -101,6 +101,13 @@ export const importsDue = (ctx: Ctx) =>
     sql`select distinct on (project_id) id, project_id from imports where state in ('queued', 'running') order by project_id, id`,
   )
 
+/** An import that is not over, without a lock. */
+export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
+  ctx.db.first(
+    ClaimedImport,
+    sql`select ${columns}, line from imports where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')`,
+  )
+
 /** Locks an import for one batch, unless another process has it. The lock ends with the transaction. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
   ctx.db.first(
@@ -113,7 +120,7 @@ export const claimImport = (ctx: InTx, id: ImportId) =>
 const ChunkRow = Type.Object({ bytes: Type.Unsafe<Buffer>({}) })
 
 /** Two consecutive chunks of the file, or the last one. */
-export const readChunks = (ctx: InTx, id: ImportId, no: number) =>
+export const readChunks = (ctx: ProjectCtx, id: ImportId, no: number) =>
   ctx.db.many(
     ChunkRow,
     sql`select bytes from import_chunks

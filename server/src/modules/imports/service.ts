@@ -1,15 +1,17 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import type { BodyStream, Download, Received } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { ApiError, fault, missing } from '../../lib/errors.ts'
+import { ApiError, fault, faultsError, missing } from '../../lib/errors.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
 import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
 import { failureHeader, failureLines } from './failures.ts'
+import type { Heading } from './heading.ts'
 import { type ImportOptions, optionsOf } from './options.ts'
 import * as queries from './queries.ts'
 import type { Import, ImportQuery, ImportRow } from './schema.ts'
-import { chunksOf, readHeading } from './upload.ts'
+import { readHeading } from './tasks.ts'
+import { chunksOf } from './upload.ts'
 
 const UNFINISHED_MAX = 20
 
@@ -33,7 +35,7 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
   const chunks = chunksOf(stream)
   const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
-  const id = await queries.insertImport(ctx, listId, readHeading(first.value, options), options)
+  const id = await queries.insertImport(ctx, listId, await headingOf(ctx, first.value, options), options)
   const discard = async () => {
     await queries.discardUpload(ctx, id)
   }
@@ -44,6 +46,13 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
     throw error
   }
   return { id, [Symbol.asyncDispose]: discard }
+}
+
+async function headingOf(ctx: ProjectCtx, chunk: Buffer, { mapping, delimiter }: ImportOptions): Promise<Heading> {
+  const outcome = await ctx.threads.run(ctx, readHeading, { chunk, options: { mapping, delimiter } })
+  if ('exceeded' in outcome) throw fault('validation_failed', 'body', `The header line cannot be read, because ${outcome.exceeded}.`)
+  if ('faults' in outcome.value) throw faultsError(outcome.value.faults)
+  return outcome.value
 }
 
 async function storeChunks(ctx: ProjectCtx, id: ImportId, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {

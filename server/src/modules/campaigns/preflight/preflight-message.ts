@@ -1,10 +1,13 @@
 /** Renders one user's message without sending it. Pure. */
 
+import { LRUCache } from 'lru-cache'
 import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid.ts'
 import { isEmptyVariable, variablesOf } from '../../../lib/liquid-variables.ts'
 import type { Channel } from '../../../lib/shapes.ts'
-import { type Contact, compose } from '../../channels/index.ts'
-import { type Content, renderContent, type SendableTemplate } from '../../templates/index.ts'
+import type { Contact } from '../../channels/index.ts'
+import { compose } from '../../channels/tasks.ts'
+import type { Content, SendableTemplate } from '../../templates/index.ts'
+import { renderContent } from '../../templates/tasks.ts'
 import type { Count, Problem } from './schema.ts'
 
 /** The state that the message would get, and problems of its template. */
@@ -35,21 +38,25 @@ export function preflightMessage(channel: Channel, template: SendableTemplate | 
 
 type Printed = { path: string; names: string[] }
 
-// Keyed by the object, so that a template is analysed once for all users.
-const known = new WeakMap<Content, Printed[]>()
-
 /** The variables that are always printed: outside blocks and without a default. */
 function printed(content: Content): Printed[] {
-  const found = known.get(content)
-  if (found) return found
-  const variables = new Map(
-    textsIn(content)
-      .flatMap(printedIn)
-      .map((variable) => [variable.path, variable]),
-  )
-  known.set(content, [...variables.values()])
-  return [...variables.values()]
+  const variables = textsIn(content).flatMap((text) => {
+    const found = known.get(text) ?? printedIn(text)
+    known.set(text, found)
+    return found
+  })
+  return [...new Map(variables.map((variable) => [variable.path, variable])).values()]
 }
+
+const TEXTS_MAX = 200
+const CHARACTERS_MAX = 10_000_000
+
+// By text, because the content is copied to the thread for each turn.
+const known = new LRUCache<string, Printed[]>({
+  max: TEXTS_MAX,
+  maxSize: CHARACTERS_MAX,
+  sizeCalculation: (_, text) => text.length + 1,
+})
 
 const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return [value]

@@ -56,6 +56,13 @@ export const findRunning = (ctx: Ctx, limit: number) =>
         limit ${limit}`,
   )
 
+/** A running preflight, without a lock. */
+export const findRunningPreflight = (ctx: ProjectCtx, id: PreflightId) =>
+  ctx.db.first(
+    PreflightRow,
+    sql`select ${columns} from campaign_preflights where project_id = ${ctx.projectId} and id = ${id} and state = 'running'`,
+  )
+
 /** Locks a running preflight, unless another process works on it. */
 export const lockPreflight = (ctx: InTx, id: PreflightId) =>
   ctx.db.first(

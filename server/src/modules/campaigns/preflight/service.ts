@@ -1,6 +1,8 @@
 /** Checks a blast for its whole audience before it is sent: who would get it, who would not, and for which users its templates fail. */
 
-import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { Outcome } from '../../../infra/threads/pool.ts'
+import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
@@ -13,8 +15,9 @@ import { PREFLIGHT } from '../job-names.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign, lockCampaign } from '../service.ts'
+import { preflightUser } from '../tasks.ts'
 import { type PreflightTry, withFound } from './counts.ts'
-import { preflightMessage } from './preflight-message.ts'
+import type { PreflightResult } from './preflight-message.ts'
 import * as queries from './queries.ts'
 import type { Preflight, PreflightRow } from './schema.ts'
 
@@ -65,31 +68,36 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
 
 /** Checks one chunk of each running preflight. Returns the number of users checked plus the number of preflights finished. */
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
-  let done = 0
-  for (const { id, project_id } of await queries.findRunning(ctx, PREFLIGHTS_AT_ONCE)) {
-    done += await inProject(ctx, project_id, (ctx) => inTx(ctx, (ctx) => preflightChunk(ctx, id, chunkUsers)))
-  }
-  return done
+  const running = await queries.findRunning(ctx, PREFLIGHTS_AT_ONCE)
+  const done = await mapWithConcurrency(running, PREFLIGHTS_AT_ONCE, ({ id, project_id }) =>
+    inProject(ctx, project_id, (ctx) => preflightChunk(ctx, id, chunkUsers)),
+  )
+  return done.reduce((sum, one) => sum + one, 0)
 }
 
-async function preflightChunk(ctx: InTx, id: PreflightId, chunkUsers: number): Promise<number> {
-  const row = await queries.lockPreflight(ctx, id)
+/** Rendering needs no transaction. What it led to is saved unless another process was faster. */
+async function preflightChunk(ctx: ProjectCtx, id: PreflightId, chunkUsers: number): Promise<number> {
+  const row = await queries.findRunningPreflight(ctx, id)
   const campaign = row && (await findCampaign(ctx, row.campaign_id))
   if (!campaign) return 0
   const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkUsers)
   const found = withFound(row, ids.length > 0 ? await preflightMembers(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
   const isFinished = ids.length < chunkUsers
   const people_done = row.people_done + ids.length
-  await queries.savePreflight(ctx, {
-    id,
-    ...found,
-    state: isFinished ? 'finished' : 'running',
-    people_done,
-    people_total: isFinished ? people_done : row.people_total,
-    done_to: ids.at(-1) ?? row.done_to,
-    finished_at: isFinished ? ctx.clock.now() : null,
+  return inTx(ctx, async (ctx) => {
+    const locked = await queries.lockPreflight(ctx, id)
+    if (locked?.people_done !== row.people_done) return 0
+    await queries.savePreflight(ctx, {
+      id,
+      ...found,
+      state: isFinished ? 'finished' : 'running',
+      people_done,
+      people_total: isFinished ? people_done : row.people_total,
+      done_to: ids.at(-1) ?? row.done_to,
+      finished_at: isFinished ? ctx.clock.now() : null,
+    })
+    return ids.length + (isFinished ? 1 : 0)
   })
-  return ids.length + (isFinished ? 1 : 0)
 }
 
 async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
@@ -97,16 +105,37 @@ async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members:
   const templates = await sendableTemplatesOf(ctx, [campaign.id])
   const reached = members.filter((member) => skipReason(campaign, member) === null).map(({ user }) => user.id)
   const rows = new Map((reached.length > 0 ? await findUsers(ctx, reached) : []).map((row): [UserId, UserRow] => [row.id, row]))
-  return members.map((member): PreflightTry => {
-    const { user } = member
+  const tried = members.map((member) => {
+    const variant = variantFor(campaign, member.user) ?? 0
     const reason = skipReason(campaign, member)
-    const row = rows.get(user.id)
-    const variant = variantFor(campaign, user) ?? 0
-    if (reason !== null || !row) {
-      return { userId: user.id, locale: null, variant, outcome: { state: 'skipped', reason: reason ?? 'user_gone' }, problems: [] }
-    }
-    const template = chooseTemplate(templates, row.locale, ctx.project.locale, variant)
-    const scope = { ...scopeOf(project, { event: null }, campaign, row), ...SAMPLE_LINKS }
-    return { userId: user.id, locale: template?.locale ?? null, variant, ...preflightMessage(campaign.channel, template, scope, row) }
+    const user = reason === null ? rows.get(member.user.id) : undefined
+    const template = user && chooseTemplate(templates, user.locale, ctx.project.locale, variant)
+    return { userId: member.user.id, locale: template?.locale ?? null, variant, reason: reason ?? 'user_gone', user, template }
   })
+  const rendered = tried.flatMap(({ user, template }) =>
+    user
+      ? [
+          {
+            user,
+            template: template ? templates.indexOf(template) : -1,
+            scope: { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS },
+          },
+        ]
+      : [],
+  )
+  const outcomes = await ctx.threads.map(ctx, preflightUser, { channel: campaign.channel, templates }, rendered)
+  let next = 0
+  return tried.map(({ userId, locale, variant, reason, user }): PreflightTry => {
+    const result = user ? resultOf(outcomes[next++]) : { outcome: { state: 'skipped' as const, reason }, problems: [] }
+    return { userId, locale, variant, ...result }
+  })
+}
+
+function resultOf(outcome: Outcome<PreflightResult> | undefined): PreflightResult {
+  if (outcome && 'value' in outcome) return outcome.value
+  const why = outcome && 'exceeded' in outcome ? outcome.exceeded : 'that of several other users took too long'
+  return {
+    outcome: { state: 'failed', reason: 'render_failed' },
+    problems: [{ kind: 'render_failed', message: `Rendering was stopped, because ${why}.` }],
+  }
 }

@@ -1,0 +1,19 @@
+/** What worker threads do for campaigns. */
+import { task } from '../../infra/threads/task.ts'
+import type { Channel } from '../../lib/channels.ts'
+import type { Scope } from '../../lib/liquid.ts'
+import type { Contact } from '../channels/index.ts'
+import type { SendableTemplate } from '../templates/index.ts'
+import { type PreflightResult, preflightMessage } from './preflight/preflight-message.ts'
+
+/** What the messages of a preflight share. */
+type Shared = { channel: Channel; templates: SendableTemplate[] }
+/** A message by the index of its template, -1 if there is none. */
+type Input = { template: number; scope: Scope; user: Contact }
+
+/** Renders the messages of users without sending them. */
+export const preflightUser = task({
+  name: 'campaigns.preflightUser',
+  run: (_, { channel, templates }: Shared, { template, scope, user }: Input): PreflightResult =>
+    preflightMessage(channel, templates[template], scope, user),
+})

@@ -1,0 +1,2 @@
+/** What the tasks of other modules need of users. */
+export { checkItem } from './batch.ts'
