@@ -24,7 +24,7 @@ export const hoard = task({
   name: 'test.hoard',
   run(_, __: null, ___: null) {
     const kept: unknown[] = []
-    for (;;) kept.push(Array.from({ length: 10_000 }, () => ({})))
+    for (;;) kept.push(new Array(1_000_000).fill(kept.length))
   },
 })
 

@@ -2,7 +2,18 @@
  * What rendering one message may cost. It is counted and not timed, so that a template gets the same verdict on every machine, however
  * busy it is. All strings of a message share one budget.
  */
-import { Context, type Emitter, Liquid, LiquidError, RenderError, type Template, TokenKind, toValue, toValueSync } from 'liquidjs'
+import {
+  Context,
+  type Emitter,
+  type FilterImplOptions,
+  Liquid,
+  LiquidError,
+  RenderError,
+  type Template,
+  TokenKind,
+  toValue,
+  toValueSync,
+} from 'liquidjs'
 
 /** Tags and outputs that are evaluated; a long one counts as several. */
 const OPERATIONS_MAX = 100_000
@@ -11,6 +22,9 @@ const MEMORY_MAX = 10_000_000
 const OUTPUT_LENGTH_MAX = 2_000_000
 /** So many characters of a tag count as one operation. */
 const TAG_CHARACTERS = 32
+
+/** A filter of a list counts as one operation for so many items; one that evaluates an expression counts each. */
+const LIST_ITEMS = 4
 
 /** Rendering costs more than its budget allows. The message completes a sentence: “Rendering …”. */
 export class BudgetExceeded extends Error {}
@@ -84,6 +98,19 @@ export class BudgetedLiquid extends Liquid {
     const emitter = new CountedEmitter(budget.output)
     return toValueSync(countedRender(template, new BudgetedContext(this, scope, budget), emitter)) as string
   }
+}
+
+type Handler = Extract<FilterImplOptions, CallableFunction>
+
+/** A filter that counts the items of the list it is given. */
+export function countedFilter(name: string, filter: FilterImplOptions | undefined): FilterImplOptions {
+  const { handler, ...options } = typeof filter === 'function' ? { handler: filter } : { handler: undefined, ...filter }
+  const items = name.endsWith('_exp') ? 1 : LIST_ITEMS
+  const counted: Handler = function (this: ThisParameterType<Handler>, value: unknown, ...args: unknown[]) {
+    if (Array.isArray(value)) (this.context.renderLimit as unknown as Counter).use(Math.ceil(value.length / items))
+    return (handler as Handler).call(this, value, ...args)
+  }
+  return { ...options, handler: counted } as FilterImplOptions
 }
 
 /** Without an emitter the output is captured, and is part of the memory. */

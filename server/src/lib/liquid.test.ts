@@ -126,6 +126,8 @@ describe('the budget of a message', () => {
   test.each([
     ['100,000 steps', '{% for i in (1..120000) %}{{ i }}{% endfor %}'],
     ['100,000 steps', `{% for i in (1..20000) %}{{ i${' | plus: 1'.repeat(30)} }}{% endfor %}`],
+    ['100,000 steps', '{% assign a = (1..2000) | sort %}{% for i in a %}{% assign b = a | where_exp: "x", "x > 1" %}{% endfor %}'],
+    ['100,000 steps', '{% assign a = (1..2000) | sort %}{% for i in a %}{% assign b = a | find_exp: "x", "x == 0" %}{% endfor %}'],
     ['characters and items on the way', '{% for i in (1..100) %}{% for j in (1..999999) %}{% break %}{% endfor %}{% endfor %}'],
     ['2,000,000 characters', `{% for i in (1..30000) %}${'x'.repeat(100)}{% endfor %}`],
     ['2,000,000 characters', '{% assign a = "x" | split: "" %}{% for i in (1..40) %}{% assign a = a | push: a %}{% endfor %}{{ a }}'],

@@ -12,7 +12,7 @@ import {
   TokenKind,
 } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
-import { BudgetExceeded, BudgetedLiquid, RenderBudget } from './liquid-budget.ts'
+import { BudgetExceeded, BudgetedLiquid, countedFilter, RenderBudget } from './liquid-budget.ts'
 import { dateFilter, inZone, money } from './liquid-filters.ts'
 import { lineCounter } from './text.ts'
 
@@ -74,9 +74,11 @@ function engine(options: { outputEscape?: 'escape' }) {
     parseLimit: TEXT_LENGTH_MAX,
   })
   for (const name of ['include', 'render', 'layout', 'block']) delete liquid.tags[name]
+  const { date } = liquid.filters
+  for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
   liquid.registerFilter('money', money)
   liquid.registerFilter('in_zone', inZone)
-  liquid.registerFilter('date', dateFilter(liquid.filters.date))
+  liquid.registerFilter('date', dateFilter(date))
   const compiled = new LRUCache<string, Template[]>({
     max: CACHED_TEMPLATES_MAX,
     maxSize: CACHED_CHARACTERS_MAX,

@@ -22,9 +22,9 @@ describe('what a worker thread loads', () => {
   test('has no database, no network and no server', () => {
     const allowed = ['server/src/infra/runtime/secrets.ts', 'server/src/infra/threads/serve-tasks.ts', 'server/src/infra/threads/task.ts']
     expect(reached.filter((path) => path.startsWith('server/src/infra/')).sort()).toEqual(allowed)
-    expect(
-      reached.filter((path) => /^(pg|fastify|undici|nodemailer|node:(tls|http|https|fs|dns|child_process))(\/|$)/.test(path)),
-    ).toEqual([])
+    expect(reached.filter((path) => /^(pg|fastify|undici|nodemailer|node:(tls|http|https|fs|dns|child_process))(\/|$)/.test(path))).toEqual(
+      [],
+    )
   })
 
   test('is not the front door of a module', () => {

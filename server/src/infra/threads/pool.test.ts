@@ -46,7 +46,7 @@ test('many items that are each quick enough may take longer together', async () 
 })
 
 test('an item that needs too much memory is stopped', async () => {
-  expect(await threads.run(one, hoard, null)).toEqual({ exceeded: 'it needs more than 384 MB of memory' })
+  expect(await threads.run(one, hoard, null)).toEqual({ exceeded: 'it needs more than 512 MB of memory' })
 })
 
 test('after three items that were stopped, the others are skipped', async () => {

@@ -45,7 +45,7 @@ export type ThreadMetrics = {
 
 const EXCEEDED: Record<Limit, string> = {
   time: 'it takes more than a second of processor time',
-  memory: 'it needs more than 384 MB of memory',
+  memory: 'it needs more than 512 MB of memory',
 }
 /** Requests of a project that may wait. Jobs limit themselves. */
 const WAITING_REQUESTS_MAX = 100
@@ -71,7 +71,7 @@ class ThreadPool implements Threads {
   readonly #queue = createFairQueue<ProjectId, Job>()
   readonly #idle = new Set<Thread>()
   readonly #all = new Set<Thread>()
-  #warmsUp = false
+  #isWarm = false
   #isClosed = false
 
   constructor(options: ThreadsOptions) {
@@ -96,8 +96,8 @@ class ThreadPool implements Threads {
   }
 
   warmUp(): void {
-    this.#warmsUp = true
-    while (this.#all.size < this.#max) this.#idle.add(this.#start())
+    this.#isWarm = true
+    while (this.#all.size < this.#max) this.#idle.add(this.#start(true))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,13 +106,14 @@ class ThreadPool implements Threads {
     await Promise.all([...this.#all].map((thread) => thread.stop()))
   }
 
-  #start(): Thread {
+  /** A thread that replaces another one does not warm up, because work may wait for it. */
+  #start(warmsUp = false): Thread {
     const { entry, secretsKeys, clock } = this.#options
-    const thread = startThread(entry, { secretsKeys, warmsUp: this.#warmsUp }, clock, (wasStopped) => {
+    const thread = startThread(entry, { secretsKeys, warmsUp }, clock, (wasStopped) => {
       this.#all.delete(thread)
       this.#idle.delete(thread)
       // One that ended by itself may do so again: it is replaced when there is work.
-      if (wasStopped && this.#warmsUp && !this.#isClosed) this.#idle.add(this.#start())
+      if (wasStopped && this.#isWarm && !this.#isClosed) this.#idle.add(this.#start())
       this.#dispatch()
     })
     this.#all.add(thread)

@@ -7,7 +7,7 @@ const ITEM_CPU_MAX_US = 1_000_000
 const WATCH_MS = 50
 /** A thread that does not even say how much time it used is inside one long call, such as a regular expression or a sort. */
 const SILENCE_MAX_MS = 10_000
-const MEMORY_MAX_BYTES = 384 * 1024 ** 2
+const MEMORY_MAX_BYTES = 512 * 1024 ** 2
 /** The engine’s own limit ends the process now and then instead of the thread, so that it is far above ours. */
 const HEAP_MAX_MB = 2048
 /** A larger one makes an idle thread larger, and rendering no faster. */

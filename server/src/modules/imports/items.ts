@@ -62,7 +62,7 @@ function itemOf(cells: string[], targets: (Target | undefined)[]): Record<string
   return data.length > 0 ? { ...item, data: Object.fromEntries(data) } : item
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const TRUE = /^(?:true|yes|1)$/i
 const FALSE = /^(?:false|no|0)$/i
 

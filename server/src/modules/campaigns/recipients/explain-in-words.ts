@@ -70,7 +70,7 @@ function describeMessage(facts: Facts, message: Facts['messages'][number]): stri
     case 'claimed':
       return 'The message is being sent right now.'
     case 'deferred':
-      return `The message waits until ${at(message.due_at)}${why}.`
+      return `The message waits until ${at(message.due_at)}${why}${describePause(facts)}.`
     case 'sent':
       return `The message was given to \`${message.provider}\` at ${at(message.settled_at)}.`
     case 'delivered':

@@ -250,6 +250,10 @@ describe('the explanation in words', () => {
       { ...message('queued'), ...when('running', { paused_at: at }) },
       'The message is due at 2026-11-23T09:00:00.000Z, and the campaign is paused.',
     ],
+    [
+      { ...message('deferred'), ...when('running', { paused_at: at, paused_reason: 'render_budget' }) },
+      'The message waits until 2026-11-23T09:00:00.000Z, and the campaign is paused, because its templates exceeded their limits for several users.',
+    ],
     [message('claimed'), 'The message is being sent right now.'],
     [message('deferred', 'quiet_hours'), 'The message waits until 2026-11-23T09:00:00.000Z, because it is the user’s quiet hours.'],
     [message('sent'), 'The message was given to `ses` at 2026-11-23T09:00:00.000Z.'],
