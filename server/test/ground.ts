@@ -10,7 +10,7 @@ import { addOperations } from '../src/infra/http/operations.ts'
 import type { Route } from '../src/infra/http/route.ts'
 import { createHttpServer } from '../src/infra/http/server.ts'
 import { loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
-import { createSafeFetch } from '../src/infra/outgoing/safe-fetch.ts'
+import { createSafeFetch, type SafeFetch, type SafeRequest } from '../src/infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { createAppender } from '../src/infra/queue/queue.ts'
@@ -37,13 +37,17 @@ export type GroundOptions = {
   own?: true
 }
 
+export type FetchMembers = Partial<Pick<SafeFetch, 'policy' | 'request'>>
+
 export type Ground = AsyncDisposable & {
   ctx: Ctx
   db: Database
   app: FastifyInstance
   databaseUrl: string
-  /** Starts to serve a world: uses its clock and a new engagement buffer. */
+  /** Starts to serve a world: uses its clock, a new HTTP client and a new engagement buffer. */
   begin(clock: Clock): void
+  /** Replaces members of the HTTP client until the next world begins. */
+  replaceFetch(members: FetchMembers): void
   engagementBuffer: EngagementBuffer
 }
 
@@ -53,7 +57,7 @@ const TASK_THREAD = new URL('../src/task-thread.ts', import.meta.url)
 const idle: Ground[] = []
 const IDLE_MAX = 2
 
-/** The number of open worlds in this process. */
+/** The number of open worlds on the database of this process. */
 let worlds = 0
 
 /** Returns a ground for a world. Without options, it may be one that another world has used. */
@@ -67,9 +71,9 @@ export async function takeGround(options: GroundOptions | undefined, clock: Cloc
 
 /** Gives back a ground. With `isReusable`, another world can use it. */
 export async function leaveGround(ground: Ground, isReusable: boolean): Promise<void> {
-  worlds--
   await ground.engagementBuffer[Symbol.asyncDispose]()
   const isCurrent = ground.databaseUrl === (await own)
+  if (isCurrent) worlds--
   if (isReusable && isCurrent && idle.length < IDLE_MAX && !ground.app.server.listening) idle.push(ground)
   else await ground[Symbol.asyncDispose]()
 }
@@ -90,8 +94,25 @@ async function ownDatabase(): Promise<string> {
     } else await empty(await own)
   }
   ownFile = testPath
-  own ??= cloneTemplate()
+  own ??= cloneTemplate().then(withNewIds)
   return own
+}
+
+const IDS_PER_DATABASE = 1_000_000
+let firstId = 0
+
+/** Caches of this process may hold the ids of an earlier database, so each has ids of its own. */
+async function withNewIds(databaseUrl: string): Promise<string> {
+  if (firstId > 0) {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(`select setval(format('public.%I', sequencename)::regclass, $1) from pg_sequences where schemaname = 'public'`, [
+      firstId,
+    ])
+    await client.end()
+  }
+  firstId += IDS_PER_DATABASE
+  return databaseUrl
 }
 
 /** Creates a migrated database, for tests that start servers. */
@@ -132,13 +153,21 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
   )
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
   let fetch = newFetch()
+  let replaced: FetchMembers = {}
   closing.defer(() => fetch[Symbol.asyncDispose]())
   let clock: Clock
-  const ctx: Ctx = {
+  // Frozen, because the next world uses the same objects: what one test wrote to them would fail another.
+  const ctx: Ctx = Object.freeze({
     config,
-    clock: { now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal) }),
     metrics,
-    fetch: { policy: policy(), request: (request) => fetch.request(request), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() },
+    fetch: Object.freeze({
+      get policy() {
+        return replaced.policy ?? fetch.policy
+      },
+      request: (request: SafeRequest) => (replaced.request ?? fetch.request)(request),
+      [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
+    }),
     db,
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
@@ -146,7 +175,7 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     smtp: closing.use(createSmtpRelays({ policy: policy(), ca: [cert] })),
     baseUrl: () => 'http://carillon.test',
     wake: () => undefined,
-  }
+  })
   let buffer: EngagementBuffer
   const engagementBuffer: EngagementBuffer = {
     put: (...engagement) => buffer.put(...engagement),
@@ -173,7 +202,11 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
       // The connections of the previous world are not reused.
       void fetch[Symbol.asyncDispose]()
       fetch = newFetch()
+      replaced = {}
       buffer = openEngagementBuffer(ctx)
+    },
+    replaceFetch(members) {
+      replaced = { ...replaced, ...members }
     },
     engagementBuffer,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

@@ -11,7 +11,7 @@ import { generateKey, saveKey } from '../src/modules/keys/index.ts'
 import { insertOrganisation } from '../src/modules/projects/index.ts'
 import { createProjectIn } from '../src/verbs.ts'
 import { allJobs } from '../src/workers.ts'
-import { type Ground, type GroundOptions, leaveGround, takeGround } from './ground.ts'
+import { type FetchMembers, type Ground, type GroundOptions, leaveGround, takeGround } from './ground.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
@@ -51,6 +51,8 @@ export type World = Tenant &
     /** A user token for the header X-Service-User-Token. */
     token(externalId: string): Promise<string>
     receiver(): Promise<Receiver>
+    /** Replaces members of the HTTP client of this world. */
+    replaceFetch(members: FetchMembers): void
     /** Creates a project of another organisation in the same database. */
     other(): Promise<Tenant>
   }
@@ -72,6 +74,7 @@ export async function world(options?: GroundOptions): Promise<World> {
     app,
     databaseUrl,
     advance: clock.advance,
+    replaceFetch: ground.replaceFetch,
     drain: (...names) => drain(ground, names),
     other: () => tenant(ctx),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

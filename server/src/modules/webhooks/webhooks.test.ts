@@ -120,8 +120,7 @@ describe('an endpoint', () => {
 
   test('is refused with another form of a loopback address, if loopback is not allowed', async () => {
     await using w = await world({ env: { EGRESS_ALLOW_CIDRS: '192.168.7.0/24' } })
-    const closed = { ...w.ctx.fetch.policy, allowed: [] }
-    Object.assign(w.ctx.fetch, { policy: closed })
+    w.replaceFetch({ policy: { ...w.ctx.fetch.policy, allowed: [] } })
     for (const url of ['https://2130706433/', 'https://0x7f.1/', 'https://127.0.0.1/', 'https://[::1]/', 'https://localhost/']) {
       expect((await w.post(WEBHOOKS, { ...input, url })).status).toBe(400)
     }

@@ -124,7 +124,7 @@ describe('a message uses up no attempts while it waits', () => {
 test('a message that its provider defers fails after eight attempts', async () => {
   await using w = await world()
   await using provider = await openFakeProvider()
-  Object.assign(w.ctx.fetch, { request: provider.fetch.request })
+  w.replaceFetch({ request: provider.fetch.request })
   provider.answer(...Array.from({ length: 20 }, () => ({ status: 503 })))
   await providerOf(w, { kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'shop@example.com' } })
   await w.users('ana')

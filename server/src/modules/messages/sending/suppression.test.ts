@@ -30,7 +30,7 @@ async function open(w: World): Promise<void> {
   relay.mails.length = 0
   provider.requests.length = 0
   provider.answer(...Array.from({ length: 10 }, () => ({ status: 201, body: { sid: 'SM1' } })))
-  Object.assign(w.ctx.fetch, { request: provider.fetch.request })
+  w.replaceFetch({ request: provider.fetch.request })
   await sendOver(w, relay)
   const settings = { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'a-token-of-twilio', from: '+61411111111' }
   await providerOf(w, { kind: 'twilio', channel: 'text', settings })
