@@ -1,14 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** Files that start servers or other processes, receive over HTTPS, or drop tables: each in a process and on a database of its own. */
+/** Files that start servers or other processes, or drop tables: each in a process and on a database of its own. */
 const ALONE = [
   'server/test/disasters/!(sending).test.ts',
   'server/test/flows/*.test.ts',
   'server/src/cli/*.test.ts',
   'server/src/infra/outgoing/*.test.ts',
-  'server/src/modules/channels/push-*.test.ts',
-  'server/src/modules/tracking/deeplinks/*.test.ts',
-  'server/src/modules/webhooks/{deliver,webhooks}.test.ts',
   'server/src/infra/postgres/*embedded-postgres.test.ts',
   'server/src/infra/postgres/migrate.test.ts',
   'server/src/modules/events/retention.test.ts',
