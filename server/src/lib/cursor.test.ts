@@ -25,6 +25,12 @@ test('a cursor decodes to what was encoded', () =>
     }),
   ))
 
+test('a cursor of a first page without a search is short', () => {
+  const cursor: Cursor = { resource: 'users', sort: 'id', direction: 'asc', position: { sortValue: 1, id: 1 }, inclusive: false, q: '' }
+  const written = JSON.parse(Buffer.from(encodeCursor(cursor), 'base64url').toString())
+  expect(written).toEqual({ v: 1, r: 'users', s: 'id', d: 'asc', k: [1, 1] })
+})
+
 test('any text decodes to a cursor or to null', () =>
   fc.assert(
     fc.property(
@@ -49,6 +55,8 @@ describe('null is returned for', () => {
     ['a value with U+0000', write({ v: 1, r: 'users', s: 'id', d: 'asc', k: ['\0', 1] })],
     ['an object for a value', write({ v: 1, r: 'users', s: 'id', d: 'asc', k: [{}, 1] })],
     ['text that is not base64url', 'ü'],
+    ['a cursor with another character in it', `${write({ v: 1, r: 'users', s: 'id', d: 'asc', k: [1, 1] })}=`],
+    ['a cursor of more than 4096 characters', write({ v: 1, r: 'users', s: 'id', d: 'asc', k: ['x'.repeat(3100), 1] })],
     ['text that is not JSON', Buffer.from('{').toString('base64url')],
   ])('%s', (_, text) => expect(decodeCursor(text, 'users')).toBeNull())
 })

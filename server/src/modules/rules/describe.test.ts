@@ -33,6 +33,7 @@ test.each<[Rule, string]>([
   [{ attribute: 'timezone.country', is: 'AU' }, 'country of the time zone is “AU”'],
   [{ attribute: 'created_at', within_last: '1d' }, 'time of creation is within the last day'],
   [{ attribute: 'data.renewal', within_next: '2w' }, 'renewal is within the next 2 weeks'],
+  [{ attribute: 'data.renewal', within_next: '1w' }, 'renewal is within the next week'],
   [{ attribute: 'has_push_device', is: true }, 'having a push device is true'],
   [{ event: 'purchase' }, 'did purchase'],
   [{ event: 'Signed up', at_least: 2 }, 'did “Signed up” at least 2 times'],

@@ -51,6 +51,24 @@ describe('an operator', () => {
   })
 })
 
+test('each operator accepts the types of attributes that it is for', () => {
+  const dates = ['after', 'before', 'more_than_ago', 'within_last', 'within_next'].map((name) => [name, ['date']])
+  const numbers = ['at_least', 'at_most', 'between', 'greater_than', 'less_than'].map((name) => [name, ['number']])
+  expect(Object.fromEntries(operators.map(([name, { kinds }]) => [name, kinds]))).toEqual({
+    ...Object.fromEntries([...dates, ...numbers]),
+    contains: ['string', 'array'],
+    contains_any: ['array'],
+    does_not_contain: ['string', 'array'],
+    ends_with: ['string'],
+    is: ['string', 'number', 'boolean'],
+    is_not: ['string', 'number', 'boolean'],
+    is_set: ['string', 'array'],
+    not_one_of: ['string', 'number', 'boolean'],
+    one_of: ['string', 'number', 'boolean'],
+    starts_with: ['string'],
+  })
+})
+
 test('the result for a date changes only at its change offsets', () => {
   const bound = fc.oneof(
     fc.constant(null),
