@@ -69,7 +69,8 @@ export function stateFault(from: CampaignState, to: CampaignDraft): Fault | null
   if (to.state !== from && !(TRANSITIONS[to.type][from] as readonly string[]).includes(to.state)) {
     return broken('state', `A ${to.type} campaign cannot go from \`${from}\` to \`${to.state}\`.`)
   }
-  if (to.type === 'blast' && (to.state === 'scheduled' || to.state === 'aborting')) return scheduleFault(to)
+  // Only blasts are ever in these states.
+  if (to.state === 'scheduled' || to.state === 'aborting') return scheduleFault(to)
   if (to.type === 'trigger' && to.state === 'running') return runFault(to)
   return null
 }
