@@ -1,7 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { world } from '../../../test/world.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { job, startJobs } from './jobs.ts'
+
+/** For what happens soon, also on a busy machine. */
+const SOON = { timeout: 20_000 }
 
 test('a job that found work runs again at once, and a job that found none waits for its idle time', async () => {
   await using w = await world()
@@ -9,12 +13,12 @@ test('a job that found work runs again at once, and a job that found none waits 
   let runs = 0
   const counting = job({ name: 'counting', idleMs: HOUR_MS, run: async () => work[runs++] ?? 0 })
   await using _ = startJobs(w.ctx, [counting])
-  await vi.waitFor(() => expect(runs).toBe(4))
+  await vi.waitFor(() => expect(runs).toBe(4), SOON)
   w.advance(HOUR_MS - 1)
   await Promise.resolve()
   expect(runs).toBe(4)
   w.advance(1)
-  await vi.waitFor(() => expect(runs).toBe(5))
+  await vi.waitFor(() => expect(runs).toBe(5), SOON)
 })
 
 test('a wake-up during a run starts another run at once', async () => {
@@ -33,7 +37,7 @@ test('a wake-up during a run starts another run at once', async () => {
   await using jobs = startJobs(w.ctx, [slow])
   jobs.wake({ name: 'slow' })
   looking.resolve()
-  await vi.waitFor(() => expect(runs).toBe(2))
+  await vi.waitFor(() => expect(runs).toBe(2), SOON)
 })
 
 test('a job that fails is retried later, and does not delay other jobs', async () => {
@@ -50,10 +54,49 @@ test('a job that fails is retried later, and does not delay other jobs', async (
   })
   const sound = job({ name: 'sound', idleMs: HOUR_MS, run: async () => (others++ < 5 ? 1 : 0) })
   await using _ = startJobs(w.ctx, [broken, sound])
-  await vi.waitFor(() => expect(others).toBe(6))
+  await vi.waitFor(() => expect(others).toBe(6), SOON)
   expect(failures).toBe(1)
   w.advance('1 second')
-  await vi.waitFor(() => expect(failures).toBe(2))
+  await vi.waitFor(() => expect(failures).toBe(2), SOON)
+})
+
+test('after each failure in a row the wait is twice as long, up to 15 seconds, and a success ends the row', async () => {
+  await using w = await world()
+  const script = [...Array.from({ length: 8 }, () => 'failed'), 'idle', 'failed', 'failed', 'done', 'failed']
+  const waits: number[] = []
+  const run = async () => {
+    const next = script.shift()
+    if (next === 'failed') throw new Error('no')
+    return next === 'done' ? 1 : 0
+  }
+  // It sleeps for no time until the script is over, and then for good.
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    if (script.length === 0) return w.clock.sleep(HOUR_MS, signal)
+    waits.push(ms)
+  }
+  await using _ = startJobs({ ...w.ctx, clock: { ...w.clock, sleep } }, [job({ name: 'failing', idleMs: 7, run })])
+  await vi.waitFor(() => expect(script).toEqual([]), SOON)
+  expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 7, 500, 1000])
+})
+
+test('a run is measured if it did work or failed, and not if it found none', async () => {
+  await using w = await world()
+  const script = [0, 3, 0, 'failed' as const, 1]
+  const measured: [string, string][] = []
+  const metrics = { ...w.ctx.metrics, jobRun: (name: string, result: string) => void measured.push([name, result]) }
+  const run = async () => {
+    const next = script.shift() ?? 0
+    if (next === 'failed') throw new Error('no')
+    return next
+  }
+  const sleep: Clock['sleep'] = async (_, signal) => (script.length === 0 ? w.clock.sleep(HOUR_MS, signal) : undefined)
+  await using _ = startJobs({ ...w.ctx, metrics, clock: { ...w.clock, sleep } }, [job({ name: 'measured', idleMs: 1, run })])
+  await vi.waitFor(() => expect(measured).toHaveLength(3), SOON)
+  expect(measured).toEqual([
+    ['measured', 'done'],
+    ['measured', 'failed'],
+    ['measured', 'done'],
+  ])
 })
 
 test('stopping waits for the batch that is running', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assignPartitions } from './partitions.ts'
+import { assignPartitions, BUILDING, BY_HAND, TIMERS, UNDIVIDED } from './partitions.ts'
 
 test.each<[string, string[][], number[]]>([
   ['items without a shared key are spread', [['a'], ['b'], ['c'], ['d']], [0, 1, 0, 1]],
@@ -9,6 +9,10 @@ test.each<[string, string[][], number[]]>([
   ['other items go to the partition without the large group', [['a'], ['a'], ['b'], ['c']], [0, 0, 1, 1]],
   ['items without a key are spread', [[], []], [0, 1]],
 ])('%s', (_, keys, expected) => expect([...assignPartitions(keys, 2)]).toEqual(expected))
+
+test('the writers of counters have numbers of their own, which are stored and never change', () => {
+  expect({ UNDIVIDED, BY_HAND, BUILDING, TIMERS }).toEqual({ UNDIVIDED: 0, BY_HAND: -1, BUILDING: -2, TIMERS: -3 })
+})
 
 test('items that share a key share a partition, and the assignment is deterministic', () => {
   const items = fc.array(fc.array(fc.constantFrom(...'abcdefghij'), { maxLength: 3 }), { maxLength: 30 })
