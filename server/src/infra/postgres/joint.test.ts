@@ -18,6 +18,7 @@ beforeAll(async () => {
   db = openDatabase({ url, connectionsMax: 12, name: 'test', checkRows: true, onStatement: () => statements++ })
   await db.run(sql`create table numbers (project_id bigint not null, n int not null, unique (project_id, n))`)
   await db.run(sql`create table sums (project_id bigint primary key, sum int not null)`)
+  await db.run(sql`create table checked_late (project_id bigint references sums deferrable initially deferred)`)
 })
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {
@@ -212,6 +213,17 @@ describe('when one of several fails, only it is rejected, and the others take ef
     expect(isSqlState(error, UNIQUE_VIOLATION)).toBe(true)
     await Promise.all(sound)
   })
+})
+
+test('when the commit fails, each runs alone, and returns what its committed run returned', async () => {
+  let runs = 0
+  const sound = view.transaction(async (tx) => {
+    await storeIn(tx, A, 1)
+    return ++runs
+  })
+  const failed = view.transaction((tx) => tx.run(sql`insert into checked_late (project_id) values (999)`))
+  expect(await outcomesOf([sound, failed])).toEqual([2, expect.stringContaining('violates foreign key constraint')])
+  expect(await pairs()).toEqual([[A, 1]])
 })
 
 /** Changes the sum of a project in a transaction of its own, which commits when it is released. */

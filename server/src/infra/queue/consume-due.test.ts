@@ -186,13 +186,24 @@ describe('a project with a large backlog', () => {
     for (const tenant of others) expect(await namesOf(tenant)).toEqual(['a', 'b'])
   })
 
+  test('is applied in a transaction of its own', async () => {
+    await fill(first(), 300)
+    await send(some(1, 10), ['a'])
+    await applyToEnd()
+    const transactionsOf = async (of: Tenant[]) => new Set((await applied(of)).map(({ transaction }) => transaction))
+    const [own, theirs] = [await transactionsOf([first()]), await transactionsOf(some(1, 10))]
+    expect([own.size, theirs.size, own.isDisjointFrom(theirs)]).toEqual([1, 1, true])
+  })
+
   test('is applied by one batch at a time, and at most two such projects are', async () => {
     const large = some(0, 3)
-    for (const tenant of large) await fill(tenant, 300)
-    const holds = await Promise.all(large.map((tenant) => hold('lists of a project', tenant)))
-    const runs = [await apply(), await apply(), await apply()]
-    expect(runs.map(({ done }) => done)).toEqual([2, 0, 0])
-    for (const release of holds) await release()
+    const releases = await Promise.all(large.map((tenant) => hold('lists of a project', tenant)))
+    await fill(first(), 300)
+    const runs = [await apply(), await apply()]
+    for (const tenant of some(1, 3)) await fill(tenant, 300)
+    runs.push(await apply(), await apply())
+    expect(runs.map(({ done }) => done)).toEqual([1, 0, 1, 0])
+    for (const release of releases) await release()
     await Promise.all(runs.map(({ finished }) => finished))
     await applyAll()
     for (const tenant of large) expect(await namesOf(tenant)).toHaveLength(300)
