@@ -17,6 +17,8 @@ export default defineConfig({
     globalSetup: ['server/test/database.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What a test waits for may take a while on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 3,
     pool: 'forks',
     projects: [

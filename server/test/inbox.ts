@@ -18,6 +18,7 @@ import {
   readAll,
   updateReadState,
 } from '../src/modules/inbox/index.ts'
+import { SOON } from './wait.ts'
 import type { World } from './world.ts'
 
 export type Answer = { status: number; body: any; headers: Headers }
@@ -122,7 +123,7 @@ async function openStream(w: World, url: string, headers: Record<string, string>
           if (!still) w.advance(250)
           expect(condition(events), JSON.stringify(events)).toBe(true)
         },
-        { interval: 5, timeout: 10_000 },
+        { ...SOON, interval: 5 },
       ),
     close,
     [Symbol.asyncDispose]: close,

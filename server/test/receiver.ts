@@ -10,6 +10,8 @@ export type Receiver = AsyncDisposable & {
   requests: ReceivedRequest[]
   /** Sets the reply to all further requests: a status, with headers if given, or no reply (`hang`). */
   answer(status: number | 'hang', headers?: Record<string, string>): void
+  /** Holds back all replies until the returned function is called. */
+  hold(): () => void
 }
 
 /** Starts a webhook endpoint: HTTPS with a certificate that the server under test trusts. */
@@ -18,6 +20,7 @@ export async function openReceiver(): Promise<Receiver> {
   const authority = await loadOrCreateAuthority(inject('authorityDir'), now)
   const { cert, key } = await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)
   const requests: ReceivedRequest[] = []
+  let held = Promise.resolve()
   let reply: { status: number | 'hang'; headers: Record<string, string> } = { status: 200, headers: {} }
   const server = createServer({ cert, key }, async (request, response) => {
     const chunks: Buffer[] = []
@@ -30,6 +33,7 @@ export async function openReceiver(): Promise<Receiver> {
       body,
       json: parsed(body),
     })
+    await held
     if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end('seen')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -38,6 +42,11 @@ export async function openReceiver(): Promise<Receiver> {
     requests,
     answer: (status, headers = {}) => {
       reply = { status, headers }
+    },
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

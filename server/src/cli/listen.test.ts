@@ -63,8 +63,8 @@ describe('carillon listen', () => {
       url: listening.url,
       headers: { 'service-signature': `t=${Math.floor(w.clock.now().getTime() / 1000)},v1=${'0'.repeat(64)}` },
       body: '{"type":"delivery.failed"}',
-      timeoutMs: 5000,
-      connectTimeoutMs: 5000,
+      timeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
       responseBytesMax: 1000,
     })
     expect(answer).toMatchObject({ is: 'answered', status: 400 })

@@ -21,11 +21,11 @@ test('the commands of the README lead to an email in the sandbox, its webhook ev
   const replies = await terminal.run(shorthand + contact + campaign + event)
   expect(replies).toContain('"succeeded":1')
   expect(replies).toContain('"state":"running"')
-  await expect.poll(() => terminal.run(shorthand + inbox), { timeout: 10_000 }).toContain('"summary":"Welcome, Kim"')
-  await expect.poll(() => listener.output, { timeout: 10_000 }).toContain('delivery.delivered')
+  await expect.poll(() => terminal.run(shorthand + inbox), { timeout: 60_000 }).toContain('"summary":"Welcome, Kim"')
+  await expect.poll(() => listener.output, { timeout: 60_000 }).toContain('delivery.delivered')
   expect(await terminal.run(`${shorthand}api sandbox/messages/1`)).toContain('You chose the pro plan.')
   const listOutput = await terminal.run(`${shorthand}${list}declare -p LIST`)
-  await expect.poll(() => terminal.run(shorthand + listOutput + explain), { timeout: 10_000 }).toContain('"member":true')
+  await expect.poll(() => terminal.run(shorthand + listOutput + explain), { timeout: 60_000 }).toContain('"member":true')
 }, 90_000)
 
 /** The shell blocks of the README, in order. */

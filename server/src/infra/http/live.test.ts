@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type LiveCall, type LiveEvent, LiveOf, route } from './route.ts'
@@ -124,14 +125,14 @@ test('events for a slow client are not buffered without limit', async () => {
       before = made
       expect([now > 0, now]).toEqual([true, then])
     },
-    { interval: 200, timeout: 10_000 },
+    { ...SOON, interval: 200 },
   )
   expect(made).toBeLessThan(1000)
   const closed = s.app.close()
   await vi.waitFor(() => {
     s.w.advance('5 seconds')
     expect(s.app.server.listening).toBe(false)
-  })
+  }, SOON)
   await closed
   socket.destroy()
 })

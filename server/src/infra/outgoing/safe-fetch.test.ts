@@ -57,8 +57,8 @@ function safeFetch(options: Options = {}) {
       method: 'POST',
       url,
       body: '{}',
-      timeoutMs: 5000,
-      connectTimeoutMs: 5000,
+      timeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
       responseBytesMax: 20_000,
       ...request,
     })
@@ -349,8 +349,8 @@ describe('network errors are returned', () => {
     const request = {
       method: 'GET',
       url: `http://127.0.0.1:${port}/`,
-      timeoutMs: 5000,
-      connectTimeoutMs: 5000,
+      timeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
       responseBytesMax: 100,
     }
     expect(await fetch.request(request)).toMatchObject({ is: 'failed', reason: 'other' })

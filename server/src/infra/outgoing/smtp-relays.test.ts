@@ -138,7 +138,7 @@ describe('the reply of a relay is returned in full', () => {
 
   test('an email is uncertain if the relay reads it and then sends nothing', async () => {
     await using relay = await openRelay()
-    await using relays = open({ silenceMs: 150 })
+    await using relays = open({ silenceMs: 1500 })
     const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
@@ -146,7 +146,7 @@ describe('the reply of a relay is returned in full', () => {
 
   test('an email is uncertain if the relay reads it and does not confirm it in time', async () => {
     await using relay = await openRelay()
-    await using relays = open({ totalMs: 150 })
+    await using relays = open({ totalMs: 1500 })
     const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
@@ -222,7 +222,7 @@ describe('encryption follows the setting', () => {
     ['none', 'offers it', offering, 'plain'],
   ])('%s with a relay that %s', async (tls, _, options, expected) => {
     await using relay = await openRelay(options)
-    await using relays = open({ greetingMs: 300, connectMs: 1000 })
+    await using relays = open({ greetingMs: 2000, connectMs: 20_000 })
     const answer = await relays.send(relayAt(relay, { tls }), mail)
     const seen =
       answer.is === 'accepted' ? (relay.mails[0]?.isSecure ? 'secure' : 'plain') : answer.is === 'refused' ? 'unreachable' : answer.is

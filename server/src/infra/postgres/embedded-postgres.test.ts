@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { hasEnded, identify } from './embedded-postgres-processes.ts'
 import { preparePrograms } from './embedded-postgres-programs.ts'
@@ -207,7 +208,7 @@ describe('after a crash', () => {
     leftovers.push(() => identify(orphan) && process.kill(orphan, 'SIGKILL'))
     await killAndWait(serverPid(dataDir))
     const second = start(dataDir)
-    await vi.waitFor(() => expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('is still in use'), 5_000)
+    await vi.waitFor(() => expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('is still in use'), SOON)
     process.kill(orphan, 'SIGCONT')
     expect(await ask((await second).url, 'select 1')).toBe(1)
     expect(identify(orphan)).toBeUndefined()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { keepEmbeddedPostgres } from './keep-embedded-postgres.ts'
 
@@ -25,8 +26,8 @@ test('a PostgreSQL that was killed is restarted on the same port', async () => {
     await using kept = await keepEmbeddedPostgres({ dataDir, log, durable: false }, systemClock)
     const pid = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(async () => expect(await answers(kept.url)).toBe(false), { timeout: 5000 })
-    await vi.waitFor(async () => expect(await answers(kept.url)).toBe(true), { timeout: 20_000, interval: 100 })
+    await vi.waitFor(async () => expect(await answers(kept.url)).toBe(false), SOON)
+    await vi.waitFor(async () => expect(await answers(kept.url)).toBe(true), { ...SOON, interval: 100 })
   }
   await rm(dataDir, { recursive: true })
 })

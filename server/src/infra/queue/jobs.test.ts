@@ -1,11 +1,9 @@
 import { expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
 import { world } from '../../../test/world.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { job, startJobs } from './jobs.ts'
-
-/** For what happens soon, also on a busy machine. */
-const SOON = { timeout: 20_000 }
 
 test('a job that found work runs again at once, and a job that found none waits for its idle time', async () => {
   await using w = await world()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ratioOf } from '../../../test/cpu-time.ts'
 import { LiquidError, liquidTags } from '../liquid.ts'
 import { readHtml } from './html-reader.ts'
 import { maskValidLiquid } from './liquid-mask.ts'
@@ -53,32 +54,6 @@ function orRefused(run: (text: string) => unknown): (text: string) => unknown {
       throw error
     }
   }
-}
-
-/** The CPU time of this thread, so that other processes do not count. */
-function costOf(run: () => unknown): number {
-  const began = process.threadCpuUsage()
-  run()
-  return process.threadCpuUsage(began).user
-}
-
-/** Shorter times are too imprecise to compare. */
-const MICROSECONDS_MIN = 3000
-const ATTEMPTS_MAX = 4
-
-function ratioOf(run: (text: string) => unknown, of: (length: number) => string): number {
-  const [half, whole] = [of(500_000), of(1_000_000)]
-  run(of(10_000))
-  let ratio = Number.POSITIVE_INFINITY
-  // Sometimes the garbage collector runs during the longer call only.
-  for (let attempt = 0; attempt < ATTEMPTS_MAX && ratio >= 3; attempt++) {
-    const least = Math.max(
-      costOf(() => run(half)),
-      MICROSECONDS_MIN,
-    )
-    ratio = costOf(() => run(whole)) / least
-  }
-  return ratio
 }
 
 describe.each(functions)('%s takes linear time', (_, run) => {

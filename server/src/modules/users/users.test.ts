@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 
@@ -304,7 +305,7 @@ test('an id that is linked while an erasure waits for the user is deleted too', 
         sql`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
       expect(row?.count).toBe(1)
-    })
+    }, SOON)
     await db.run(
       sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at)
           values (${w.projectId}, 'late', ${saved.user.id}, ${w.clock.now()})`,

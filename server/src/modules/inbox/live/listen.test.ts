@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { rowsOf } from '../../../../test/child-server.ts'
 import { deliver, type InboxProcess, OWN, type Stream, type StreamEvent, startInbox, userId } from '../../../../test/inbox.ts'
+import { SOON } from '../../../../test/wait.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -189,7 +190,7 @@ describe('an inbox stream', () => {
     await deliverNow('too late')
     await stream.until((events) => events.at(-1)?.event !== 'unread', 'still')
     expect(stream.events.at(-1)).toMatchObject({ data: { reason: 'user_token_expired', message: expect.any(String) } })
-    await vi.waitFor(() => expect(stream.isOver()).toBe(true))
+    await vi.waitFor(() => expect(stream.isOver()).toBe(true), SOON)
     expect(titlesIn(stream.events)).toEqual(['in time'])
     s.token = await s.w.token('ana')
     const next = await listen(s, beyond(lastId(stream)))
@@ -276,18 +277,15 @@ describe('an inbox stream', () => {
     await stream.until(({ length }) => length === 1)
     await s.w.db.transaction(async (db) => {
       await db.run(sql`lock table inbox_counters in access exclusive mode`)
-      await vi.waitFor(
-        async () => {
-          s.w.advance(250)
-          const killed = await rowsOf(
-            s.w.databaseUrl,
-            `select pg_terminate_backend(pid) from pg_stat_activity
+      await vi.waitFor(async () => {
+        s.w.advance(250)
+        const killed = await rowsOf(
+          s.w.databaseUrl,
+          `select pg_terminate_backend(pid) from pg_stat_activity
              where application_name = 'carillon inbox' and datname = current_database() and wait_event_type = 'Lock'`,
-          )
-          expect(killed).toHaveLength(1)
-        },
-        { timeout: 10_000 },
-      )
+        )
+        expect(killed).toHaveLength(1)
+      }, SOON)
     })
     await deliver(s.w, s.ana, { title: 'after' })
     await stream.until((events) => titlesIn(events).length === 1)
@@ -306,7 +304,7 @@ describe('an inbox stream', () => {
       const stream = await listen(s)
       expect(stream.status).toBe(200)
       return stream
-    })
+    }, SOON)
     expect(next.headers.get('content-type')).toContain('text/event-stream')
   })
 
@@ -318,7 +316,7 @@ describe('an inbox stream', () => {
       await vi.waitFor(() => {
         s.w.advance('20 seconds')
         expect(stream.heartbeats()).toBeGreaterThanOrEqual(count)
-      })
+      }, SOON)
     }
     expect(stream.events).toHaveLength(1)
   })
@@ -328,6 +326,6 @@ describe('an inbox stream', () => {
     const streams = [await listen(s), await listen(s)]
     for (const { until } of streams) await until(({ length }) => length === 1, 'still')
     await s.inbox.app.close()
-    await vi.waitFor(() => expect(streams.map(({ isOver }) => isOver())).toEqual([true, true]))
+    await vi.waitFor(() => expect(streams.map(({ isOver }) => isOver())).toEqual([true, true]), SOON)
   })
 })

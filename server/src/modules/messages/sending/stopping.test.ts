@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { pathOf, run } from '../../../../test/blasts.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
+import { SOON } from '../../../../test/wait.ts'
 import { type Reply, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
@@ -83,7 +84,7 @@ test('an abort waits for an attempt that has begun, and counts it as in flight',
         reply = answered
         return answered
       })
-      await vi.waitFor(async () => expect(reply !== undefined || (await isWaiting()).waits).toBe(true), { interval: 5 })
+      await vi.waitFor(async () => expect(reply !== undefined || (await isWaiting()).waits).toBe(true), { ...SOON, interval: 5 })
     }
     return found
   })
