@@ -1,10 +1,39 @@
--- The event types that each active endpoint subscribes to, kept by `webhooks` and read whenever a webhook event is stored.
+-- The subscriptions of a project as a whole. Its row is locked while events are numbered or read, and while subscriptions change.
+create table webhook_versions (
+  project_id bigint primary key references projects,
+  -- Counts the changes of subscriptions.
+  version bigint not null,
+  -- The event types that at least one active endpoint subscribes to now. Read whenever a webhook event occurs.
+  event_types text[] not null
+);
+
+-- The event types of each active endpoint, from one version of the project to another: an event belongs to the endpoints whose
+-- subscription includes its type and its version.
 create table webhook_event_subscriptions (
   project_id bigint not null references projects,
   endpoint_id bigint not null,
+  from_version bigint not null,
+  -- Null for the present subscription. A former one is kept for events that are not delivered yet.
+  to_version bigint,
   event_types text[] not null,
-  primary key (project_id, endpoint_id)
+  ended_at timestamptz(3),
+  primary key (project_id, endpoint_id, from_version)
 );
+
+create sequence webhook_positions;
+
+-- Up to which position of the project's events each active endpoint has got its deliveries.
+create table webhook_cursors (
+  project_id bigint not null references projects,
+  endpoint_id bigint not null,
+  position bigint not null,
+  -- When to look for further events; null when there were none.
+  due_at timestamptz(3),
+  -- Grows with each look, so that the endpoints of a project take turns.
+  turn bigint not null,
+  primary key (project_id, endpoint_id)
+) with (fillfactor = 85);
+create index webhook_cursors_due on webhook_cursors (project_id, due_at) where due_at is not null;
 
 -- Webhook events. Stored in the transaction that made them true, and only when an endpoint subscribes to the type.
 create table webhook_events (
@@ -15,14 +44,16 @@ create table webhook_events (
   -- Not jsonb: members keep their order, and the reply of a mail server may contain what jsonb refuses.
   data json not null,
   is_test boolean not null default false,
-  -- The endpoints that were active and subscribed when it was stored.
-  endpoint_ids bigint[] not null,
+  -- The version of the subscriptions when it was stored.
+  version bigint not null,
   created_at timestamptz(3) not null,
-  dispatched_at timestamptz(3),
+  -- Given after the commit, one project at a time: a cursor that has passed a position has passed all events before it.
+  position bigint,
   primary key (project_id, id)
 );
-create index webhook_events_to_dispatch on webhook_events (created_at, id) where dispatched_at is null;
-create index webhook_events_by_age on webhook_events (dispatched_at) where dispatched_at is not null;
+create index webhook_events_to_number on webhook_events (project_id, created_at, id) where position is null;
+create index webhook_events_by_type on webhook_events (project_id, type, position) where position is not null;
+create index webhook_events_by_age on webhook_events (created_at);
 
 create table webhook_endpoints (
   id bigint not null generated always as identity,

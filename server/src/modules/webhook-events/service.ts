@@ -1,5 +1,4 @@
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import type { EndpointId } from '../../lib/ids.ts'
 import { ulid } from '../../lib/ids.ts'
 import type { WebhookEvent } from './event-kind.ts'
 import * as queries from './queries.ts'
@@ -39,10 +38,10 @@ export async function emit(ctx: InTx, create: () => WebhookEvent[]): Promise<voi
   })
 }
 
-/** Stores the sample of a type for one endpoint, marked as a test. Returns its id. The caller creates the delivery. */
-export async function storeTest(ctx: InTx, type: EventType, endpointId: EndpointId): Promise<string> {
+/** Stores the sample of a type, marked as a test. Returns its id. The caller creates the delivery. */
+export async function storeTest(ctx: InTx, type: EventType): Promise<string> {
   const [id = ''] = newIds(ctx, 1)
   const { sample } = Object.values(webhookEvents).find((kind) => kind.type === type) as AnyEventKind
-  await queries.insertTest(ctx, id, type, JSON.stringify(sample), endpointId)
+  await queries.insertTest(ctx, id, type, JSON.stringify(sample))
   return id
 }

@@ -2,12 +2,24 @@ import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { sourcesOf } from '../../../test/house/sources.ts'
-import { world } from '../../../test/world.ts'
+import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { matches } from '../../lib/validate.ts'
-import { EVENT_TYPES, emit, subscribe, unsubscribe, type WebhookEvent, webhookEvents } from './index.ts'
+import {
+  cursorsDue,
+  EVENT_TYPES,
+  emit,
+  eventsAfter,
+  lockVersions,
+  numberEvents,
+  saveCursors,
+  subscribe,
+  unsubscribe,
+  type WebhookEvent,
+  webhookEvents,
+} from './index.ts'
 
 const SPECIFIED = [
   'queue.queue-message-authenticated',
@@ -76,15 +88,36 @@ const Stored = Type.Object({
   id: Type.String(),
   type: Type.String(),
   data: Type.String(),
-  endpoint_ids: Type.Array(Type.Integer()),
   occurred_at: Type.Unsafe<Date>({ instant: true }),
 })
 
 const stored = (ctx: ProjectCtx) =>
   ctx.db.many(
     Stored,
-    sql`select id, type, data::text as data, to_json(endpoint_ids) as endpoint_ids, occurred_at from webhook_events where project_id = ${ctx.projectId} order by id`,
+    sql`select id, type, data::text as data, occurred_at from webhook_events where project_id = ${ctx.projectId} order by id`,
   )
+
+/** Reads up to `room` further events of each endpoint, as `endpoint: domain`. */
+const read = (w: World, room = 100) =>
+  inTx(w.ctx, async (ctx) => {
+    const locked = await lockVersions(ctx, [w.projectId])
+    await numberEvents(ctx, locked, 100)
+    const cursors = await cursorsDue(ctx, locked, 100)
+    const events = await eventsAfter(
+      ctx,
+      cursors.map((cursor) => ({ ...cursor, room })),
+    )
+    const ofEndpoint = Map.groupBy(events, ({ endpoint_id }) => endpoint_id)
+    await saveCursors(
+      ctx,
+      cursors.map((cursor) => {
+        const own = ofEndpoint.get(cursor.endpoint_id) ?? []
+        return { ...cursor, position: own.at(-1)?.position ?? cursor.position, due_at: own.length < room ? null : ctx.clock.now() }
+      }),
+    )
+    const texts = new Map((await stored(ctx)).map(({ id, data }) => [id, Object.values(JSON.parse(data))[0]]))
+    return events.map(({ endpoint_id, id }) => `${endpoint_id}: ${texts.get(id)}`).sort()
+  })
 
 const emitAll = (ctx: ProjectCtx, ...events: WebhookEvent[]) => inTx(ctx, (ctx) => emit(ctx, () => events))
 
@@ -106,12 +139,44 @@ describe('emit', () => {
     await inTx(w.ctx, (ctx) => unsubscribe(ctx, w.projectId, second))
     w.advance(1)
     await emitAll(w.ctx, nullMx('first.example'))
-    const found = await stored(w.ctx)
-    expect(found.map(({ data, endpoint_ids }) => [JSON.parse(data), endpoint_ids])).toEqual([
-      [{ domain: 'both.example' }, [1, 2]],
-      [{ reason: 'Nothing helped.' }, [2]],
-      [{ domain: 'first.example' }, [1]],
+    expect((await stored(w.ctx)).map(({ data }) => JSON.parse(data))).toEqual([
+      { domain: 'both.example' },
+      { reason: 'Nothing helped.' },
+      { domain: 'first.example' },
     ])
+    expect(await read(w)).toEqual(['1: both.example', '1: first.example'])
+  })
+
+  test('is for the endpoints that subscribed to the type at that moment, whatever they subscribe to when it is read', async () => {
+    await using w = await world()
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, second, ['delivery.failed']))
+    await emitAll(w.ctx, nullMx('one.example'), webhookEvents.deliveryFailed.of({ reason: 'No.' }))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.failed']))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, second, ['delivery.null-mx', 'delivery.failed']))
+    await emitAll(w.ctx, nullMx('two.example'), webhookEvents.deliveryFailed.of({ reason: 'Nor now.' }))
+    expect(await read(w)).toEqual(['1: Nor now.', '1: one.example', '2: No.', '2: Nor now.', '2: two.example'])
+    expect(await read(w)).toEqual([])
+  })
+
+  test('is read by every cursor once, however few events each look returns, and those that are committed late as well', async () => {
+    await using w = await world()
+    await inTx(w.ctx, (ctx) => subscribe(ctx, first, ['delivery.null-mx']))
+    await inTx(w.ctx, (ctx) => subscribe(ctx, second, ['delivery.null-mx']))
+    const late = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const slow = inTx(w.ctx, async (ctx) => {
+      await emit(ctx, () => [nullMx('late.example')])
+      begun.resolve()
+      await late.promise
+    })
+    await begun.promise
+    await emitAll(w.ctx, ...['a', 'b', 'c'].map(nullMx))
+    const found = [...(await read(w, 2)), ...(await read(w, 2))]
+    late.resolve()
+    await slow
+    found.push(...(await read(w, 2)), ...(await read(w, 2)))
+    expect(found.sort()).toEqual(['a', 'b', 'c', 'late.example'].flatMap((domain) => [`1: ${domain}`, `2: ${domain}`]).sort())
   })
 
   test('stores nothing for endpoints of another project', async () => {

@@ -5,9 +5,11 @@
 
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
-import type { EndpointId } from '../../lib/ids.ts'
+import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { findWebhookEvents, unsubscribe } from '../webhook-events/index.ts'
+import { findWebhookEvents, lookNow, unsubscribe } from '../webhook-events/index.ts'
+import { FAILING_AFTER } from './dispatch.ts'
+import { DISPATCH } from './job-names.ts'
 import { payload } from './payload.ts'
 import type { ClaimedDelivery, DeliveryResult } from './queries.ts'
 import * as queries from './queries.ts'
@@ -16,23 +18,23 @@ import { sealContext } from './service.ts'
 import { type Signer, signer } from './signature.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
-const LEASED_MAX = 2000
-const IN_FLIGHT_MAX = 500
+/** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
+const LEASED_MAX = 4000
+const IN_FLIGHT_MAX = 1000
 const IN_FLIGHT_PER_ENDPOINT_MAX = 10
-/** More are leased than are in flight, and many more for a fast endpoint, so that it does not wait for the database. */
+/** More are leased than are in flight, and more for a fast endpoint, so that it does not wait for the database. */
 const LEASED_PER_ENDPOINT = 20
-const LEASED_PER_FAST_ENDPOINT = 400
+const LEASED_PER_FAST_ENDPOINT = 100
 /** An endpoint is fast after this many attempts since the last lease. */
 const FAST_FROM = 10
 /** More are leased when an endpoint has fewer waiting than this. */
-const REFILL_BELOW = 200
-/** After this many consecutive failures, an endpoint gets one attempt at a time until one succeeds. */
-const FAILING_AFTER = 10
-/** The time before and after an attempt that its lease allows for. */
-const LEASE_SPARE_SECONDS = 45
+const REFILL_BELOW = 50
+/** Leases are short and renewed, so that the deliveries of a process that dies are soon sent by another. */
+const LEASE_SECONDS = 10
+const RENEWED_EVERY_MS = 3000
 /** A delivery that has waited longer is leased again, because its endpoint may be paused or its secret replaced by then. */
 const WAITING_MS_MAX = 1000
-const POLL_MS = 250
+const POLL_MS = 100
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_BYTES_MAX = 20_000
@@ -43,7 +45,16 @@ type Attempt = { delivery: Delivery; at: Date; response: SafeResponse }
 
 /** Sends everything that is due. Returns the number of attempts once nothing is due or in flight. */
 export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
-  const dispatcher: Dispatcher = { queues: new Map(), inFlight: 0, finished: [], stale: [], errors: [], wake: Promise.withResolvers() }
+  const dispatcher: Dispatcher = {
+    queues: new Map(),
+    inFlight: new Set(),
+    inFlightOf: new Map(),
+    renewedAt: ctx.clock.now().getTime(),
+    finished: [],
+    stale: [],
+    errors: [],
+    wake: Promise.withResolvers(),
+  }
   try {
     return await work(ctx, dispatcher, stop)
   } finally {
@@ -59,22 +70,27 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     const finished = dispatcher.finished.splice(0)
     attempts += finished.length
     await recordAttempts(ctx, finished)
+    if (finished.length > 0) ctx.wake(DISPATCH)
     await release(ctx, dispatcher.stale.splice(0))
+    await renew(ctx, dispatcher)
     if (!stop.aborted) await fill(ctx, dispatcher)
     for (const queue of dispatcher.queues.values()) start(ctx, dispatcher, queue, stop)
     if (dispatcher.errors.length > 0) throw dispatcher.errors[0]
     if (dispatcher.finished.length > 0 || dispatcher.stale.length > 0) continue
-    if (dispatcher.inFlight === 0) return attempts
+    if (dispatcher.inFlight.size === 0) return attempts
     await pause(ctx, dispatcher.wake.promise)
   }
 }
 
 /** The leased deliveries of one endpoint. */
-type EndpointQueue = { waiting: Delivery[]; inFlight: number; finishedSinceFill: number }
+type EndpointQueue = { projectId: ProjectId; waiting: Delivery[]; inFlight: number; finishedSinceFill: number }
 
 type Dispatcher = {
   queues: Map<EndpointId, EndpointQueue>
-  inFlight: number
+  inFlight: Set<Delivery>
+  inFlightOf: Map<ProjectId, number>
+  /** When the leases were renewed. */
+  renewedAt: number
   finished: Attempt[]
   /** Deliveries that were leased but not sent, and are to be released. */
   stale: Delivery[]
@@ -86,23 +102,38 @@ type Dispatcher = {
 
 /** Leases due deliveries into the queues of their endpoints, and removes empty queues. */
 async function fill(ctx: Ctx, { queues }: Dispatcher): Promise<void> {
-  const fast = [...queues].filter(([, { finishedSinceFill }]) => finishedSinceFill >= FAST_FROM).map(([id]) => id)
+  const rooms = new Map<EndpointId, number>()
+  const leasedBy = new Map<ProjectId, number>()
   let leased = 0
   for (const [id, queue] of queues) {
+    const held = queue.waiting.length + queue.inFlight
+    const width = queue.finishedSinceFill >= FAST_FROM ? LEASED_PER_FAST_ENDPOINT : LEASED_PER_ENDPOINT
+    if (held > 0 || width > LEASED_PER_ENDPOINT) rooms.set(id, Math.max(0, width - held))
     queue.finishedSinceFill = 0
-    leased += queue.waiting.length + queue.inFlight
-    if (queue.waiting.length + queue.inFlight === 0) queues.delete(id)
+    leased += held
+    leasedBy.set(queue.projectId, (leasedBy.get(queue.projectId) ?? 0) + held)
+    if (held === 0) queues.delete(id)
   }
-  for (const delivery of await lease(ctx, LEASED_MAX - leased, fast)) {
-    const queue = queues.get(delivery.endpoint_id) ?? { waiting: [], inFlight: 0, finishedSinceFill: 0 }
-    queues.set(delivery.endpoint_id, queue)
+  const fullProjects = [...leasedBy].filter(([, held]) => held > LEASED_MAX - leased).map(([id]) => id)
+  for (const delivery of await lease(ctx, {
+    total: LEASED_MAX - leased,
+    usual: LEASED_PER_ENDPOINT,
+    rooms,
+    failingAfter: FAILING_AFTER,
+    fullProjects,
+  })) {
+    const { endpoint_id, project_id } = delivery
+    const queue = queues.get(endpoint_id) ?? { projectId: project_id, waiting: [], inFlight: 0, finishedSinceFill: 0 }
+    queues.set(endpoint_id, queue)
     queue.waiting.push(delivery)
   }
 }
 
 /** Sends waiting deliveries of an endpoint, within the limits. */
 function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, stop: AbortSignal): void {
-  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && dispatcher.inFlight < IN_FLIGHT_MAX) {
+  const { inFlight, inFlightOf } = dispatcher
+  const ofProject = () => inFlightOf.get(queue.projectId) ?? 0
+  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && ofProject() < IN_FLIGHT_MAX - inFlight.size) {
     const delivery = queue.waiting.shift()
     if (!delivery) return
     if (stop.aborted || ctx.clock.now().getTime() - delivery.leasedAt > WAITING_MS_MAX) {
@@ -110,7 +141,8 @@ function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, stop: Abo
       continue
     }
     queue.inFlight += 1
-    dispatcher.inFlight += 1
+    inFlight.add(delivery)
+    inFlightOf.set(queue.projectId, ofProject() + 1)
     send(ctx, delivery)
       .then(
         (attempt) => dispatcher.finished.push(attempt),
@@ -118,12 +150,29 @@ function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, stop: Abo
       )
       .then(() => {
         queue.inFlight -= 1
-        dispatcher.inFlight -= 1
+        inFlight.delete(delivery)
+        if (ofProject() > 1) inFlightOf.set(queue.projectId, ofProject() - 1)
+        else inFlightOf.delete(queue.projectId)
         queue.finishedSinceFill += 1
         start(ctx, dispatcher, queue, stop)
         if (queue.waiting.length < REFILL_BELOW) dispatcher.wake.resolve()
       })
   }
+}
+
+/** Extends the leases of what is in flight. What only waits is sent or released before its lease ends. */
+async function renew(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
+  const now = ctx.clock.now().getTime()
+  if (now - dispatcher.renewedAt < RENEWED_EVERY_MS) return
+  dispatcher.renewedAt = now
+  const deliveries = [...dispatcher.inFlight]
+  if (deliveries.length === 0) return
+  await queries.renewDeliveries(
+    ctx,
+    distinct(deliveries.map(({ project_id }) => project_id)),
+    deliveries.map(({ id }) => id),
+    LEASE_SECONDS,
+  )
 }
 
 /** Waits until there is something to do, or until it is time to look for due deliveries again. */
@@ -137,10 +186,9 @@ async function pause(ctx: Ctx, wake: Promise<void>): Promise<void> {
 }
 
 /** Leases due deliveries, and reads their events and secrets. */
-async function lease(ctx: Ctx, total: number, fast: EndpointId[]): Promise<Delivery[]> {
-  if (total <= 0) return []
-  const windows = { usual: LEASED_PER_ENDPOINT, wide: LEASED_PER_FAST_ENDPOINT, quick: fast, failingAfter: FAILING_AFTER }
-  const claimed = await queries.claimDeliveries(ctx, total, windows, ctx.config.WEBHOOK_TIMEOUT_MS / 1000 + LEASE_SPARE_SECONDS)
+async function lease(ctx: Ctx, room: queries.Room): Promise<Delivery[]> {
+  if (room.total <= 0) return []
+  const claimed = await queries.claimDeliveries(ctx, room, LEASE_SECONDS)
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
   const [events, secrets] = await Promise.all([
@@ -216,6 +264,7 @@ async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<void> {
   const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
   for (const { projectId, endpointId, gone } of found) {
     const row = health.get(endpointId)
+    if (row?.consecutive_failures === 0) await lookNow(ctx, projectId, endpointId)
     const reason = row && suspensionReason(row, gone, limits, ctx.clock.now())
     if (reason) await suspend(ctx, projectId, endpointId, reason)
   }

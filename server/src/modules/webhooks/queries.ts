@@ -161,28 +161,54 @@ export const listDeliveries = (ctx: ProjectCtx, endpointId: EndpointId, page: Pa
   })
 
 /** Events and their endpoints, as arrays of the same length. */
-export type Addressed = { projectIds: ProjectId[]; endpointIds: EndpointId[]; eventIds: string[]; eventTypes: string[] }
+export type Addressed = { projectIds: ProjectId[]; endpointIds: EndpointId[]; eventIds: string[]; eventTypes: string[]; createdAt: Date[] }
 
 const Inserted = Type.Object({ id: IdOf<DeliveryId>() })
 
-/** Queues events for the active ones of the endpoints, and locks these: a pause waits, and then finds the deliveries to cancel. */
-export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, eventIds, eventTypes }: Addressed) =>
+/** Queues events for active endpoints. */
+export const insertDeliveries = (ctx: InTx<Ctx>, { projectIds, endpointIds, eventIds, eventTypes, createdAt }: Addressed) =>
   ctx.db.many(
     Inserted,
-    sql`with active as (
-          select id, project_id from webhook_endpoints
-          where project_id = any(${projectIds}::bigint[]) and id = any(${endpointIds}::bigint[]) and status = 'active' and archived_at is null
-          order by id
-          for share
-        )
-        insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
-        select a.project_id, a.id, e.event_id, e.event_type, 'pending', ${ctx.clock.now()}, ${ctx.clock.now()}
-        from unnest(${projectIds}::bigint[], ${endpointIds}::bigint[], ${eventIds}::text[], ${eventTypes}::text[]) with ordinality
-          as e (project_id, endpoint_id, event_id, event_type, place)
-        join active a on a.id = e.endpoint_id and a.project_id = e.project_id
+    sql`insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
+        select e.project_id, e.endpoint_id, e.event_id, e.event_type, 'pending', ${ctx.clock.now()}, e.created_at
+        from unnest(${projectIds}::bigint[], ${endpointIds}::bigint[], ${eventIds}::text[], ${eventTypes}::text[], ${createdAt}::timestamptz[])
+          with ordinality as e (project_id, endpoint_id, event_id, event_type, created_at, place)
         order by e.place
         on conflict (project_id, endpoint_id, event_id) do nothing
         returning id`,
+  )
+
+const EndpointBacklog = Type.Object({
+  endpoint_id: IdOf<EndpointId>(),
+  consecutive_failures: Type.Integer(),
+  due: Type.Integer(),
+  pending: Type.Integer(),
+})
+export type EndpointBacklog = Static<typeof EndpointBacklog>
+
+/** How many deliveries of these endpoints are due, and how many are pending in all. Larger numbers are returned as `dueMax` and `pendingMax`. */
+export const backlogsOf = (
+  ctx: InTx<Ctx>,
+  endpoints: { project_id: ProjectId; endpoint_id: EndpointId }[],
+  dueMax: number,
+  pendingMax: number,
+) =>
+  ctx.db.many(
+    EndpointBacklog,
+    sql`select c.endpoint_id, e.consecutive_failures, d.due, p.pending
+        from unnest(${endpoints.map(({ project_id }) => project_id)}::bigint[], ${endpoints.map(({ endpoint_id }) => endpoint_id)}::bigint[])
+             as c (project_id, endpoint_id)
+        cross join lateral (select consecutive_failures from webhook_endpoints
+                            where project_id = c.project_id and id = c.endpoint_id limit 1) e
+        cross join lateral (select count(*) as due
+                            from (select 1 from webhook_deliveries
+                                  where project_id = c.project_id and endpoint_id = c.endpoint_id and status = 'pending'
+                                    and next_attempt_at <= ${ctx.clock.now()}
+                                  limit ${dueMax}) d) d
+        cross join lateral (select count(*) as pending
+                            from (select 1 from webhook_deliveries
+                                  where project_id = c.project_id and endpoint_id = c.endpoint_id and status = 'pending'
+                                  limit ${pendingMax}) p) p`,
   )
 
 /** Sends an event again, now, with the whole retry schedule. */
@@ -206,15 +232,24 @@ const ClaimedDelivery = Type.Object({
 })
 export type ClaimedDelivery = Static<typeof ClaimedDelivery>
 
-/** The width of an endpoint’s window: `usual`, `wide` for quick endpoints, or one when the last `failingAfter` attempts failed. */
-export type Windows = { usual: number; wide: number; quick: EndpointId[]; failingAfter: number }
+/** What a worker may lease: `usual` for an endpoint, except those in `rooms`, and one for an endpoint after `failingAfter` failures. */
+export type Room = {
+  total: number
+  usual: number
+  rooms: Map<EndpointId, number>
+  failingAfter: number
+  /** Projects that have their share already. */
+  fullProjects: ProjectId[]
+}
+
+const isFree = sql`(lease_until is null or lease_until <= now())`
 
 /**
- * Leases due deliveries. Each endpoint has a window on its own queue, the oldest due ones; only deliveries in the window are leased, and
- * the first of each endpoint come before the second of any. So neither many deliveries nor slow replies of one endpoint delay others.
- * Deliveries that a dead process had leased are due again when the lease ends.
+ * Leases due deliveries, the oldest of each endpoint that are not leased. The first of each endpoint come before the second of any, and
+ * the first of each project before the second of any: neither many deliveries nor slow replies of one delay another. An endpoint that
+ * keeps failing has one lease at a time, over all workers. Deliveries that a dead worker had leased are due again when the lease ends.
  */
-export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, failingAfter }: Windows, leaseSeconds: number) =>
+export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, fullProjects }: Room, leaseSeconds: number) =>
   ctx.db.many(
     ClaimedDelivery,
     sql`with recursive waiting as (
@@ -230,35 +265,60 @@ export const claimDeliveries = (ctx: Ctx, total: number, { usual, wide, quick, f
             limit 1
           ) further
         ),
-        due as (
-          select d.id, d.project_id
+        offered as materialized (
+          select d.id, w.project_id, d.next_attempt_at, d.place
           from waiting w
-          join webhook_endpoints e on e.project_id = w.project_id and e.id = w.endpoint_id
           cross join lateral (
-            select q.id, q.project_id, q.next_attempt_at, q.lease_until,
-                   row_number() over (order by q.next_attempt_at, q.id) as place
-            from webhook_deliveries q
-            where q.project_id = e.project_id and q.endpoint_id = e.id and q.status = 'pending' and q.next_attempt_at <= ${ctx.clock.now()}
-            order by q.next_attempt_at, q.id
-            limit case when e.consecutive_failures >= ${failingAfter}::int then 1
-                       when e.id = any(${quick}::bigint[]) then ${wide}::int
-                       else ${usual}::int end
+            select consecutive_failures >= ${failingAfter}::int as is_failing,
+                   coalesce((${JSON.stringify(Object.fromEntries(rooms))}::jsonb -> w.endpoint_id::text)::int, ${usual}::int) as room,
+                   ${JSON.stringify(Object.fromEntries(rooms))}::jsonb ? w.endpoint_id::text as is_known
+            from webhook_endpoints
+            where project_id = w.project_id and id = w.endpoint_id
+            limit 1
+          ) e
+          cross join lateral (
+            select id, next_attempt_at, lease_until, row_number() over (order by next_attempt_at, id) as place
+            from webhook_deliveries
+            where project_id = w.project_id and endpoint_id = w.endpoint_id and status = 'pending' and next_attempt_at <= ${ctx.clock.now()}
+              and (e.is_failing or ${isFree})
+            order by next_attempt_at, id
+            limit case when not e.is_failing then e.room when e.is_known then 0 else 1 end
           ) d
-          where (d.lease_until is null or d.lease_until <= now())
-          order by d.place, d.next_attempt_at, d.id
+          where ${isFree} and w.project_id <> all(${fullProjects}::bigint[])
+        ),
+        due as materialized (
+          select id, project_id
+          from (select id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as turn
+                from offered) o
+          order by turn, next_attempt_at, id
           limit ${total}
         ),
-        free as (
-          select id, project_id from webhook_deliveries
-          where (project_id, id) in (select project_id, id from due)
-            and status = 'pending' and (lease_until is null or lease_until <= now())
-          for update skip locked
+        free as materialized (
+          select d.tid
+          from due
+          cross join lateral (
+            select ctid as tid from webhook_deliveries
+            where project_id = due.project_id and id = due.id and status = 'pending' and ${isFree}
+            limit 1
+            for update skip locked
+          ) d
+        ),
+        claimed as (
+          update webhook_deliveries d
+          set lease_until = now() + make_interval(secs => ${leaseSeconds})
+          where d.ctid = any(array(select tid from free))
+          returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step
         )
-        update webhook_deliveries d
-        set lease_until = now() + make_interval(secs => ${leaseSeconds})
-        from free, webhook_endpoints e
-        where d.project_id = free.project_id and d.id = free.id and e.project_id = d.project_id and e.id = d.endpoint_id
-        returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step, e.url, e.api_version`,
+        select c.id, c.project_id, c.endpoint_id, c.event_id, c.attempts, c.schedule_step, e.url, e.api_version
+        from claimed c
+        cross join lateral (select url, api_version from webhook_endpoints where project_id = c.project_id and id = c.endpoint_id limit 1) e`,
+  )
+
+/** Extends the leases of deliveries that are being sent. */
+export const renewDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[], leaseSeconds: number) =>
+  ctx.db.run(
+    sql`update webhook_deliveries set lease_until = now() + make_interval(secs => ${leaseSeconds})
+        where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::bigint[]) and lease_until is not null`,
   )
 
 /** Ends the leases of deliveries that were not attempted. */

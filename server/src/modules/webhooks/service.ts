@@ -101,12 +101,13 @@ export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: Te
     const row = await lockActive(ctx, id)
     const type = event_type ?? row.event_types[0]
     if (type === undefined) throw new Error('An endpoint without event types was stored.')
-    const eventId = await storeTest(ctx, type, id)
+    const eventId = await storeTest(ctx, type)
     const [delivery] = await queries.insertDeliveries(ctx, {
       projectIds: [ctx.projectId],
       endpointIds: [id],
       eventIds: [eventId],
       eventTypes: [type],
+      createdAt: [ctx.clock.now()],
     })
     if (!delivery) throw new Error('The delivery was not inserted.')
     return { delivery_id: delivery.id }

@@ -1,0 +1,157 @@
+/**
+ * How deliveries are found: each endpoint has a cursor over the events of its project. Each statement is for several projects, and has
+ * one good plan only: rows are named by what they were found with (`ctid`) or inserted over themselves, never joined.
+ */
+import { type Static, Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
+import type { EndpointId, ProjectId } from '../../lib/ids.ts'
+import { Count, IdOf, Instant } from '../../lib/shapes.ts'
+
+const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
+
+const isDue = (ctx: Ctx) => sql`due_at is not null and due_at <= ${ctx.clock.now()}`
+
+/** Projects with events to be numbered or with cursors that are due, from the one after `after` on. Reads the indexes from one project to the next. */
+export const projectsWithEvents = async (ctx: Ctx, after: ProjectId, limit: number): Promise<ProjectId[]> => {
+  const rows = await ctx.db.many(
+    ProjectRow,
+    sql`with recursive fresh as (
+          (select project_id from webhook_events where position is null and project_id > ${after} order by project_id, created_at, id limit 1)
+          union all
+          select (select e.project_id from webhook_events e where e.position is null and e.project_id > f.project_id
+                  order by e.project_id, e.created_at, e.id limit 1)
+          from fresh f where f.project_id is not null
+        ),
+        due as (
+          (select project_id from webhook_cursors where ${isDue(ctx)} and project_id > ${after} order by project_id, due_at limit 1)
+          union all
+          select (select c.project_id from webhook_cursors c where ${isDue(ctx)} and c.project_id > d.project_id
+                  order by c.project_id, c.due_at limit 1)
+          from due d where d.project_id is not null
+        )
+        select project_id
+        from ((select project_id from fresh where project_id is not null limit ${limit})
+              union
+              (select project_id from due where project_id is not null limit ${limit})) found
+        order by project_id
+        limit ${limit}`,
+  )
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** Locks the subscriptions of these projects, except those that another process has locked. Returns the locked ones. */
+export const lockVersions = async (ctx: InTx<Ctx>, projectIds: ProjectId[]): Promise<ProjectId[]> => {
+  const rows = await ctx.db.many(
+    ProjectRow,
+    sql`select project_id from webhook_versions where project_id = any(${projectIds}::bigint[]) order by project_id for update skip locked`,
+  )
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** Gives positions to the oldest events that have none, and has the cursors of their endpoints look for them. Returns how many events. */
+export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`with oldest as materialized (
+          select e.tid, e.project_id, e.type
+          from unnest(${projectIds}::bigint[]) as p (id)
+          cross join lateral (
+            select ctid as tid, project_id, type from webhook_events
+            where project_id = p.id and position is null
+            order by created_at, id
+            limit ${perProject}
+            for update
+          ) e
+        ),
+        numbered as (
+          update webhook_events set position = nextval('webhook_positions')
+          where ctid = any(array(select tid from oldest))
+        ),
+        types as materialized (select project_id, array_agg(distinct type) as types from oldest group by project_id),
+        woken as (
+          update webhook_cursors set due_at = ${ctx.clock.now()}
+          where ctid = any(array(
+            select c.tid
+            from types t
+            cross join lateral (select distinct s.endpoint_id from webhook_event_subscriptions s
+                                where s.project_id = t.project_id and s.event_types && t.types) s
+            cross join lateral (select ctid as tid from webhook_cursors
+                                where project_id = t.project_id and endpoint_id = s.endpoint_id and due_at is null
+                                limit 1) c))
+        )
+        select count(*) as count from oldest`,
+  )
+
+const CursorRow = Type.Object({ project_id: IdOf<ProjectId>(), endpoint_id: IdOf<EndpointId>(), position: Type.Integer() })
+export type Cursor = Static<typeof CursorRow>
+
+/** The cursors of these projects that are due, those first that were looked at the longest ago. */
+export const cursorsDue = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number) =>
+  ctx.db.many(
+    CursorRow,
+    sql`select c.project_id, c.endpoint_id, c.position
+        from unnest(${projectIds}::bigint[]) as p (id)
+        cross join lateral (
+          select project_id, endpoint_id, position from webhook_cursors
+          where project_id = p.id and ${isDue(ctx)}
+          order by turn, endpoint_id
+          limit ${perProject}
+        ) c`,
+  )
+
+const NextEvent = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  endpoint_id: IdOf<EndpointId>(),
+  id: Type.String(),
+  type: Type.String(),
+  position: Type.Integer(),
+  created_at: Instant,
+})
+export type NextEvent = Static<typeof NextEvent>
+
+/** The next events of endpoints after their cursors, at most `room` for each. */
+export const eventsAfter = (ctx: InTx<Ctx>, cursors: (Cursor & { room: number })[]) =>
+  ctx.db.many(
+    NextEvent,
+    sql`select c.project_id, c.endpoint_id, e.id, e.type, e.position, e.created_at
+        from unnest(${cursors.map(({ project_id }) => project_id)}::bigint[], ${cursors.map(({ endpoint_id }) => endpoint_id)}::bigint[],
+                    ${cursors.map(({ position }) => position)}::bigint[], ${cursors.map(({ room }) => room)}::int[])
+             as c (project_id, endpoint_id, position, room)
+        cross join lateral (
+          select e.id, e.type, e.position, e.created_at
+          from webhook_event_subscriptions s
+          cross join unnest(s.event_types) as t (type)
+          cross join lateral (
+            select id, type, position, created_at from webhook_events
+            where project_id = c.project_id and type = t.type and position > c.position
+              and version >= s.from_version and (s.to_version is null or version < s.to_version)
+            order by position
+            limit c.room
+          ) e
+          where s.project_id = c.project_id and s.endpoint_id = c.endpoint_id
+          order by e.position
+          limit c.room
+        ) e`,
+  )
+
+/** Where a cursor is after a look, and when to look again: null when there are no further events. */
+export type Look = Cursor & { due_at: Date | null }
+
+/** Saves looks. The rows exist, and are locked with the version of their project. */
+export const saveCursors = (ctx: InTx<Ctx>, looks: Look[]) =>
+  ctx.db.run(
+    sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, turn)
+        select project_id, endpoint_id, position, due_at, nextval('webhook_positions')
+        from unnest(${looks.map(({ project_id }) => project_id)}::bigint[], ${looks.map(({ endpoint_id }) => endpoint_id)}::bigint[],
+                    ${looks.map(({ position }) => position)}::bigint[], ${looks.map(({ due_at }) => due_at)}::timestamptz[])
+             as l (project_id, endpoint_id, position, due_at)
+        on conflict (project_id, endpoint_id) do update set position = excluded.position, due_at = excluded.due_at, turn = excluded.turn`,
+  )
+
+/** Has the cursor of an endpoint look now instead of later. */
+export const lookNow = (ctx: Ctx, projectId: ProjectId, endpointId: EndpointId) =>
+  ctx.db.run(
+    sql`update webhook_cursors set due_at = ${ctx.clock.now()}
+        where project_id = ${projectId} and endpoint_id = ${endpointId} and due_at > ${ctx.clock.now()}`,
+  )
