@@ -1,0 +1,125 @@
+/** Deliveries are created when there is room for them, with a share for each project. Counted in rows and in requests. */
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { run } from '../../../test/blasts.ts'
+import type { Receiver } from '../../../test/receiver.ts'
+import { type Tenant, type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { type Ctx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { emit, webhookEvents } from '../webhook-events/index.ts'
+import { deliverDue } from './deliver.ts'
+
+const WEBHOOKS = '/api/client/webhooks'
+const TYPE = 'delivery.null-mx'
+
+const emitMany = (ctx: ProjectCtx, count: number) =>
+  inTx(ctx, (ctx) =>
+    emit(ctx, () => Array.from({ length: count }, (_, at) => webhookEvents.deliveryNullMx.of({ domain: `d${at}.example` }))),
+  )
+
+async function endpoints(w: World, url: string, count: number, { keys }: Tenant = w): Promise<number[]> {
+  const ids: number[] = []
+  for (let at = 0; at < count; at++) {
+    const made = await w.post(WEBHOOKS, { name: `Endpoint ${at}`, url, event_types: [TYPE] }, { key: keys.secret })
+    expect(made.status, made.text).toBe(201)
+    ids.push(made.body.id)
+  }
+  return ids
+}
+
+const Count = Type.Object({ count: Type.Integer() })
+const rowsOf = async (w: World, { projectId }: Pick<Tenant, 'projectId'>) =>
+  (await w.db.first(Count, sql`select count(*) as count from webhook_deliveries where project_id = ${projectId}`))?.count
+
+const domainsOf = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain: string }).domain)
+
+test('a round creates a limited number of deliveries, and those of another project among them', async () => {
+  await using w = await world()
+  const other = await w.other()
+  await endpoints(w, 'https://127.0.0.1:1/', 60)
+  await endpoints(w, 'https://127.0.0.1:1/', 1, other)
+  await emitMany(w.ctx, 100)
+  await emitMany(other.ctx, 1)
+  await run(w, 'webhooks.dispatch')
+  expect(await rowsOf(w, other)).toBe(1)
+  const first = (await rowsOf(w, w)) ?? 0
+  expect(first).toBeGreaterThan(0)
+  expect(first).toBeLessThanOrEqual(2000)
+  await run(w, 'webhooks.dispatch', 10)
+  expect(await rowsOf(w, w)).toBe(60 * 100)
+})
+
+test('an endpoint gets no further deliveries while a hundred are due', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await endpoints(w, receiver.url, 1)
+  await emitMany(w.ctx, 1000)
+  await run(w, 'webhooks.dispatch', 10)
+  expect(await rowsOf(w, w)).toBe(100)
+  await w.drain()
+  expect(new Set(domainsOf(receiver)).size).toBe(1000)
+  expect(receiver.requests).toHaveLength(1000)
+})
+
+test('an endpoint that keeps failing gets hardly any deliveries, and all of its events once it answers', async () => {
+  // Retries are after about a day, so that only new deliveries are attempted meanwhile.
+  await using w = await world({ env: { WEBHOOK_RETRY_SCHEDULE: '86400' } })
+  const receiver = await w.receiver()
+  receiver.answer(500)
+  const [id] = await endpoints(w, receiver.url, 1)
+  await emitMany(w.ctx, 300)
+  await w.drain()
+  expect(await rowsOf(w, w)).toBeLessThanOrEqual(101)
+  for (let minutes = 0; minutes < 2; minutes++) {
+    w.advance('1 minute')
+    await w.drain()
+  }
+  expect(await rowsOf(w, w)).toBeLessThanOrEqual(103)
+  receiver.answer(200)
+  receiver.requests.length = 0
+  w.advance('1 minute')
+  await w.drain()
+  w.advance('2 days')
+  await w.drain()
+  expect(domainsOf(receiver).sort()).toEqual(Array.from({ length: 300 }, (_, at) => `d${at}.example`).sort())
+  const { results } = (await w.get(`${WEBHOOKS}/${id}/deliveries?limit=100`)).body
+  expect(results.every(({ status }: { status: string }) => status === 'succeeded')).toBe(true)
+})
+
+test('endpoints that never answer leave room for those of another project', async () => {
+  await using w = await world()
+  const other = await w.other()
+  await endpoints(w, 'https://127.0.0.1:1/', 120)
+  const [quick] = await endpoints(w, 'https://127.0.0.1:2/', 1, other)
+  await emitMany(w.ctx, 12)
+  await run(w, 'webhooks.dispatch', 3)
+  await emitMany(other.ctx, 12)
+  await run(w, 'webhooks.dispatch')
+  const arrived = Promise.withResolvers<void>()
+  let open = 0
+  let openMax = 0
+  let quickArrivals = 0
+  const answered = { is: 'answered' as const, status: 200, headers: {}, body: '', elapsedMs: 1 }
+  const ctx: Ctx = {
+    ...w.ctx,
+    fetch: {
+      ...w.ctx.fetch,
+      async request({ url }) {
+        if (url === 'https://127.0.0.1:2/') {
+          if (++quickArrivals === 12) arrived.resolve()
+          return answered
+        }
+        openMax = Math.max(openMax, ++open)
+        // The others are answered only after all of the quick ones.
+        await arrived.promise
+        open--
+        return answered
+      },
+    },
+  }
+  await deliverDue(ctx, new AbortController().signal)
+  expect(quickArrivals).toBe(12)
+  expect(openMax).toBeLessThanOrEqual(500)
+  const { results } = (await w.get(`${WEBHOOKS}/${quick}/deliveries`, { key: other.keys.secret })).body
+  expect(results).toHaveLength(12)
+})
