@@ -36,7 +36,8 @@ create table list_versions (
 );
 create index list_versions_by_list on list_versions (project_id, list_id, id);
 create index list_versions_in_use on list_versions (project_id, id) where status <> 'retired';
-create index list_versions_at_work on list_versions (id) where status <> 'live';
+create index list_versions_retired on list_versions (id) where status = 'retired';
+create index list_versions_unfinished on list_versions (project_id, id) where status in ('filling', 'building');
 -- The two tables name each other.
 alter table lists add foreign key (project_id, live_version_id) references list_versions;
 

@@ -90,7 +90,7 @@ create table campaign_preflights (
   foreign key (project_id, campaign_id) references campaigns
 );
 create index campaign_preflights_by_campaign on campaign_preflights (project_id, campaign_id, id);
-create index campaign_preflights_running on campaign_preflights (touched_at, id) where state = 'running';
+create index campaign_preflights_running on campaign_preflights (project_id, touched_at, id) where state = 'running';
 
 create table journeys (
   id bigint not null generated always as identity,

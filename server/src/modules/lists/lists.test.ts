@@ -567,17 +567,34 @@ describe('preview', () => {
     expect(refused).toMatchObject({ code: 'validation_failed', param: 'rule', status: 422 })
   })
 
-  test('two previews run, four wait, and the next is refused with 429', async () => {
+  test('one preview of a project runs, four wait, and the next is refused with 429', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
     const held = await locked(w)
-    const asked = Array.from({ length: 7 }, () => preview(w, PRO))
+    const asked = Array.from({ length: 6 }, () => preview(w, PRO))
     const refused = await Promise.race(asked)
     expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'rate_limited', '10'])
     await held[Symbol.asyncDispose]()
     const statuses = (await Promise.all(asked)).map(({ status }) => status)
-    expect(statuses.sort()).toEqual([200, 200, 200, 200, 200, 200, 429])
+    expect(statuses.sort()).toEqual([200, 200, 200, 200, 200, 429])
     expect((await preview(w, PRO)).status).toBe(200)
+  })
+
+  test('the first preview of a project is not behind those of another', async () => {
+    await using w = await world()
+    const other = await w.other()
+    const order: string[] = []
+    const ask = async (name: string, key: string) => {
+      const { status } = await w.post(`${LISTS}/preview`, { rule: PRO }, { key })
+      order.push(name)
+      return status
+    }
+    const held = await locked(w)
+    const asked = ['mine 1', 'mine 2', 'mine 3', 'mine 4', 'mine 5'].map((name) => ask(name, w.keys.secret))
+    const theirs = ask('theirs', other.keys.secret)
+    await held[Symbol.asyncDispose]()
+    expect(await Promise.all([...asked, theirs])).toEqual(asked.map(() => 200).concat(200))
+    expect(order.indexOf('theirs')).toBeLessThan(3)
   })
 
   test('a cancelled preview does not abort the transaction around it', async () => {

@@ -159,3 +159,25 @@ test('findings are limited however many users fail, and every user is counted', 
   expect(many.problems.flatMap(({ user_ids }) => user_ids)).toHaveLength(100)
   expect(some.problems[0]?.user_ids).toHaveLength(10)
 })
+
+test('many preflights of one project do not delay the first of another: each project has one chunk checked in a round', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const lists = [await listOf(w, 'a', 'b', 'c')]
+  const mine: string[] = []
+  for (let at = 0; at < 12; at++) {
+    const campaign = await blastTo(w, lists)
+    mine.push(`${pathOfPreflights(campaign)}/${(await start(w, campaign)).body.id}`)
+  }
+  const options = { key: other.keys.secret }
+  const [{ id: subscription_id }] = (await w.get('/api/client/subscriptions?q=email', options)).body.results
+  const list = (await w.post('/api/client/lists', { name: 'Theirs', type: 'static' }, options)).body
+  const draft = { type: 'blast', name: 'Theirs', subscription_id, list_ids: [list.id] }
+  const campaign = (await w.post('/api/client/campaigns', draft, options)).body
+  const begun = await w.post(pathOfPreflights(campaign), undefined, options)
+  expect(begun.status, begun.text).toBeLessThan(300)
+  await preflightNext(w.ctx, 2)
+  expect((await w.get(`${pathOfPreflights(campaign)}/${begun.body.id}`, options)).body.state).toBe('finished')
+  const done = await Promise.all(mine.map(async (path) => (await w.get(path)).body.people_done))
+  expect(done.sort()).toEqual([...Array.from({ length: 11 }, () => 0), 2])
+})

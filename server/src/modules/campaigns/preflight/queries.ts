@@ -44,16 +44,31 @@ export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
 
 const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
 
-/** Running preflights of live campaigns, those first that were left alone the longest. */
+const isLive = sql`exists (select 1 from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id and c.archived_at is null)`
+
+/**
+ * The running preflight of each project that was left alone the longest, of a live campaign, those first that were left alone the longest.
+ * The index is read from one project to the next.
+ */
 export const findRunning = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     PreflightKey,
-    sql`select p.id, p.project_id
-        from campaign_preflights p
-        join campaigns c on c.id = p.campaign_id and c.project_id = p.project_id and c.archived_at is null
-        where p.state = 'running'
-        order by p.touched_at, p.id
-        limit ${limit}`,
+    sql`with recursive next as (
+          (select p.id, p.project_id, p.touched_at from campaign_preflights p
+           where p.state = 'running' and ${isLive}
+           order by p.project_id, p.touched_at, p.id
+           limit 1)
+          union all
+          select further.id, further.project_id, further.touched_at
+          from next n
+          cross join lateral (
+            select p.id, p.project_id, p.touched_at from campaign_preflights p
+            where p.state = 'running' and p.project_id > n.project_id and ${isLive}
+            order by p.project_id, p.touched_at, p.id
+            limit 1
+          ) further
+        )
+        select id, project_id from next order by touched_at, id limit ${limit}`,
   )
 
 /** A running preflight, without a lock. */

@@ -66,7 +66,7 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
   }
 }
 
-/** Checks one chunk of each running preflight. Returns the number of users checked plus the number of preflights finished. */
+/** Checks one chunk of a running preflight of each project. Returns the number of users checked plus the number of preflights finished. */
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
   const running = await queries.findRunning(ctx, PREFLIGHTS_AT_ONCE)
   const done = await mapWithConcurrency(running, PREFLIGHTS_AT_ONCE, ({ id, project_id }) =>

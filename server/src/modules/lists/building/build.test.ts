@@ -173,3 +173,22 @@ async function building(w: World, inScan: boolean, { keys, ctx }: Tenant = w) {
 }
 
 const STEPS_MAX = 100
+
+test('many lists of one project do not delay the first of another: each project has one chunk built in a round', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const mine = await building(w, false)
+  const theirs = await building(w, false, other)
+  for (const { post } of [mine, theirs]) await post('/api/client/users/batch', [{ external_id: 'kim' }])
+  const rule = { attribute: 'external_id', is_set: true }
+  const lists: number[] = []
+  for (let at = 0; at < 5; at++) lists.push(await mine.list(rule))
+  const list = await theirs.list(rule)
+  // With one user, a list takes two chunks: the user, and the end.
+  const build = createListBuilder({ scanFromUsers: Number.POSITIVE_INFINITY, chunkUsers: 1 })
+  await build(w.ctx)
+  await build(w.ctx)
+  expect(await theirs.versions(list)).toEqual(['live'])
+  const ofMine = await Promise.all(lists.map((id) => mine.versions(id)))
+  expect(ofMine.flat()).toEqual(['live', 'building', 'building', 'building', 'building'])
+})

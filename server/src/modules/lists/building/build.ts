@@ -36,13 +36,19 @@ const CHUNK_IDLE_MS = 250
 /** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a tenth of the time. */
 const REST = 9
 
+/** So many projects have a chunk built in a round. */
+const PROJECTS_AT_ONCE = 100
+
 type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 
-/** Builds a chunk of each unfinished version. The time that the previous chunk took decides the size of the next. */
+/**
+ * Builds a chunk of the oldest unfinished version of each project, so that the lists of one project do not delay those of another. The time
+ * that the previous chunk took decides the size of the next.
+ */
 export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
-    const unfinished = await queries.findUnfinished(ctx)
+    const unfinished = await queries.findUnfinished(ctx, PROJECTS_AT_ONCE)
     for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {

@@ -52,9 +52,24 @@ export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
 
 const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** The versions being built, oldest first. */
-export const findUnfinished = (ctx: Ctx) =>
-  ctx.db.many(Unfinished, sql`select id, project_id from list_versions where status in ('filling', 'building') order by id limit 100`)
+/** The oldest version of each project that is being built, oldest first. The index is read from one project to the next. */
+export const findUnfinished = (ctx: Ctx, limit: number) =>
+  ctx.db.many(
+    Unfinished,
+    sql`with recursive oldest as (
+          (select id, project_id from list_versions where status in ('filling', 'building') order by project_id, id limit 1)
+          union all
+          select further.id, further.project_id
+          from oldest o
+          cross join lateral (
+            select v.id, v.project_id from list_versions v
+            where v.status in ('filling', 'building') and v.project_id > o.project_id
+            order by v.project_id, v.id
+            limit 1
+          ) further
+        )
+        select id, project_id from oldest order by id limit ${limit}`,
+  )
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 

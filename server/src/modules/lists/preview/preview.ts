@@ -3,6 +3,7 @@
 import { isSqlState } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, refuse } from '../../../lib/errors.ts'
+import { createTurns } from '../../../lib/turns.ts'
 import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
 import { loadNames, type NamedCampaign, requireKnownReferences } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
@@ -11,18 +12,19 @@ import type { Preview } from '../schema.ts'
 import * as queries from './queries.ts'
 
 const TIMEOUT_MS = 20_000
-/** How many previews this process counts at a time, and how many may wait. */
-const AT_ONCE = 2
-const WAITING_MAX = 4
+/** How many previews this process counts at a time, one of each project, and how many of a project may wait. */
+const turns = createTurns({ atOnce: 4, waitingMax: 4 })
 const RETRY_S = 10
 
-/** Counts the users for whom a rule holds. Throws 422 when that takes too long, 429 when too many previews wait. */
+/** Counts the users for whom a rule holds. Throws 422 when that takes too long, 429 when too many previews of the project wait. */
 export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedCampaign[], timeoutMs = TIMEOUT_MS): Promise<Preview> {
   refuse(checkRule(rule, 'rule'))
   const names = await loadNames(ctx, [rule], campaigns)
   requireKnownReferences(rule, names)
   const compiled = compileRule(rule)
-  const { count, newest, counts } = await queuedPreview(() => counted(ctx, compiled, timeoutMs))
+  const previewed = await turns.take(ctx.projectId, () => counted(ctx, compiled, timeoutMs))
+  if (previewed === 'full') throw tooMany()
+  const { count, newest, counts } = previewed
   return {
     count,
     users: await usersInOrder(ctx, newest),
@@ -55,26 +57,7 @@ async function counted(ctx: ProjectCtx, compiled: CompiledRule, timeoutMs: numbe
   }
 }
 
-let running = 0
-const waiting: (() => void)[] = []
-
-/** Runs `work` when fewer than `AT_ONCE` calls run in this process. Throws 429 when too many wait. */
-async function queuedPreview<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (waiting.length >= WAITING_MAX) throw tooMany()
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  } else running++
-  try {
-    return await work()
-  } finally {
-    // A waiting call takes over, so that `running` stays the same.
-    const next = waiting.shift()
-    if (next) next()
-    else running--
-  }
-}
-
 const tooMany = () =>
-  new ApiError('rate_limited', `Too many previews are being counted. Retry after ${RETRY_S} seconds.`, {
+  new ApiError('rate_limited', `Too many previews of this project are being counted. Retry after ${RETRY_S} seconds.`, {
     headers: { 'retry-after': String(RETRY_S) },
   })
