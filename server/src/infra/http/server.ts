@@ -19,6 +19,7 @@ import { errorReply, toApiError } from './error-reply.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
 import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
+import { recordRequest } from './record-request.ts'
 import type { Authenticator, Download, Route } from './route.ts'
 import { type Exchange, serve } from './serve.ts'
 import { addPublicPages } from './serve-public-pages.ts'
@@ -138,7 +139,7 @@ async function answer(options: HttpOptions, { route, limits, live, request, repl
   } catch (error) {
     await fail(options, request, reply, error, exchange)
   } finally {
-    record(options, request, reply, route, exchange, performance.now() - started)
+    recordRequest(options.ctx, request, reply, route, exchange, performance.now() - started)
   }
 }
 
@@ -232,26 +233,4 @@ async function fail(
   // The rest of a body that was not read would be parsed as the next request.
   if (unread) Object.assign(headers, { connection: 'close' })
   await send(request, reply, { ...about, headers }, error.status, JSON.stringify(errorReply(error, about.requestId, options.baseUrl())))
-}
-
-function record(
-  { ctx }: HttpOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { def }: CompiledRoute,
-  exchange: Exchange,
-  elapsedMs: number,
-) {
-  ctx.metrics.request(def.method, def.path, reply.statusCode, elapsedMs)
-  const client_request_id = String(request.headers['x-request-id'] ?? '').slice(0, 200) || undefined
-  const fields = {
-    request_id: exchange.requestId,
-    client_request_id,
-    ...exchange.logFields,
-    method: request.method,
-    route: def.path,
-    status: reply.statusCode,
-    elapsed_ms: Math.round(elapsedMs),
-  }
-  ctx.log.info(fields, 'request')
 }

@@ -35,6 +35,9 @@ const list = setting<string[]>('comma-separated list', (raw) =>
   ),
 )
 const count = setting<number>('number', (raw) => (/^\d+(\.\d+)?$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a number, 0 or more' }))
+const wholeCount = setting<number>('whole number', (raw) =>
+  /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
+)
 const numbers = setting<number[]>('comma-separated numbers', (raw) => {
   const parts = raw.split(',').map((part) => part.trim())
   return parts.every((part) => /^\d+$/.test(part)) ? ok(parts.map(Number)) : { problem: 'must be a comma-separated list of whole numbers' }
@@ -77,6 +80,10 @@ export const settings = {
   ),
   DATA_DIR: words('.carillon', 'Directory for the embedded PostgreSQL, the development secrets and credentials.json.'),
   LOG_LEVEL: level('info', 'The lowest level that is logged.'),
+  LOG_SUCCESS_EVERY: wholeCount(
+    1,
+    'One in this many requests that succeeded (2xx) is logged: 1 logs all of them, 0 none. All other requests are logged.',
+  ),
   BASE_URL: url(undefined, 'Public URL of the API, used in links and tokens. Default: http://HOST:PORT.'),
   APP_URL: url(undefined, 'Public URL of the app host of the utility endpoints. Default: BASE_URL.'),
   BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key that is created at the first start.', true),
@@ -109,6 +116,7 @@ export const settings = {
   ),
   RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute and client address. 0 disables the limit.'),
   QUOTA_EXT_CALLS_MONTH: count(0, 'Utility calls per project and calendar month. 0 means unlimited.'),
+  PROJECTS_MAX: wholeCount(1000, 'Projects of an organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
   IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request waits while the first is running.'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),

@@ -8,13 +8,11 @@ import { LATEST_VERSION } from '../../lib/versions.ts'
 import * as queries from './queries.ts'
 import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
 
-const PROJECTS_MAX = 1000
-
 /** Throws 429 if the organisation has the maximum number of projects. */
 export async function requireProjectRoom(ctx: OrganisationCtx): Promise<void> {
-  if ((await queries.countProjects(ctx)) >= PROJECTS_MAX) {
-    throw new ApiError('quota_exceeded', `An organisation may have at most ${PROJECTS_MAX} projects.`)
-  }
+  const { PROJECTS_MAX: max } = ctx.config
+  if (max === 0 || (await queries.countProjects(ctx)) < max) return
+  throw new ApiError('quota_exceeded', `An organisation may have at most ${max} project${max === 1 ? '' : 's'}.`)
 }
 
 /** Stores a project of an organisation. `createProject` of `verbs.ts` adds its subscription types. */

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../runtime/config.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import type { CompiledRoute } from './compile.ts'
+import type { Exchange } from './serve.ts'
+
+/** The requests of each server that succeeded, for a sample of them. */
+const succeeded = new WeakMap<Config, number>()
+
+/** Successful requests are logged as LOG_SUCCESS_EVERY says, all others always. */
+function isLogged(config: Config, status: number): boolean {
+  if (status < 200 || status > 299 || config.LOG_SUCCESS_EVERY === 1) return true
+  if (config.LOG_SUCCESS_EVERY === 0) return false
+  const count = succeeded.get(config) ?? 0
+  succeeded.set(config, count + 1)
+  return count % config.LOG_SUCCESS_EVERY === 0
+}
+
+/** Counts a request in the metrics and logs it. */
+export function recordRequest(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { def }: CompiledRoute,
+  exchange: Exchange,
+  elapsedMs: number,
+) {
+  ctx.metrics.request(def.method, def.path, reply.statusCode, elapsedMs)
+  const client_request_id = String(request.headers['x-request-id'] ?? '').slice(0, 200) || undefined
+  const fields = {
+    request_id: exchange.requestId,
+    client_request_id,
+    ...exchange.logFields,
+    method: request.method,
+    route: def.path,
+    status: reply.statusCode,
+    elapsed_ms: Math.round(elapsedMs),
+  }
+  if (isLogged(ctx.config, reply.statusCode)) ctx.log.info(fields, 'request')
+}
