@@ -4,6 +4,7 @@ import { audience } from './audience.ts'
 import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
+import { idempotency } from './idempotency.ts'
 import { ingest } from './ingest.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
@@ -12,7 +13,7 @@ import { tenants } from './tenants.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 
-const benches = { ingest, users, listings, lists, audience, blast, trigger, tenants, calm, 'cold-start': coldStart }
+const benches = { ingest, users, idempotency, listings, lists, audience, blast, trigger, tenants, calm, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

@@ -348,14 +348,13 @@ create table idempotency_records (
   key_id bigint not null,
   idempotency_key text not null,
   fingerprint text not null,
-  status integer not null,
+  status integer,
   body text,
   is_sealed boolean not null,
   location text,
   request_id text not null,
   expires_at timestamp(3) with time zone not null,
-  constraint idempotency_records_pkey PRIMARY KEY (key_id, idempotency_key),
-  constraint idempotency_records_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
+  constraint idempotency_records_pkey PRIMARY KEY (key_id, idempotency_key)
 );
 CREATE INDEX idempotency_records_by_expiry ON idempotency_records USING btree (expires_at);
 

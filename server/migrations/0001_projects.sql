@@ -47,11 +47,13 @@ create table api_keys (
 );
 create index api_keys_by_project on api_keys (project_id, id) where archived_at is null;
 
+-- The keys are not referenced: that would lock the row of the key for every request. They are archived, never deleted.
 create table idempotency_records (
-  key_id bigint not null references api_keys,
+  key_id bigint not null,
   idempotency_key text not null,
   fingerprint text not null,
-  status int not null,
+  -- Null while the request is running.
+  status int,
   body text,
   is_sealed boolean not null,
   location text,

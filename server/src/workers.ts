@@ -1,6 +1,6 @@
 /** All jobs, one line for each module. */
 
-import { purgeIdempotencyRecords } from './infra/http/idempotency.ts'
+import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
 import { backlog } from './infra/queue/queue.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'

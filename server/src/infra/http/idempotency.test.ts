@@ -1,8 +1,15 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { world } from '../../../test/world.ts'
+import { routes } from '../../../test/all-routes.ts'
+import { sendOver } from '../../../test/mailing.ts'
+import { openSilentHost } from '../../../test/silent-host.ts'
+import { type World, world } from '../../../test/world.ts'
+import type { KeyId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
+import { runOnce } from './idempotency.ts'
+import { findRecord, keepRecord, type StoredRecord } from './idempotency-records.ts'
+import type { Route } from './route.ts'
 
 const batch = '/api/client/users/batch'
 const key = (value: string) => ({ headers: { 'idempotency-key': value } })
@@ -116,4 +123,137 @@ describe('Idempotency-Key', () => {
     await using w = await world()
     expect((await w.get('/api/client/users', key('k'))).headers['idempotency-key']).toBeUndefined()
   })
+})
+
+describe('Idempotency-Key on requests that are applied later', () => {
+  const EVENTS = '/api/client/events'
+  const entries = (w: World) =>
+    w.db.value(Type.Integer(), sql`select count(*)::int as count from queue_entries where project_id = ${w.projectId}`)
+
+  test('of ten simultaneous requests one is appended, and all get its reply', async () => {
+    await using w = await world()
+    const replies = await Promise.all(Array.from({ length: 10 }, () => w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], key('k'))))
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 204))
+    expect(replies.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1)
+    expect(await entries(w)).toBe(1)
+  })
+
+  test('requests with other keys, or without one, in the same commit are appended too', async () => {
+    await using w = await world()
+    await w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], key('b'))
+    await Promise.all(
+      ['a', 'b', 'c', undefined].map((name) => w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], name === undefined ? {} : key(name))),
+    )
+    expect(await entries(w)).toBe(4)
+  })
+
+  test('another request under the key is refused with 409, and so is one that is refused itself', async () => {
+    await using w = await world()
+    await w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], key('k'))
+    for (const items of [[{ name: 'y', external_id: 'kim' }], [{ name: 'y' }]]) {
+      const reply = await w.post(EVENTS, items, key('k'))
+      expect([reply.status, reply.body.error.reason]).toEqual([409, 'different_request'])
+    }
+  })
+
+  test('a repeat gets its reply although there is no room in the queue any more', async () => {
+    await using w = await world({ env: { BACKLOG_ITEMS_MAX: '1' } })
+    await w.db.run(sql`delete from queue_entries`)
+    const send = (name: string) => w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], key(name))
+    const first = await send('k')
+    w.advance('2 seconds')
+    expect([first.status, (await send('other')).status, (await send('k')).status]).toEqual([204, 429, 204])
+  })
+
+  test('a key expires here too', async () => {
+    await using w = await world()
+    const send = () => w.post(EVENTS, [{ name: 'x', external_id: 'kim' }], key('day'))
+    await send()
+    w.advance('24 hours')
+    expect([(await send()).headers['idempotent-replayed'], (await send()).headers['idempotent-replayed']]).toEqual([undefined, 'true'])
+    expect(await entries(w)).toBe(2)
+  })
+})
+
+describe('Idempotency-Key on operations that wait for other servers', () => {
+  const open = async (env: Record<string, string> = {}) => {
+    const closing = new AsyncDisposableStack()
+    const silent = closing.use(await openSilentHost())
+    const w = closing.use(await world({ env }))
+    const path = `/api/client/providers/${await sendOver(w, silent)}/test`
+    const ask = (name: string) => w.post(path, undefined, key(name))
+    return { w, silent, ask, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  }
+
+  test('a repeat gets 409 while the first is running, and its reply afterwards', async () => {
+    await using opened = await open({ IDEMPOTENCY_WAIT_MS: '0' })
+    const { silent, ask } = opened
+    const first = ask('k')
+    await silent.reached(1)
+    const early = await ask('k')
+    expect([early.status, early.body.error.reason, early.headers['retry-after']]).toEqual([409, 'in_progress', '1'])
+    silent.release()
+    const [reply, late] = [await first, await ask('k')]
+    expect([reply.status, late.status, late.text, late.headers['idempotent-replayed']]).toEqual([200, 200, reply.text, 'true'])
+  })
+
+  test('a repeat waits for the reply of the first', async () => {
+    await using opened = await open()
+    const { w, silent, ask } = opened
+    const first = ask('k')
+    await silent.reached(1)
+    const repeat = ask('k')
+    silent.release()
+    await first
+    const replayed = repeat.then(({ headers }) => headers['idempotent-replayed'] ?? 'no')
+    let found: string | undefined
+    while (found === undefined) {
+      w.advance(100)
+      found = await Promise.race([replayed, w.get('/readyz').then(() => undefined)])
+    }
+    expect(found).toBe('true')
+  })
+
+  test('a request whose process stopped can be repeated after ten minutes', async () => {
+    await using opened = await open({ IDEMPOTENCY_WAIT_MS: '0' })
+    const { w, silent, ask } = opened
+    const lost = ask('k')
+    await silent.reached(1)
+    w.advance('10 minutes')
+    const again = ask('k')
+    await silent.reached(2)
+    silent.release()
+    expect((await again).headers['idempotent-replayed']).toBeUndefined()
+    await lost
+    expect((await ask('k')).headers['original-request']).toBe((await again).headers['x-request-id'])
+  })
+
+  test('a refusal is replayed', async () => {
+    await using w = await world()
+    const ask = () => w.post('/api/client/providers/999999/test', undefined, key('gone'))
+    const [first, again] = [await ask(), await ask()]
+    expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([404, 404, 'true'])
+  })
+})
+
+test('a request whose key another process records meanwhile has no effect, and gets the reply of the other', async () => {
+  await using w = await world()
+  const created = routes.find(({ method, path }) => method === 'POST' && path === '/api/client/journeys') as Route
+  const request = { key: 'k', keyId: 1 as KeyId, route: created, path: '/', query: {}, body: {}, requestId: 'req_ours' }
+  const replied = (body: string) => ({ status: 200, body, location: null })
+  await runOnce(w.ctx, { ...request, key: 'the fingerprint' }, async () => replied('""'))
+  const { fingerprint } = (await findRecord(w.ctx, { ...request, key: 'the fingerprint', fingerprint: '' })) as StoredRecord
+  let effects = 0
+  const reply = await runOnce(w.ctx, request, async (ctx) => {
+    effects++
+    await ctx.db.run(sql`insert into usage_counters (project_id, name, period, used) values (${w.projectId}, 'effect', '2026-01-01', 1)`)
+    const expiresAt = new Date(w.clock.now().getTime() + 1000)
+    await keepRecord(w.ctx, { ...request, ...replied('"theirs"'), fingerprint, requestId: 'req_theirs', isSealed: false, expiresAt })
+    return replied('"ours"')
+  })
+  const used = await w.db.value(
+    Type.Integer(),
+    sql`select count(*)::int as count from usage_counters where name = 'effect' and project_id = ${w.projectId}`,
+  )
+  expect([reply.body, reply.originalRequest, effects, used]).toEqual(['"theirs"', 'req_theirs', 1, 0])
 })

@@ -1,15 +1,15 @@
 /**
- * Idempotency-Key (D-IDEM-1 to D-IDEM-6). The effects of a request and the record of its reply are committed in one transaction,
- * under an advisory lock on the key. So a request takes effect once, even if it is sent several times in parallel.
+ * Idempotency-Key (D-IDEM-1 to D-IDEM-6). The effects of a request and the record of its reply commit together, so a request takes effect
+ * once, even if it is sent several times in parallel. One statement claims the key, and one keeps the reply.
  */
 import { createHash } from 'node:crypto'
-import { Type } from 'typebox'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
-import { Nullable } from '../../lib/shapes.ts'
 import { HOUR_MS } from '../../lib/times.ts'
-import { isSqlState, LOCK_NOT_AVAILABLE, sql } from '../postgres/db.ts'
-import type { Ctx, InTx } from '../runtime/ctx.ts'
+import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
+import { type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
+import type { ReplyRecord } from '../runtime/reply-record.ts'
+import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
 
 /** A reply, as it is stored. `originalRequest` is set when it is replayed. */
@@ -26,6 +26,9 @@ export type IdempotentRequest = {
 }
 
 const WAITERS_MAX = 5
+/** Longer than any operation that calls other servers takes. */
+const CALL_MAX_MS = 600_000
+const CALL_POLL_MS = 100
 
 export const isIdempotent = (method: string): boolean => method !== 'GET'
 
@@ -57,19 +60,42 @@ const STORED_REFUSALS = [404, 409, 422]
 
 export const isStoredRefusal = (error: unknown): error is ApiError => error instanceof ApiError && STORED_REFUSALS.includes(error.status)
 
-type Work = (ctx: Ctx) => Promise<StoredReply>
-
-const waiters = new Map<string, number>()
+type Work = (ctx: Ctx, record?: ReplyRecord) => Promise<StoredReply>
 
 /** Runs `work` once per key. Later requests with the key get the same reply. */
 export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
-  const lock = `${request.keyId}:${request.key}`
+  const attempt: Attempt = { request, work, lock: `${request.keyId}:${request.key}`, record: recordOf(request) }
+  switch (request.route.records) {
+    case undefined:
+      return queued(attempt, () => runInTransaction(ctx, attempt))
+    case 'with_append':
+      return runWithAppend(ctx, attempt)
+    case 'around_call':
+      return queued(attempt, () => runAroundCall(ctx, attempt))
+    default:
+      return request.route.records satisfies never
+  }
+}
+
+type Attempt = { request: IdempotentRequest; work: Work; lock: string; record: RecordKey }
+
+const recordOf = (request: IdempotentRequest): RecordKey => ({
+  keyId: request.keyId,
+  key: request.key,
+  fingerprint: fingerprintOf(request),
+  requestId: request.requestId,
+})
+
+const waiters = new Map<string, number>()
+
+/** Lets only a few requests with the same key wait for the first. */
+async function queued({ lock }: Attempt, run: () => Promise<StoredReply>): Promise<StoredReply> {
   const ahead = waiters.get(lock) ?? 0
   // Each waiting request holds a database connection.
   if (ahead > WAITERS_MAX) throw inProgress()
   waiters.set(lock, ahead + 1)
   try {
-    return await ctx.db.transaction((db) => underLock({ ...ctx, db }, lock, request, work))
+    return await run()
   } catch (error) {
     if (isSqlState(error, LOCK_NOT_AVAILABLE)) throw inProgress()
     throw error
@@ -91,72 +117,92 @@ const differentRequest = () =>
     reason: 'different_request',
   })
 
-const Stored = Type.Object({
-  fingerprint: Type.String(),
-  status: Type.Integer(),
-  body: Nullable(Type.String()),
-  is_sealed: Type.Boolean(),
-  location: Nullable(Type.String()),
-  request_id: Type.String(),
-})
-
-async function underLock(ctx: InTx<Ctx>, lock: string, request: IdempotentRequest, work: Work): Promise<StoredReply> {
-  await ctx.db.run(sql`select set_config('lock_timeout', ${`${ctx.config.IDEMPOTENCY_WAIT_MS}ms`}, true)`)
-  await ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
-  await ctx.db.run(sql`select set_config('lock_timeout', '0', true)`)
-  const fingerprint = fingerprintOf(request)
-  // READ COMMITTED: the snapshot is taken after the lock, so this sees the record of the previous request.
-  const known = await find(ctx, request)
-  if (known) {
-    if (known.fingerprint !== fingerprint) throw differentRequest()
-    const body = known.body !== null && known.is_sealed ? ctx.secrets.open(known.body, lock) : known.body
-    return { status: known.status, body, location: known.location, originalRequest: known.request_id }
-  }
-  const reply = await runWork(ctx, work)
-  await save(ctx, request, fingerprint, reply, lock)
-  return reply
+/**
+ * The effects and the record commit together. A refusal rolls the effects back, and its record is stored in a second transaction. A request
+ * that takes the key in between has effects instead of this one, which gets its reply.
+ */
+async function runInTransaction(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
+  const once = (work: Work) =>
+    inTx(ctx, async (ctx) => {
+      const known = await claimKey(ctx, attempt.lock, attempt.record)
+      if (known) return replayOf(ctx, attempt, known)
+      const reply = await work(ctx)
+      // Another request has committed its record since this one read: the effects are rolled back, and the next round replays it.
+      if (!(await keepRecord(ctx, newRecord(ctx, attempt, reply)))) throw new Conflict()
+      return reply
+    })
+  return once(attempt.work).catch((error: unknown) => {
+    if (error instanceof HandlerRefusal) return once(async () => error.reply)
+    throw error
+  })
 }
 
-/** Runs the handler. If it refuses the request, its effects are rolled back. */
-async function runWork(ctx: InTx<Ctx>, work: Work): Promise<StoredReply> {
+/**
+ * The statement that appends to the queue stores the record too, in a commit with other requests. Any refusal comes second to the reply of
+ * an earlier request.
+ */
+async function runWithAppend(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
   try {
-    return await ctx.db.savepoint(() => work(ctx))
+    return await attempt.work(ctx, { ...attempt.record, expiresAt: expiryOf(ctx) })
   } catch (error) {
-    if (error instanceof HandlerRefusal) return error.reply
+    const known = await findRecord(ctx, attempt.record)
+    if (known) return replayOf(ctx, attempt, known)
+    if (error instanceof HandlerRefusal) return runInTransaction(ctx, { ...attempt, work: async () => error.reply })
     throw error
   }
 }
 
-const find = (ctx: InTx<Ctx>, { keyId, key }: IdempotentRequest) =>
-  ctx.db.first(
-    Stored,
-    sql`select fingerprint, status, body, is_sealed, location, request_id
-        from idempotency_records
-        where key_id = ${keyId} and idempotency_key = ${key} and expires_at > ${ctx.clock.now()}`,
-  )
-
-function save(ctx: InTx<Ctx>, request: IdempotentRequest, fingerprint: string, reply: StoredReply, lock: string) {
-  const sealed = request.route.sensitive === true && reply.body !== null
-  const body = sealed ? ctx.secrets.seal(reply.body as string, lock) : reply.body
-  const expiresAt = new Date(ctx.clock.now().getTime() + ctx.config.IDEMPOTENCY_TTL_H * HOUR_MS)
-  return ctx.db.run(
-    sql`insert into idempotency_records (key_id, idempotency_key, fingerprint, status, body, is_sealed, location, request_id, expires_at)
-        values (${request.keyId}, ${request.key}, ${fingerprint}, ${reply.status}, ${body}, ${sealed}, ${reply.location}, ${request.requestId}, ${expiresAt})
-        on conflict (key_id, idempotency_key) do update
-        set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, is_sealed = excluded.is_sealed,
-            location = excluded.location, request_id = excluded.request_id, expires_at = excluded.expires_at`,
-  )
+/**
+ * For operations that wait for other servers: no transaction is open meanwhile, so that they hold no connection. The record says that the
+ * request is running. After a crash it expires, and the request can be repeated.
+ */
+async function runAroundCall(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
+  const known = await claimForCall(ctx, attempt)
+  if (known) return replayOf(ctx, attempt, known)
+  let reply: StoredReply
+  try {
+    reply = await attempt.work(ctx)
+  } catch (error) {
+    if (!(error instanceof HandlerRefusal)) {
+      // If this fails too, the record expires.
+      await dropRecord(ctx, attempt.record).catch(() => undefined)
+      throw error
+    }
+    reply = error.reply
+  }
+  await keepRecord(ctx, newRecord(ctx, attempt, reply))
+  return reply
 }
 
-const PURGE_BATCH = 10_000
+/** Stores that the request is running. Returns the record of an earlier one, once that has its reply. */
+async function claimForCall(ctx: Ctx, attempt: Attempt): Promise<StoredRecord | undefined> {
+  const expiresAt = new Date(ctx.clock.now().getTime() + CALL_MAX_MS)
+  const running = { ...attempt.record, status: null, body: null, isSealed: false, location: null, expiresAt }
+  for (let waitedMs = 0; ; waitedMs += CALL_POLL_MS) {
+    const known = await inTx(ctx, async (ctx) => {
+      const known = await claimKey(ctx, attempt.lock, attempt.record)
+      if (!known && !(await keepRecord(ctx, running))) throw new Conflict()
+      return known
+    })
+    if (known?.status !== null || known.fingerprint !== attempt.record.fingerprint) return known
+    if (waitedMs >= ctx.config.IDEMPOTENCY_WAIT_MS) throw inProgress()
+    await ctx.clock.sleep(CALL_POLL_MS)
+  }
+}
 
-/** Deletes expired records. Returns how many. */
-export const purgeIdempotencyRecords = (ctx: Ctx): Promise<number> =>
-  ctx.db.run(
-    sql`delete from idempotency_records
-        where (key_id, idempotency_key) in
-          (select key_id, idempotency_key from idempotency_records where expires_at <= ${ctx.clock.now()} limit ${PURGE_BATCH})`,
-  )
+function replayOf(ctx: Pick<Ctx, 'secrets'>, { lock, record }: Attempt, known: StoredRecord): StoredReply {
+  if (known.fingerprint !== record.fingerprint) throw differentRequest()
+  if (known.status === null) throw inProgress()
+  const body = known.body !== null && known.is_sealed ? ctx.secrets.open(known.body, lock) : known.body
+  return { status: known.status, body, location: known.location, originalRequest: known.request_id }
+}
+
+function newRecord(ctx: Ctx | InTx<Ctx>, { request, record, lock }: Attempt, { status, body, location }: StoredReply): NewRecord {
+  const isSealed = request.route.sensitive === true && body !== null
+  return { ...record, status, body: isSealed ? ctx.secrets.seal(body, lock) : body, isSealed, location, expiresAt: expiryOf(ctx) }
+}
+
+const expiryOf = ({ clock, config }: Pick<Ctx, 'clock' | 'config'>) => new Date(clock.now().getTime() + config.IDEMPOTENCY_TTL_H * HOUR_MS)
 
 /** A hash of method, path, query and body that ignores white space and the order of members (D-IDEM-3). */
 function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {

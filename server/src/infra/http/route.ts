@@ -7,6 +7,7 @@ import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Caller, CallerCtx, Ctx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
+import type { ReplyRecord } from '../runtime/reply-record.ts'
 import type { Listing, PageRequest } from './paging.ts'
 
 /**
@@ -113,6 +114,8 @@ export type Input<P, Q, B, U = undefined> = {
   /** What `receive` returned for a streamed body. */
   received: U
   requestId: string
+  /** Of a request with an `Idempotency-Key`, on routes that store it `with_append`. */
+  record: ReplyRecord | undefined
 }
 
 export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined> = {
@@ -142,6 +145,11 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   location?: (reply: Static<R>) => string
   /** The reply contains a secret, so it is encrypted in the idempotency record. */
   sensitive?: true
+  /**
+   * How the record of an `Idempotency-Key` is stored. By default, in the transaction of the effects. `with_append`: by the append to the
+   * queue, which is the only effect; the reply is 204. `around_call`: before and after, for operations that wait for other servers.
+   */
+  records?: 'with_append' | 'around_call'
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.

@@ -6,6 +6,7 @@ import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../runtime/ctx.ts'
 import { spendQuota } from '../runtime/quota.ts'
+import type { ReplyRecord } from '../runtime/reply-record.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { errorReply } from './error-reply.ts'
@@ -44,7 +45,7 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   if (route.replies === 'live') return serveLive(inner, authenticator, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received = body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream }))
-  const work = (ctx: Ctx) => handle(ctx, route, { ...body, received }, exchange, baseUrl())
+  const work = (ctx: Ctx, record?: ReplyRecord) => handle(ctx, route, { ...body, received, record }, exchange, baseUrl())
   // Awaited here, because `received` is disposed of when this function returns.
   if (key === undefined) return await work(inner)
   exchange.headers['idempotency-key'] = key
@@ -213,14 +214,14 @@ function inputOf(route: CompiledRoute, { request, requestId }: Exchange, value?:
 async function handle(
   ctx: Ctx,
   route: CompiledRoute,
-  { value, raw, received }: Omit<Body, 'open'> & { received: Received | undefined },
+  { value, raw, received, record }: Omit<Body, 'open'> & { received: Received | undefined; record: ReplyRecord | undefined },
   exchange: Exchange,
   baseUrl: string,
 ): Promise<StoredReply> {
   const { def } = route
   const input = inputOf(route, exchange, value)
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
-  const result = await run(def as Route, ctx, { ...input, raw, received }, baseUrl)
+  const result = await run(def as Route, ctx, { ...input, raw, received, record }, baseUrl)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : JSON.stringify(result), location }

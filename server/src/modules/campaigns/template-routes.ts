@@ -101,6 +101,7 @@ export const templateRoutes = [
     bucket: 'egress',
     params,
     body: TestInput,
+    records: 'around_call',
     reply: TestReport,
     run: (ctx, { params, body }) => sendTests(ctx, params.campaignId, body),
   }),

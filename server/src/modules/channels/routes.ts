@@ -76,6 +76,7 @@ export const providerRoutes = [
     description: 'No message is sent.',
     access: { secret: 'admin' },
     params,
+    records: 'around_call',
     reply: ProviderTest,
     run: (ctx, { params }) => testProvider(ctx, params.providerId),
   }),

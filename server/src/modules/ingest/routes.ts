@@ -15,7 +15,8 @@ export const ingestRoutes = (appender: Appender) => [
     access: { secret: 'editor', publishable: 'anonymous' },
     body: EventBatch,
     status: 204,
-    run: (ctx, { body, raw, requestId }) => acceptEvents(ctx, appender, body, raw, requestId),
+    records: 'with_append',
+    run: (ctx, { body, ...request }) => acceptEvents(ctx, appender, body, request),
   }),
   route({
     method: 'PATCH',
@@ -26,6 +27,7 @@ export const ingestRoutes = (appender: Appender) => [
     access: { secret: 'editor' },
     body: UserBatch,
     status: 204,
-    run: (ctx, { body, raw, requestId }) => acceptUserUpdates(ctx, appender, body, raw, requestId),
+    records: 'with_append',
+    run: (ctx, { body, ...request }) => acceptUserUpdates(ctx, appender, body, request),
   }),
 ]

@@ -1,47 +1,43 @@
 import { requireRoom } from '../../infra/queue/backlog.ts'
-import { type Appender, appendAll } from '../../infra/queue/queue.ts'
+import type { Appender } from '../../infra/queue/queue.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { checkDeferredItem, findUsers, type UserRow } from '../users/index.ts'
 import { checkEvent, requireAnonymousEvents } from './check-events.ts'
 
+/** A request with its bytes, which are stored unchanged. */
+type Request = { raw: Buffer; requestId: string; record: ReplyRecord | undefined }
+
 /** Stores a request of events, all or none of them. Resolves after the commit (D-EVT-1). */
-export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: unknown[], body: Buffer, requestId: string): Promise<void> {
+export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: unknown[], request: Request): Promise<void> {
   const { caller } = ctx
   requireAnonymousEvents(items, caller)
   refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
   if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items)
-  await append(ctx, appender, 'events', items.length, body, requestId)
+  await append(ctx, appender, 'events', items.length, request)
   ctx.metrics.eventsIngested('accepted', items.length)
 }
 
 /** Stores a request of user updates, all or none of them (D-PATCHU-1). */
-export async function acceptUserUpdates(
-  ctx: ProjectCtx,
-  appender: Appender,
-  items: unknown[],
-  body: Buffer,
-  requestId: string,
-): Promise<void> {
+export async function acceptUserUpdates(ctx: ProjectCtx, appender: Appender, items: unknown[], request: Request): Promise<void> {
   refuse(items.flatMap((item, at): Fault[] => checkDeferredItem(item, at, ctx.project)))
-  await append(ctx, appender, 'users', items.length, body, requestId)
+  await append(ctx, appender, 'users', items.length, request)
 }
 
+/** Shares a commit with other requests. With an Idempotency-Key, its record is stored in that commit. */
 async function append(
   ctx: ProjectCtx,
   appender: Appender,
   kind: 'events' | 'users',
   items: number,
-  body: Buffer,
-  requestId: string,
+  { raw: body, requestId, record }: Request,
 ): Promise<void> {
   await requireRoom(ctx)
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
-  const request = { projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body }
-  // With an Idempotency-Key, the append commits together with the stored reply. Otherwise it shares a commit with other requests.
-  return 'inTransaction' in ctx.db ? appendAll(ctx.db, [request]) : appender.append(request)
+  await appender.append({ projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body, record })
 }
 
 /** With a user token, ids can be left out. Given ids must be those of that user. */

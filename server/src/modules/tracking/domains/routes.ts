@@ -69,6 +69,7 @@ export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
       'The reply contains the result and, if it failed, the problem. A verified domain that no longer points to this server is not used any more.',
     access: { secret: 'admin' },
     params,
+    records: 'around_call',
     reply: Domain,
     run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver()),
   }),
