@@ -19,6 +19,7 @@ import { createAppender } from './infra/queue/queue.ts'
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
+import { createEventLoopLag } from './infra/runtime/event-loop-lag.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
@@ -142,9 +143,10 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const { config, baseUrl } = ctx
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
-  const app = createHttpServer({ ctx, routes, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
+  const lag = createEventLoopLag()
+  const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
-  const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections() })
+  const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
   await app.listen({ host: config.HOST, port: config.PORT })
   opening.defer(async () => {
     draining()

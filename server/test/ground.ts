@@ -33,6 +33,8 @@ export type GroundOptions = {
   /** Environment variables with settings. */
   env?: Record<string, string>
   log?: { write(line: string): void }
+  /** The lag of the event loop in milliseconds, instead of the real one. */
+  lag?: () => number
   /** Do not share the server: for tests that break it or its connections, or that count from zero. */
   own?: true
 }
@@ -142,7 +144,7 @@ async function empty(databaseUrl: string): Promise<void> {
   await client.end()
 }
 
-async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions): Promise<Ground> {
+async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }: GroundOptions): Promise<Ground> {
   const config = testConfig(env)
   const closing = new AsyncDisposableStack()
   const metrics = createMetrics('test')
@@ -188,9 +190,10 @@ async function openGround(databaseUrl: string, { env = {}, log }: GroundOptions)
     pages: allPages({ engagementBuffer }),
     authenticator,
     baseUrl: () => 'http://carillon.test',
+    lag,
     onReply: checkReply,
   })
-  addOperations(app, { ctx, queues: async () => undefined, connections: db.connections })
+  addOperations(app, { ctx, queues: async () => undefined, connections: db.connections, lag })
   closing.defer(() => app.close())
   return {
     ctx,

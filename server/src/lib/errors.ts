@@ -45,6 +45,7 @@ export type ErrorReason =
   | 'body_too_large'
   | 'media_type'
   | 'policy'
+  | 'overloaded'
 
 /** One problem of a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
 export type Fault = { code: ErrorCode; param?: string; message: string }

@@ -4,17 +4,19 @@ import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
 import { sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 
 export type Operations = {
   ctx: Ctx
   queues: () => Promise<void>
   connections: () => { total: number; idle: number; waiting: number }
+  lag: EventLoopLag
 }
 
 const One = Type.Object({ one: Type.Integer() })
 
 /** Adds the endpoints. Call the returned function when the server starts to shut down, so that `/readyz` reports it. */
-export function addOperations(app: FastifyInstance, { ctx, queues, connections }: Operations): () => void {
+export function addOperations(app: FastifyInstance, { ctx, queues, connections, lag }: Operations): () => void {
   let draining = false
   const answer = (reply: FastifyReply, status: number, body: object) =>
     reply
@@ -38,6 +40,7 @@ export function addOperations(app: FastifyInstance, { ctx, queues, connections }
     if (!mayReadMetrics(ctx, request))
       return answer(reply, 401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
     ctx.metrics.pool(connections())
+    ctx.metrics.eventLoopLag(lag())
     await queues()
     const { text, type } = await ctx.metrics.exposition()
     return reply.type(type).send(text)

@@ -41,6 +41,8 @@ export type PublicPage = {
   open: string
   /** Not rate-limited: proxies of mailbox providers call it for thousands of users from one address, and a call is cheap. */
   unlimited?: true
+  /** Served while the server is overloaded too. */
+  essential?: true
   /** The largest body; 64 KiB by default. */
   bytesMax?: number
   run: (ctx: Ctx, call: PublicRequest) => Promise<PublicReply>

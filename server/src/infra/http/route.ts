@@ -150,6 +150,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
    * queue, which is the only effect; the reply is 204. `around_call`: before and after, for operations that wait for other servers.
    */
   records?: 'with_append' | 'around_call'
+  /** Served while the server is overloaded too. */
+  essential?: true
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.

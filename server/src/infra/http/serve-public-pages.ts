@@ -1,7 +1,9 @@
 /** Serves public pages: the endpoints that need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Ctx } from '../runtime/ctx.ts'
+import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { readBody } from './body.ts'
+import { refuseUnderOverload } from './overload.ts'
 import type { PublicPage, PublicReply } from './public-page.ts'
 import type { RateLimits } from './rate-limits.ts'
 
@@ -11,6 +13,7 @@ type Serving = {
   ctx: Ctx
   pages: PublicPage[]
   limits: RateLimits
+  lag: EventLoopLag
   /** Sends the error reply for anything thrown. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<void>
 }
@@ -32,6 +35,7 @@ async function answer(serving: Serving, definition: PublicPage, request: Fastify
   const { ctx, limits } = serving
   const started = performance.now()
   try {
+    refuseUnderOverload(ctx, serving.lag, definition)
     if (!definition.unlimited) limits.spend(['page'], request.ip, ctx.clock.now().getTime())
     const [, text = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
     const result = await definition.run(

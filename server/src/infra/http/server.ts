@@ -1,6 +1,6 @@
 /**
  * Turns the list of routes into an HTTP server. The order of checks is observable and fixed (D-HTTP-1):
- * route → authentication → rate limit → version → credential kind, user token, role → media type and body
+ * route → overload → authentication → rate limit → version → credential kind, user token, role → media type and body
  * → idempotency → parameters → the handler. Anything thrown becomes an error reply here.
  */
 
@@ -12,11 +12,13 @@ import { ApiError } from '../../lib/errors.ts'
 import { ulid } from '../../lib/ids.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply, toApiError } from './error-reply.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
+import { refuseUnderOverload } from './overload.ts'
 import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import { recordRequest } from './record-request.ts'
@@ -30,6 +32,8 @@ export type HttpOptions = {
   pages: PublicPage[]
   authenticator: Authenticator
   baseUrl: () => string
+  /** How late the event loop runs. Over a limit, only essential requests are served. */
+  lag: EventLoopLag
   /** Called with every reply before it is sent. Tests check it against its schema. */
   onReply?: (route: Route, status: number, body: unknown) => void
 }
@@ -129,6 +133,7 @@ async function answer(options: HttpOptions, { route, limits, live, request, repl
   const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), logFields: {} }
   reply.headers(exchange.headers)
   try {
+    refuseUnderOverload(options.ctx, options.lag, route.def as Route)
     const served = await serve({ ...options, limits }, route, exchange)
     if ('download' in served) return await sendDownload(options, request, reply, exchange, served.download)
     if ('live' in served) return await live.send(request, reply, { ...commonHeaders(exchange), ...exchange.headers }, served.live)
@@ -227,7 +232,8 @@ async function fail(
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
   if (error.code === 'rate_limited')
     options.ctx.metrics.rateLimited(exchange?.logFields.project_id === undefined ? 'address' : 'credential')
-  if (error.status >= 500) options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.logFields }, 'request failed')
+  if (error.status >= 500 && error.reason !== 'overloaded')
+    options.ctx.log.error({ request_id: about.requestId, err: thrown, ...exchange?.logFields }, 'request failed')
   const headers = { ...about.headers, ...error.headers, 'content-language': 'en-AU' }
   const unread = !request.raw.complete && request.method !== 'GET' && request.method !== 'HEAD'
   // The rest of a body that was not read would be parsed as the next request.

@@ -103,6 +103,10 @@ export const settings = {
   JSON_BODY_LIMIT: bytes(1_048_576, 'Largest JSON body, after decompression.'),
   FORM_BODY_LIMIT: bytes(262_144, 'Largest form body, after decompression.'),
   IMPORT_BYTES_MAX: bytes(2_147_483_648, 'Largest file of an import, after decompression.'),
+  EVENT_LOOP_LAG_MAX_MS: wholeCount(
+    500,
+    'Milliseconds that the event loop may lag. Beyond that, requests that can wait get 503; events, user updates, tracking, unsubscribe pages and callbacks are still served. 0 disables the limit.',
+  ),
   LIST_ALL_MAX: count(10_000, 'Maximum number of rows for `limit=-1`.'),
   RATE_READ: count(1000, 'Reads per second and key. 0 disables the limit.'),
   RATE_WRITE: count(1000, 'Writes per second and key. 0 disables the limit.'),

@@ -22,6 +22,17 @@ function instrumentsOf(registry: Registry) {
   }
 }
 
+/** What tells that a process has too much to do. */
+function overloadMetrics(registry: Registry) {
+  const { counter, gauge } = instrumentsOf(registry)
+  const lag = gauge('app_event_loop_lag_seconds', 'How late the event loop runs: the median of the last second. Alert on this one.')
+  const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
+  return {
+    eventLoopLag: (ms: number) => lag.set(ms / 1000),
+    overloadRefused: () => refused.inc(),
+  }
+}
+
 export function createMetrics(version: string) {
   const registry = new Registry()
   const { counter, gauge, histogram } = instrumentsOf(registry)
@@ -88,6 +99,7 @@ export function createMetrics(version: string) {
       for (const { status, count } of counts) endpoints.set({ status }, count)
     },
     idempotentReplay: () => replays.inc(),
+    ...overloadMetrics(registry),
     rateLimited: (scope: string) => limited.inc({ scope }),
   }
 }

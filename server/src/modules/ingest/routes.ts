@@ -16,6 +16,7 @@ export const ingestRoutes = (appender: Appender) => [
     body: EventBatch,
     status: 204,
     records: 'with_append',
+    essential: true,
     run: (ctx, { body, ...request }) => acceptEvents(ctx, appender, body, request),
   }),
   route({
@@ -28,6 +29,7 @@ export const ingestRoutes = (appender: Appender) => [
     body: UserBatch,
     status: 204,
     records: 'with_append',
+    essential: true,
     run: (ctx, { body, ...request }) => acceptUserUpdates(ctx, appender, body, request),
   }),
 ]

@@ -42,6 +42,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     summary: 'Create or update up to 100 users and report on each one.',
     description: 'Items are applied in order. An invalid item is reported, and the others are saved.',
     access: { secret: 'editor' },
+    essential: true,
     body: UserBatch,
     reply: BatchResult,
     run: (ctx, { body }) => saveUsers(ctx, body),

@@ -142,5 +142,6 @@ export const REASONS: Record<ErrorReason, string> = {
   different_request: 'The `Idempotency-Key` belongs to another request.',
   body_too_large: 'The body is larger than allowed.',
   media_type: 'The media type, charset or encoding of the body is not supported.',
+  overloaded: 'The server is overloaded, and the request is one that can wait.',
   policy: 'The server is not allowed to connect to this address.',
 }

@@ -12,6 +12,7 @@ export const callbackPages = (findSendingCampaigns: FindSendingCampaigns): Publi
       path: CALLBACK_PATH,
       summary: method === 'POST' ? 'Receive reports from a provider.' : 'Receive reports from a provider that sends them as a query.',
       open: 'The provider proves its identity by a signature, or by credentials that only it was given.',
+      essential: true,
       bytesMax: CALLBACK_BYTES_MAX,
       run: (ctx, request) => receive(ctx, request, findSendingCampaigns),
     }),
