@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { issueCertificate, loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
 import { createSafeFetch, type SafeFetch } from '../infra/outgoing/safe-fetch.ts'
 import { egressPolicy } from '../lib/egress.ts'
+import { trimEndMatching } from '../lib/text.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
 import { verifySignature } from '../modules/webhooks/index.ts'
 import { CommandError } from './command.ts'
@@ -54,7 +55,7 @@ export function listenOptions(args: string[]): ListenOptions {
   const unknown = wanted.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type))
   if (unknown.length > 0)
     throw new CommandError(`Unknown event types in --events: ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
-  return { port: Number(port), events: wanted, url: url.replace(/\/+$/, ''), ...(key !== undefined && { key }) }
+  return { port: Number(port), events: wanted, url: trimEndMatching(url, /^\/$/), ...(key !== undefined && { key }) }
 }
 
 /** Starts the endpoint and registers it with the server, until it is disposed of. `url` is that of the endpoint. */

@@ -7,12 +7,14 @@ export const isLocale = (text: string) => parse(text) !== null
 /** The region of a locale, such as `AU` or `419`. A language alone has none: `en` does not mean the United States. */
 export const regionOf = (locale: string): string | undefined => parse(locale)?.region
 
+const LENGTH_MAX = 255
 const CACHE_ENTRIES_MAX = 2000
 
 // `Intl` takes about 10 µs, and an import needs it for every row.
 const known = new Map<string, Intl.Locale | null>()
 
 function parse(text: string): Intl.Locale | null {
+  if (text.length > LENGTH_MAX) return null
   const cached = known.get(text)
   if (cached !== undefined) return cached
   if (known.size >= CACHE_ENTRIES_MAX) known.clear()

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fault, missing } from './errors.ts'
+import { lengthOf } from './text.ts'
 
 /** An integer id in the path (D-HTTP-4). A number too large for an id is read as 0, so the reply is 404 as for any unknown id. */
 export const pathId = <I extends number>() => ({
@@ -17,7 +18,7 @@ const EXTERNAL_ID_LENGTH_MAX = 255
 export const pathUser = {
   schema: Type.String({ minLength: 1, maxLength: EXTERNAL_ID_LENGTH_MAX, description: 'The `external_id` of the user, percent-encoded.' }),
   read(text: string): string {
-    if (text === '' || [...text].length > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
+    if (text === '' || lengthOf(text) > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
     return text.toWellFormed()
   },
 }
@@ -26,7 +27,7 @@ export const pathUser = {
 export const pathAttribute = {
   schema: Type.String({ minLength: 1, maxLength: 255, description: 'A key of `data`.' }),
   read(text: string, name: string): string {
-    if (text !== '' && [...text].length <= 255 && !text.includes('\0')) return text.toWellFormed()
+    if (text !== '' && lengthOf(text) <= 255 && !text.includes('\0')) return text.toWellFormed()
     throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must have 1 to 255 characters, none of them U+0000.`)
   },
 }

@@ -3,40 +3,54 @@ import { domainToASCII } from 'node:url'
 import { type EgressPolicy, isAllowedAddress } from './egress.ts'
 
 const DOMAIN_LENGTH_MAX = 253
+// Converting a host to ASCII takes more than linear time. No text this long becomes a name of 253 characters.
+const HOST_LENGTH_MAX = 1024
+const URL_LENGTH_MAX = 2048
 const PORT_MAX = 65_535
 
-const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const UNDERSCORE_LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-const NOT_NUMERIC = '(?![0-9]+$)'
-const PUBLIC_DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$`, 'i')
-const HOST_NAME = new RegExp(`^(?:${LABEL}\\.)*${NOT_NUMERIC}${LABEL}$`, 'i')
-const DNS_NAME = new RegExp(`^(?:${UNDERSCORE_LABEL}\\.)+${NOT_NUMERIC}${LABEL}$`)
+const LABEL_LENGTH_MAX = 63
+
+const isLabel = (label: string) => label.length <= LABEL_LENGTH_MAX && /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i.test(label)
+const isServiceLabel = (label: string) => label.length <= LABEL_LENGTH_MAX && /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/i.test(label)
+const isNumeric = (label: string) => /^[0-9]+$/.test(label)
+const isTopLevel = (label: string) => isLabel(label) && /^(?:[a-z]{2}[a-z]*$|xn--)/i.test(label)
+
+/** The labels of a name of at most 253 characters: those before the last, and the last. A longer text has none. */
+function labelsOf(text: string): { others: string[]; last: string } {
+  const labels = text.length <= DOMAIN_LENGTH_MAX ? text.split('.') : []
+  return { others: labels.slice(0, -1), last: labels.at(-1) ?? '' }
+}
 
 // Characters that would end a host name, or that the URL parser would silently decode or drop.
 const HOST_DELIMITER = /[\s\p{Cc}/?#@:%\\[\]]/u
 
 /** Is this a public domain in ASCII: two or more labels, the last alphabetic or `xn--…`? */
-export const isDomainName = (text: string) => text.length <= DOMAIN_LENGTH_MAX && PUBLIC_DOMAIN.test(text)
+export function isDomainName(text: string): boolean {
+  const { others, last } = labelsOf(text)
+  return others.length > 0 && others.every(isLabel) && isTopLevel(last)
+}
 
 /** Is this an IPv4 address, an IPv6 address with or without brackets, or a host name (D-TCP-1)? */
 export function isHostNameOrIp(text: string): boolean {
   if (isIPv4(text)) return true
   const unbracketed = /^\[(.*)\]$/.exec(text)?.[1] ?? text
   if (isIPv6(unbracketed)) return !unbracketed.includes('%')
-  return text.length <= DOMAIN_LENGTH_MAX && HOST_NAME.test(text)
+  const { others, last } = labelsOf(text)
+  return others.every(isLabel) && isLabel(last) && !isNumeric(last)
 }
 
 /** The domain in the form used for DNS queries (lower-case ASCII, no final dot), or null if it is not a domain (D-SPF-1). */
 export function dnsName(text: string): string | null {
-  if (HOST_DELIMITER.test(text)) return null
+  if (text.length > HOST_LENGTH_MAX || HOST_DELIMITER.test(text)) return null
   const name = domainToASCII(text).replace(/\.$/, '')
-  return name.length <= DOMAIN_LENGTH_MAX && DNS_NAME.test(name) ? name : null
+  const { others, last } = labelsOf(name)
+  return others.length > 0 && others.every(isServiceLabel) && isLabel(last) && !isNumeric(last) ? name : null
 }
 
 const WEB_ADDRESS = /^(?<scheme>https?:\/\/)?(?<host>[^/?#:]+)(?::(?<port>[1-9]\d{0,4}))?(?:\/[^?#]*)?(?<query>\?[^#]*)?$/i
 
 function parseWebAddress(text: string): { scheme: string | undefined; query: string | undefined } | null {
-  if (/[\s\p{Cc}\\]/u.test(text)) return null
+  if (text.length > URL_LENGTH_MAX || /[\s\p{Cc}\\]/u.test(text)) return null
   const { scheme, host = '', port, query } = WEB_ADDRESS.exec(text)?.groups ?? {}
   if (HOST_DELIMITER.test(host) || !isDomainName(domainToASCII(host)) || Number(port ?? 0) > PORT_MAX) return null
   return { scheme, query }
@@ -53,7 +67,7 @@ export function isWebsiteUrl(text: string): boolean {
 export const isDeeplinkMirrorUrl = (text: string) => text === '' || parseWebAddress(text)?.scheme?.toLowerCase() === 'https://'
 
 /** Is this an absolute `https://` URL? */
-export const isHttpsUrl = (text: string) => /^https:\/\//i.test(text) && URL.canParse(text)
+export const isHttpsUrl = (text: string) => text.length <= URL_LENGTH_MAX && /^https:\/\//i.test(text) && URL.canParse(text)
 
 const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|home\.arpa)$/
 

@@ -16,6 +16,7 @@ import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { corsHeaders, preflight } from './cors.ts'
+import { encodingFor } from './encoding.ts'
 import { errorReply, toApiError } from './error-reply.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
 import { refuseUnderOverload } from './overload.ts'
@@ -185,17 +186,10 @@ const commonHeaders = ({ requestId, version }: Pick<Exchange, 'requestId' | 'ver
 })
 
 async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<Buffer> {
-  const encoding = bytes.length > COMPRESS_FROM_BYTES ? encodingFor(request) : null
+  const encoding = bytes.length > COMPRESS_FROM_BYTES ? encodingFor(request.headers['accept-encoding']) : null
   if (encoding === null) return bytes
   reply.header('content-encoding', encoding)
   return encoding === 'gzip' ? gzipAsync(bytes) : brotliAsync(bytes, BROTLI)
-}
-
-/** The best encoding that the client accepts. */
-function encodingFor(request: FastifyRequest): 'br' | 'gzip' | null {
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-  if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted)) return 'br'
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/.test(accepted) ? 'gzip' : null
 }
 
 /** Sends a file while it is read. If reading fails, the connection is cut, so that the client notices that the file is incomplete. */
@@ -209,7 +203,7 @@ async function sendDownload(
   const begun = await begin(parts)
   reply.code(200).headers({ ...commonHeaders(exchange), ...exchange.headers })
   reply.headers({ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${filename}"` })
-  const encoding = encodingFor(request)
+  const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding !== null) reply.header('content-encoding', encoding)
   if (request.method === 'HEAD') {
     await reply.send()

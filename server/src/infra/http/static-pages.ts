@@ -1,6 +1,7 @@
 /** Static pages, compressed once. They need no key and are not rate-limited (D-HTTP-8). */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { encodingFor } from './encoding.ts'
 
 export type StaticPage = {
   url: string
@@ -24,7 +25,7 @@ function add(app: FastifyInstance, { url, type, contentSecurityPolicy, write }: 
   let encoded: Encoded | undefined
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     encoded ??= encodedIn(write())
-    const encoding = encodingFor(String(request.headers['accept-encoding'] ?? ''))
+    const encoding = encodingFor(request.headers['accept-encoding']) ?? 'identity'
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.headers(headersOf(request, contentSecurityPolicy)).type(type).send(encoded[encoding])
   }
@@ -45,9 +46,4 @@ function encodedIn(text: string): Encoded {
   const identity = Buffer.from(text)
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY }
   return { identity, gzip: gzipSync(identity), br: brotliCompressSync(identity, { params }) }
-}
-
-function encodingFor(accepted: string): keyof Encoded {
-  const takes = (name: string) => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted)
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity'
 }

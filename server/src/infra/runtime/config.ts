@@ -3,6 +3,8 @@
  * environment. `docs/reference/configuration.md` is printed from this table.
  */
 
+import { trimEndMatching } from '../../lib/text.ts'
+
 type Setting<T> = {
   /** For the reference page. */
   description: string
@@ -56,7 +58,7 @@ const bytes = setting<number>('size', (raw) => {
   return ok(Number(amount) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit))
 })
 const url = setting<string | undefined>('URL', (raw) =>
-  URL.canParse(raw) ? ok(raw.replace(/\/+$/, '')) : { problem: 'must be a URL such as https://carillon.example.com' },
+  URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
 )
 const credential = (prefix: string) =>
   setting<string | undefined>(`key that starts with ${prefix}`, (raw) =>

@@ -33,8 +33,8 @@ const TEXT_ELEMENTS: ReadonlyMap<string, Tokenizer['state']> = new Map([
   ['plaintext', TokenizerMode.PLAINTEXT],
 ])
 
-// Limited, so that many comments without an end do not each read the rest of the text.
-const CONDITION = /<!--\[if\b[^\]>]{0,200}\]>/gi
+// Without `<`, so that many comments without an end do not each read the rest of the text.
+const CONDITION = /<!--\[if\b[^\]<>]*\]>/gi
 
 /** The tokens of masked HTML in order. Like browsers, leaves out a tag without an end. */
 export function readHtml(

@@ -5,6 +5,7 @@
  */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { hasLiquid, isLiquid } from '../liquid.ts'
+import { trimEndMatching } from '../text.ts'
 import { type MaskedText, maskLiquid } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'
 
@@ -61,7 +62,9 @@ function converted(masked: MaskedText): string {
   const { html, leading, tightLoops } = reduceHtml(masked)
   const lines = trimmed(
     textOf(html)
-      .replace(/(?<![ \t])[ \t]+\n/g, '\n')
+      .split('\n')
+      .map((line, at, lines) => (at < lines.length - 1 ? trimEndMatching(line, /^[ \t]$/) : line))
+      .join('\n')
       .replace(/\n{3,}/g, '\n\n'),
   )
   // A loop repeats the line breaks after its start, so one of the two of an empty line moves before it.

@@ -40,6 +40,7 @@ function fieldNamedBy(header: string): string | null {
 
 /** The columns of a file with these headers, or all faults of the headers and the mapping. */
 export function columnsOf(headerLine: string[], mapping: Mapping): { columns: Column[] } | { faults: Fault[] } {
+  if (headerLine.length > COLUMNS_MAX) return { faults: [invalid('body', `The file may have at most ${COLUMNS_MAX} columns.`)] }
   const headers = headerLine.map(trimWhiteSpace)
   const columns = headers.map((header) => ({
     header,
@@ -55,7 +56,6 @@ const invalid = (param: 'body' | 'mapping', message: string): Fault => ({ code: 
 const quoted = (text: string) => `\`${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text}\``
 
 function headerFaults(headers: string[]): Fault[] {
-  if (headers.length > COLUMNS_MAX) return [invalid('body', `The file may have at most ${COLUMNS_MAX} columns.`)]
   if (headers.some((header) => header.includes('\0'))) return [invalid('body', 'The header line contains the character U+0000. Remove it.')]
   return repeated(headers.filter((header) => header !== '')).map((header) =>
     invalid('body', `Two columns have the header ${quoted(header)}. Give each column a different header.`),

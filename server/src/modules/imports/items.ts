@@ -1,6 +1,6 @@
 /** Converts a row to a user upsert: its cells become fields, with the types of the mapping. */
 import type { Fault } from '../../lib/errors.ts'
-import { trimWhiteSpace } from '../../lib/text.ts'
+import { isBlank, trimWhiteSpace } from '../../lib/text.ts'
 import { isTime } from '../../lib/times.ts'
 import type { Profile } from '../users/index.ts'
 import { checkItem } from '../users/tasks.ts'
@@ -47,7 +47,7 @@ const HINTS: Record<Conversion, string> = {
 }
 
 /** An empty cell keeps the stored value, so that a column which is empty in the source system deletes nothing. */
-const isEmpty = (cell: string) => trimWhiteSpace(cell) === ''
+const isEmpty = isBlank
 
 function itemOf(cells: string[], targets: (Target | undefined)[]): Record<string, unknown> {
   const item: Record<string, unknown> = {}

@@ -19,12 +19,22 @@ export async function showUnsubscribe(ctx: Ctx, call: PublicRequest): Promise<Pu
   return type.state === 0 ? donePage(shell, type, call) : askPage(shell, type, call)
 }
 
-const ONE_CLICK_PART = /name="?List-Unsubscribe"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\nOne-Click\r?$/im
+/** Does a multipart form have the value of RFC 8058? A part has headers, an empty line and the value. */
+function hasOneClickPart(text: string): boolean {
+  let isNamed = false
+  let isValue = false
+  for (const line of text.split(/\r?\n/)) {
+    if (isValue && /^One-Click$/i.test(line)) return true
+    isValue = isNamed && line === ''
+    isNamed = line !== '' && (isNamed || /name="?List-Unsubscribe/i.test(line))
+  }
+  return false
+}
 
 /** Mail programs post this automatically, as a form in either encoding. */
 function isOneClick({ headers, body }: Pick<PublicRequest, 'headers' | 'body'>): boolean {
   const text = body.toString('latin1')
-  if (/^multipart\//i.test(headers['content-type'] ?? '')) return ONE_CLICK_PART.test(text)
+  if (/^multipart\//i.test(headers['content-type'] ?? '')) return hasOneClickPart(text)
   return new URLSearchParams(text.trim()).get('List-Unsubscribe') === 'One-Click'
 }
 

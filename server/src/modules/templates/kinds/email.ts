@@ -65,9 +65,20 @@ function addressFaults(param: string, text: string | undefined, split: (text: st
 
 /** Whether this is an email address, with or without a display name. */
 export function isMailbox(text: string): boolean {
-  const named = /^(?:"[^"]*"|[^"<>,;:@]*)\s*<([^<>]*)>$/.exec(text.trim())
-  return isEmail(named?.[1] ?? text.trim())
+  const mailbox = text.trim()
+  const open = mailbox.endsWith('>') ? mailbox.lastIndexOf('<') : -1
+  if (open === -1) return isEmail(mailbox)
+  return /^(?:"[^"]*"|[^"<>,;:@]*)$/.test(mailbox.slice(0, open).trim()) && isEmail(mailbox.slice(open + 1, -1))
 }
 
 /** Splits addresses at commas outside quoted display names. */
-export const splitAddresses = (text: string): string[] => text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)
+export function splitAddresses(text: string): string[] {
+  // Every second piece between quotes is quoted.
+  const addresses = ['']
+  for (const [index, piece] of text.split('"').entries()) {
+    const [first = '', ...others] = index % 2 === 0 ? piece.split(',') : [piece]
+    addresses[addresses.length - 1] += `${index === 0 ? '' : '"'}${first}`
+    addresses.push(...others)
+  }
+  return addresses
+}

@@ -6,7 +6,7 @@ export const noTextLink = lint({
   channels: ['email'],
   find({ written }) {
     const { text } = written
-    if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^}]*url/i.test(text)) return []
+    if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^{}]*url/i.test(text)) return []
     const hasLinks = elementsOf(written).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
     return hasLinks
       ? [{ param: 'text', message: 'The plain text has none of the links. Add them, or omit `text` to have it generated.' }]

@@ -2,6 +2,7 @@
 import type { Fault } from '../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
 import { type MaskedText, maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
+import { trimEndMatching } from '../../../lib/text.ts'
 import { sizeOf } from './size.ts'
 import { type MjmlProblem, wrapTags } from './wrap.ts'
 
@@ -61,9 +62,7 @@ function refused({ unmask, sourceLine }: MaskedText, mistakes: MjmlProblem[]): {
     faults: mistakes.slice(0, MISTAKES_MAX).map(({ line, message }) => ({
       code: 'validation_failed',
       param: 'mjml',
-      message: `The MJML is invalid on line ${sourceLine(line)}: ${unmask(message)
-        .slice(0, MESSAGE_LENGTH_MAX)
-        .replace(/[.\s]+$/, '')}.`,
+      message: `The MJML is invalid on line ${sourceLine(line)}: ${trimEndMatching(unmask(message).slice(0, MESSAGE_LENGTH_MAX), /^[.\s]$/)}.`,
     })),
   }
 }
