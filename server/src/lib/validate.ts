@@ -6,12 +6,34 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { Static, TSchema } from 'typebox'
 import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
-import { trimWhiteSpace } from './text.ts'
+import { isBlank, trimWhiteSpace } from './text.ts'
 
 /** Checks a value and returns all of its faults. Trims strings with `trim` in place. */
 export type Check<T> = (value: unknown) => { faults: Fault[]; value: T }
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateFormats: true })
+/** Checking stops at this many errors. A value can have several, of which `faultsOf` keeps one; a reply lists at most 100 faults. */
+const ERRORS_MAX = 200
+
+/** For an item of a batch: 20 faults are more than its message has room for, and a batch has a thousand items. */
+export const ITEM_ERRORS_MAX = 20
+
+// The limit of the validator that is being compiled.
+let errorsMax = ERRORS_MAX
+
+/**
+ * Makes a compiled validator throw its errors once it has `errorsMax`: Ajv itself has no limit, and a body can contain a hundred
+ * thousand unknown members. That is correct as long as an error of a part is an error of the whole: the only union in a request is
+ * with null.
+ */
+const stopEarly = (code: string): string =>
+  code
+    .replaceAll('errors++', `if (++errors >= ${errorsMax}) throw vErrors`)
+    .replaceAll('errors = vErrors.length', `if ((errors = vErrors.length) >= ${errorsMax}) throw vErrors`)
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateFormats: true, code: { process: stopEarly } })
+
+/** Every schema that values are checked against, for the house tests. */
+export const checkedSchemas: TSchema[] = []
 
 for (const [name, { test }] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate: test })
 
@@ -34,7 +56,7 @@ ajv.addKeyword({
   keyword: 'notBlank',
   type: 'string',
   schemaType: 'boolean',
-  validate: (_: boolean, text: string) => trimWhiteSpace(text) !== '',
+  validate: (_: boolean, text: string) => !isBlank(text),
 })
 
 // The inclusive range of a number that is written as text, in a form or a query string.
@@ -92,25 +114,41 @@ function deeperThan(value: unknown, levels: number): boolean {
 }
 
 /** Compiles a schema. Call it once, when the module loads. */
-export function checker<S extends TSchema>(schema: S): Check<Static<S>> {
+export function checker<S extends TSchema>(schema: S, options: { errorsMax?: number } = {}): Check<Static<S>> {
+  checkedSchemas.push(schema)
+  errorsMax = options.errorsMax ?? ERRORS_MAX
   const validate = ajv.compile(schema)
-  return (value) => {
-    return { faults: validate(value) ? [] : faultsOf(validate), value: value as Static<S> }
-  }
+  return (value) => ({ faults: faultsOf(errorsOf(validate, value)), value: value as Static<S> })
 }
 
 /** Returns a function that describes what is wrong with a value, or returns null. For rows in tests, where codes do not matter. */
 export function matches<S extends TSchema>(schema: S): (value: unknown) => string | null {
+  errorsMax = ERRORS_MAX
   const validate = ajv.compile(schema)
-  return (value) => (validate(value) ? null : ajv.errorsText(validate.errors))
+  return (value) => {
+    const errors = errorsOf(validate, value)
+    return errors.length === 0 ? null : ajv.errorsText(errors)
+  }
 }
+
+function errorsOf(validate: ValidateFunction, value: unknown): ErrorObject[] {
+  try {
+    return validate(value) ? NO_ERRORS : (validate.errors ?? NO_ERRORS)
+  } catch (stopped) {
+    if (!Array.isArray(stopped)) throw stopped
+    return stopped
+  }
+}
+
+const NO_ERRORS: ErrorObject[] = []
 
 type Ranked = Fault & { rank: number }
 
 /** One fault per value: the first in the order of D-VAL-1. */
-function faultsOf(validate: ValidateFunction): Fault[] {
+function faultsOf(errors: ErrorObject[]): Fault[] {
+  if (errors.length === 0) return []
   const byParam = new Map<string, Ranked>()
-  for (const error of validate.errors ?? []) {
+  for (const error of errors) {
     const found = toFault(error)
     const known = byParam.get(found.param ?? '')
     if (!known || found.rank < known.rank) byParam.set(found.param ?? '', found)

@@ -2,12 +2,12 @@
 import type { Caller, ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import { ApiError, type Fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
-import { checker } from '../../lib/validate.ts'
+import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { AcceptedEvent } from '../events/index.ts'
 import { type Profile, phoneOf, toProfile } from '../users/index.ts'
 import { EventInput } from './schema.ts'
 
-const checkShape = checker(EventInput)
+const checkShape = checker(EventInput, { errorsMax: ITEM_ERRORS_MAX })
 
 /** How far the clock of a device may be ahead. An event further in the future gets the time when it was received (D-EVT-3). */
 const SKEW_MS = 300_000

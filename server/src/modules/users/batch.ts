@@ -4,11 +4,11 @@ import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
-import { checker } from '../../lib/validate.ts'
+import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { Profile, UserRecord, UserUpdate } from './identity.ts'
 import { type BatchResult, type User, UserUpsert } from './schema.ts'
 
-const checkUpsert = checker(UserUpsert)
+const checkUpsert = checker(UserUpsert, { errorsMax: ITEM_ERRORS_MAX })
 
 export type CheckedItem = { profile: Profile } | { faults: Fault[] }
 
