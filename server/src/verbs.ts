@@ -2,9 +2,11 @@
  * Operations across modules. `routes.ts` passes them to the routes of a module, so that no module imports one that depends on it.
  */
 import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
-import type { ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
-import { campaignsUsingList } from './modules/campaigns/index.ts'
-import { archiveUnused, lockForArchiving, rebuildListsDependingOn } from './modules/lists/index.ts'
+import { notOfProject } from './lib/errors.ts'
+import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
+import { campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
+import { type FindReferenceFaults, findJourneyIds } from './modules/journeys/index.ts'
+import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn } from './modules/lists/index.ts'
 import {
   insertProject,
   type Project,
@@ -13,9 +15,11 @@ import {
   presentProject,
   requireProjectRoom,
 } from './modules/projects/index.ts'
+import { referencesWithin } from './modules/rules/index.ts'
 import {
   updateSubscription as changeSubscription,
   createDefaultSubscriptions,
+  knownSubscriptions,
   type Subscription,
   type SubscriptionChanges,
 } from './modules/subscriptions/index.ts'
@@ -65,4 +69,26 @@ export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Batc
     return outcomes
   })
   return presentBatch(ctx, batch, outcomes)
+}
+
+const REFERENCED = { campaign: 'a campaign', journey: 'a journey', list: 'a list', subscription: 'a subscription type' }
+
+const idsOf = (rows: { id: number }[]): number[] => rows.map(({ id }) => id)
+
+/** Returns a fault for each id in the steps of a journey, also in their rules, that is not of this project or was archived. */
+export const stepReferenceFaults: FindReferenceFaults = async (ctx, { ids, rules }) => {
+  const inRules = rules.flatMap(({ rule, param }) =>
+    referencesWithin(rule).map((found) => ({ ...found, param: `${param}.${found.param}` })),
+  )
+  const references = [...ids, ...inRules]
+  const named = (wanted: keyof typeof REFERENCED) =>
+    references.filter(({ kind, id }) => kind === wanted && Number.isSafeInteger(id)).map(({ id }) => id)
+  const [campaigns, journeys, lists, subscriptions] = [named('campaign'), named('journey'), named('list'), named('subscription')]
+  const known: Record<keyof typeof REFERENCED, Set<number>> = {
+    campaign: new Set(campaigns.length > 0 ? idsOf(await findCampaigns(ctx, campaigns as CampaignId[])) : []),
+    journey: new Set(journeys.length > 0 ? await findJourneyIds(ctx, journeys) : []),
+    list: new Set(lists.length > 0 ? idsOf(await listNames(ctx, lists)) : []),
+    subscription: new Set(subscriptions.length > 0 ? idsOf(await knownSubscriptions(ctx, subscriptions as SubscriptionId[], false)) : []),
+  }
+  return references.filter(({ kind, id }) => !known[kind].has(id)).map(({ kind, param }) => notOfProject(param, REFERENCED[kind]))
 }

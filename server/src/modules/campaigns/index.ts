@@ -6,7 +6,7 @@
  * campaign is given to a provider.
  */
 export { campaignJobs } from './jobs.ts'
-export { campaignsUsingList, findSendingCampaigns } from './queries.ts'
+export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'

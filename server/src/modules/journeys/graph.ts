@@ -3,7 +3,7 @@ import type { Fault } from '../../lib/errors.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { type Step, StepInput, type StepType } from './schema.ts'
 import * as kinds from './steps/index.ts'
-import type { StepKind } from './steps/step.ts'
+import type { StepKind, StepReference, StepRule } from './steps/step.ts'
 
 const STEPS_MAX = 200
 const KEY = /^[A-Za-z0-9_-]{1,64}$/
@@ -84,3 +84,19 @@ function loopFaults(steps: Step[]): Fault[] {
 }
 
 const broken = (param: string, message: string): Fault[] => [{ code: 'validation_failed', param, message }]
+
+/** Everything of the project that steps refer to. */
+export function referencesOf(steps: Step[]): { ids: StepReference[]; rules: StepRule[] } {
+  const ids: StepReference[] = []
+  const rules: StepRule[] = []
+  for (const { external_id, type, data } of steps) {
+    for (const [member, kind] of Object.entries(types[type].refersTo ?? {})) {
+      const value = (data as Record<string, unknown>)[member]
+      const param = `${external_id}.data.${member}`
+      if (value === undefined) continue
+      if (kind === 'rule') rules.push({ rule: value, param })
+      else ids.push({ kind, id: value as number, param })
+    }
+  }
+  return { ids, rules }
+}

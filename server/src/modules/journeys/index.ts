@@ -1,5 +1,7 @@
 /**
  * Journeys and their steps. Owns `journeys` and `journey_steps`. A journey is a graph of steps that users move through, starting at an
- * entrance. Promises: a stored graph has no broken edges and no loop without a delay; all steps of a journey are replaced together.
+ * entrance. Promises: a stored graph has no broken edges and no loop without a delay, and refers to nothing that the project does not have; all steps of a journey are replaced together.
  */
+export { findJourneyIds } from './queries.ts'
 export { journeyRoutes } from './routes.ts'
+export type { FindReferenceFaults } from './service.ts'

@@ -21,7 +21,7 @@ const graph = {
     children: [{ external_id: 'w1' }],
   },
   w1: { type: 'delay', x: 0, y: 160, data: { format: 'duration', days: 0, hours: 1, minutes: 0 }, children: [{ external_id: 'send1' }] },
-  send1: { type: 'action', x: 0, y: 320.5, data: { campaign_id: 7 } },
+  send1: { type: 'action', x: 0, y: 320.5, data: {} },
 }
 
 describe('journeys', () => {

@@ -2,7 +2,10 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
+import { Exact, IdOf } from '../../lib/shapes.ts'
 import { type JourneyFields, JourneyRow, type Step, StepRow } from './schema.ts'
+
+const IdRow = Exact({ id: IdOf<JourneyId>() })
 
 const columns = sql`id, project_id, name, status, description, tags, created_at, updated_at`
 
@@ -30,6 +33,15 @@ export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf
 
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
   ctx.db.first(JourneyRow, sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+
+/** Those of these ids that are journeys. */
+export const findJourneyIds = async (ctx: ProjectCtx, ids: number[]): Promise<number[]> =>
+  (
+    await ctx.db.many(
+      IdRow,
+      sql`select id from journeys where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
+    )
+  ).map(({ id }) => id)
 
 /** Locks a journey, so that changes of its status and steps are made one at a time. */
 export const lockJourney = (ctx: InTx, id: JourneyId) =>

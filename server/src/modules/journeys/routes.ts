@@ -5,11 +5,21 @@ import { Page } from '../../lib/shapes.ts'
 import { JourneyMeta, journeyMeta } from './meta.ts'
 import { journeyListing } from './queries.ts'
 import { Journey, JourneyChanges, JourneyInput, Steps, StepsInput } from './schema.ts'
-import { archiveJourney, createJourney, getJourney, getSteps, listJourneys, replaceSteps, updateJourney } from './service.ts'
+import {
+  archiveJourney,
+  createJourney,
+  type FindReferenceFaults,
+  getJourney,
+  getSteps,
+  listJourneys,
+  replaceSteps,
+  updateJourney,
+} from './service.ts'
 
 const params = { journeyId: pathId<JourneyId>() }
 
-export const journeyRoutes = [
+/** References of steps lead to modules that this one does not know, so the check is passed in. */
+export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: FindReferenceFaults }) => [
   route({
     method: 'GET',
     path: '/api/client/journeys',
@@ -87,11 +97,11 @@ export const journeyRoutes = [
     path: '/api/client/journeys/{journeyId}/steps',
     summary: 'Replace all steps of a journey.',
     description:
-      'Steps that are left out are deleted. A step that keeps its key keeps its id. Changing a journey that is not a draft needs `publisher`.',
+      'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
     body: StepsInput,
     reply: Steps,
-    run: (ctx, { params, body }) => replaceSteps(ctx, params.journeyId, body),
+    run: (ctx, { params, body }) => replaceSteps(ctx, params.journeyId, body, stepReferenceFaults),
   }),
 ]

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { missing, refuse } from '../../lib/errors.ts'
+import { type Fault, missing, refuse } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { readGraph } from './graph.ts'
+import { readGraph, referencesOf } from './graph.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow, StepRow, Steps } from './schema.ts'
 
@@ -69,12 +69,21 @@ export async function getSteps(ctx: ProjectCtx, id: JourneyId): Promise<Steps> {
   return toMap(await queries.listSteps(ctx, journey.id))
 }
 
+/** Returns a fault for each reference to something that the project does not have. */
+export type FindReferenceFaults = (ctx: ProjectCtx, references: ReturnType<typeof referencesOf>) => Promise<Fault[]>
+
 /** Replaces the steps of a journey. Throws 400 and 422 with the faults of the steps, 403, 404. */
-export async function replaceSteps(ctx: ProjectCtx, id: JourneyId, map: Record<string, unknown>): Promise<Steps> {
+export async function replaceSteps(
+  ctx: ProjectCtx,
+  id: JourneyId,
+  map: Record<string, unknown>,
+  referenceFaults: FindReferenceFaults,
+): Promise<Steps> {
   const { steps, faults } = readGraph(map)
   refuse(faults)
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, id)
+    refuse(await referenceFaults(ctx, referencesOf(steps)))
     await queries.replaceSteps(ctx, id, steps)
     return toMap(await queries.listSteps(ctx, id))
   })

@@ -18,6 +18,7 @@ export const entrance = step({
     multiple: Type.Optional(Type.Boolean({ description: 'Whether a user may enter more than once.' })),
     concurrent: Type.Optional(Type.Boolean({ description: 'Whether a user may enter again while still in the journey.' })),
   }),
+  refersTo: { list_id: 'list', rule: 'rule' },
   example: { trigger: 'event', event_name: 'order_placed', multiple: true, concurrent: false },
   sentence: 'users enter when order_placed occurs, any number of times, but not while still in the journey',
 })

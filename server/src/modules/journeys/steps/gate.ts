@@ -10,6 +10,7 @@ export const gate = step({
   settings: Exact({
     rule: Type.Optional(FreeForm(RULE_BYTES_MAX, { description: 'Users who match this rule take the path `yes`, others take `no`.' })),
   }),
+  refersTo: { rule: 'rule' },
   example: { rule: { attribute: 'data.plan', is: 'pro' } },
   sentence: 'take the path yes if plan is “pro”, otherwise the path no',
 })

@@ -7,6 +7,7 @@ export const link = step({
   label: 'Go to another journey',
   description: 'Ends this journey for the user, who enters another one.',
   settings: Exact({ journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey to enter.' })) }),
+  refersTo: { journey_id: 'journey' },
   example: { journey_id: 5 as JourneyId },
   sentence: 'go to the journey 5',
 })
