@@ -4,7 +4,13 @@ import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
 import { sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+
+
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
+
+
+import { isSameSecret } from '../runtime/secrets.ts'
+
 
 export type Operations = {
   ctx: Ctx
@@ -60,4 +66,6 @@ async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable'> {
 }
 
 const mayReadMetrics = ({ config }: Ctx, request: FastifyRequest) =>
-  config.METRICS_TOKEN === undefined ? !config.production : request.headers.authorization === `Bearer ${config.METRICS_TOKEN}`
+  config.METRICS_TOKEN === undefined
+    ? !config.production
+    : isSameSecret(request.headers.authorization ?? '', `Bearer ${config.METRICS_TOKEN}`)

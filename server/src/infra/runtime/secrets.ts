@@ -84,3 +84,7 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
 
 /** SHA-256 in hexadecimal. For random secrets, which need no slow hash (D-KEY-2). */
 export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')
+
+/** Are two texts the same? Takes the same time wherever they differ, so that a secret cannot be guessed piece by piece. */
+export const isSameSecret = (given: string, secret: string): boolean =>
+  timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(secret)))
