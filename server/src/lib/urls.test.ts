@@ -146,6 +146,8 @@ describe('a webhook URL', () => {
     ['https://@example.com', 'user name'],
     ['https://example.com/#top', 'fragment'],
     ['https://example.com/#', 'fragment'],
+    ['https://example.com:25/', 'port'],
+    ['https://example.com:80/', 'port'],
     ['https://127.0.0.1/', 'reserved address'],
     ['https://127.0.0.1./', 'reserved address'],
     ['https://2130706433/', 'reserved address'],

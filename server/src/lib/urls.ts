@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { type EgressPolicy, isAllowedAddress } from './egress.ts'
+import { type EgressPolicy, isAllowedAddress, isAllowedPort } from './egress.ts'
 
 const DOMAIN_LENGTH_MAX = 253
 // Converting a host to ASCII takes more than linear time. No text this long becomes a name of 253 characters.
@@ -79,6 +79,7 @@ export function webhookUrlProblem(text: string, egress: EgressPolicy): string | 
   if (!isHttpsUrl(text) || /[\s\p{Cc}\\]/u.test(text)) return 'must be a URL that starts with `https://`'
   if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not contain a fragment'
+  if (!isAllowedPort(new URL(text))) return 'must have the port 443, or 1024 or above'
   // The URL parser turns `0x7f.1` and `2130706433` into 127.0.0.1.
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (isIPv4(host) || isIPv6(host)) return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'

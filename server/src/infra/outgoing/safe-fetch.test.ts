@@ -201,6 +201,13 @@ describe('the egress policy', () => {
     },
   )
 
+  test('refuses system ports other than those of HTTP, without a lookup', async () => {
+    const lookup: HostLookup = () => expect.unreachable('the name was looked up')
+    for (const url of ['http://example.com:25/', 'https://example.com:22/', 'https://127.0.0.1:631/']) {
+      expect(await safeFetch({ lookup })(url)).toMatchObject({ is: 'failed', reason: 'blocked', message: expect.stringContaining('port') })
+    }
+  })
+
   test('applies to the addresses of a public name', async () => {
     const fetch = safeFetch({ policy: closed, lookup: names('127.0.0.1', '::ffff:10.0.0.1', 'fd00::1') })
     expect(await fetch('https://rebind.example.com/')).toMatchObject({ is: 'failed', reason: 'blocked' })

@@ -5,7 +5,7 @@
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, type Dispatcher } from 'undici'
-import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
+import { type EgressPolicy, type HostLookup, isAllowedAddress, isAllowedPort } from '../../lib/egress.ts'
 import { resolveHost } from './dns.ts'
 import { trustContext } from './trust.ts'
 
@@ -80,6 +80,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
     policy,
     async request(request) {
       const url = new URL(request.url)
+      if (!isAllowedPort(url)) return { ...failure(blockedError(`the port ${url.port}`)), message: PORT_MESSAGE, elapsedMs: 0 }
       // Sockets do not call `lookup` for a literal address.
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), elapsedMs: 0 }
@@ -188,6 +189,8 @@ const REASONS: Record<string, FailureReason> = {
 }
 // OpenSSL has about forty of these codes.
 const TLS_CODE = /TLS|SSL|CERT|SIGNATURE|INVALID_CA|PURPOSE|HOSTNAME_MISMATCH|KEY_TOO_SMALL|EPROTO/
+
+const PORT_MESSAGE = 'The port must be 443 for https, 80 for http, or 1024 or above.'
 
 const MESSAGES: Record<FailureReason, string> = {
   timeout: 'The connection was not established in time',

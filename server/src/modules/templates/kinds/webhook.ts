@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isAllowedPort } from '../../../lib/egress.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { hasLiquid } from '../../../lib/liquid.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
@@ -28,6 +29,9 @@ export const webhook = templateKind({
     const faults: Fault[] = []
     if (!hasLiquid(endpoint) && !isWebUrl(endpoint)) {
       const message = 'The value of `endpoint` must be a URL that starts with `https://` or `http://`.'
+      faults.push({ code: 'parameter_invalid_format', param: 'endpoint', message })
+    } else if (!hasLiquid(endpoint) && !isAllowedPort(new URL(endpoint))) {
+      const message = 'The port of `endpoint` must be 443 for https, 80 for http, or 1024 or above.'
       faults.push({ code: 'parameter_invalid_format', param: 'endpoint', message })
     }
     if (Object.keys(headers).length > HEADERS_MAX) {
