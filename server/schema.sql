@@ -6,6 +6,8 @@ create sequence event_seq;
 
 create sequence list_tracker_ids;
 
+create sequence webhook_positions;
+
 CREATE OR REPLACE FUNCTION count_messages()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -162,7 +164,7 @@ create table campaign_preflights (
   constraint campaign_preflights_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text])))
 );
 CREATE INDEX campaign_preflights_by_campaign ON campaign_preflights USING btree (project_id, campaign_id, id);
-CREATE INDEX campaign_preflights_running ON campaign_preflights USING btree (touched_at, id) WHERE (state = 'running'::text);
+CREATE INDEX campaign_preflights_running ON campaign_preflights USING btree (project_id, touched_at, id) WHERE (state = 'running'::text);
 
 create table campaign_templates (
   id bigint not null generated always as identity,
@@ -212,9 +214,13 @@ create table campaigns (
   winner_variant smallint,
   winner_numbers jsonb,
   pending_action text,
+  paused_reason text,
+  over_budget integer not null default 0,
+  over_budget_since timestamp(3) with time zone,
   constraint campaigns_pkey PRIMARY KEY (project_id, id),
   constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint campaigns_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id),
+  constraint campaigns_paused_reason_check CHECK ((paused_reason = 'render_budget'::text)),
   constraint campaigns_pending_action_check CHECK ((pending_action = ANY (ARRAY['hold'::text, 'release'::text, 'withdraw'::text]))),
   constraint campaigns_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'scheduled'::text, 'loading'::text, 'running'::text, 'finished'::text, 'aborting'::text, 'aborted'::text]))),
   constraint campaigns_type_check CHECK ((type = ANY (ARRAY['blast'::text, 'trigger'::text])))
@@ -562,9 +568,10 @@ create table list_versions (
   constraint list_versions_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
   constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'retired'::text])))
 );
-CREATE INDEX list_versions_at_work ON list_versions USING btree (id) WHERE (status <> 'live'::text);
 CREATE INDEX list_versions_by_list ON list_versions USING btree (project_id, list_id, id);
 CREATE INDEX list_versions_in_use ON list_versions USING btree (project_id, id) WHERE (status <> 'retired'::text);
+CREATE INDEX list_versions_retired ON list_versions USING btree (id) WHERE (status = 'retired'::text);
+CREATE INDEX list_versions_unfinished ON list_versions USING btree (project_id, id) WHERE (status = ANY (ARRAY['filling'::text, 'building'::text]));
 
 create table lists (
   id bigint not null generated always as identity,
@@ -927,6 +934,17 @@ create table webhook_attempts (
 );
 CREATE INDEX webhook_attempts_by_delivery ON webhook_attempts USING btree (project_id, delivery_id);
 
+create table webhook_cursors (
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  position bigint not null,
+  due_at timestamp(3) with time zone,
+  turn bigint not null,
+  constraint webhook_cursors_pkey PRIMARY KEY (project_id, endpoint_id),
+  constraint webhook_cursors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=85);
+CREATE INDEX webhook_cursors_due ON webhook_cursors USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 create table webhook_deliveries (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -975,8 +993,11 @@ CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints USING btree (proj
 create table webhook_event_subscriptions (
   project_id bigint not null,
   endpoint_id bigint not null,
+  from_version bigint not null,
+  to_version bigint,
   event_types text[] not null,
-  constraint webhook_event_subscriptions_pkey PRIMARY KEY (project_id, endpoint_id),
+  ended_at timestamp(3) with time zone,
+  constraint webhook_event_subscriptions_pkey PRIMARY KEY (project_id, endpoint_id, from_version),
   constraint webhook_event_subscriptions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
@@ -987,14 +1008,15 @@ create table webhook_events (
   occurred_at timestamp(3) with time zone not null,
   data json not null,
   is_test boolean not null default false,
-  endpoint_ids bigint[] not null,
+  version bigint not null,
   created_at timestamp(3) with time zone not null,
-  dispatched_at timestamp(3) with time zone,
+  position bigint,
   constraint webhook_events_pkey PRIMARY KEY (project_id, id),
   constraint webhook_events_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
-CREATE INDEX webhook_events_by_age ON webhook_events USING btree (dispatched_at) WHERE (dispatched_at IS NOT NULL);
-CREATE INDEX webhook_events_to_dispatch ON webhook_events USING btree (created_at, id) WHERE (dispatched_at IS NULL);
+CREATE INDEX webhook_events_by_age ON webhook_events USING btree (created_at);
+CREATE INDEX webhook_events_by_type ON webhook_events USING btree (project_id, type, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX webhook_events_to_number ON webhook_events USING btree (project_id, created_at, id) WHERE ("position" IS NULL);
 
 create table webhook_secrets (
   id bigint not null generated always as identity,
@@ -1007,3 +1029,11 @@ create table webhook_secrets (
   constraint webhook_secrets_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_secrets_by_endpoint ON webhook_secrets USING btree (project_id, endpoint_id);
+
+create table webhook_versions (
+  project_id bigint not null,
+  version bigint not null,
+  event_types text[] not null,
+  constraint webhook_versions_pkey PRIMARY KEY (project_id),
+  constraint webhook_versions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);

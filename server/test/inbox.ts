@@ -74,7 +74,7 @@ export async function startInbox(w: World, closing: AsyncDisposableStack, onEnga
         return result
       }),
   })
-  const app = createHttpServer({ ctx, routes, pages: [], authenticator, baseUrl: ctx.baseUrl, onReply: checkReply })
+  const app = createHttpServer({ ctx, routes, pages: [], authenticator, baseUrl: ctx.baseUrl, lag: () => 0, onReply: checkReply })
   closing.defer(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`

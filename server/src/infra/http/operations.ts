@@ -4,13 +4,8 @@ import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
 import { sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
-
-
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
-
-
 import { isSameSecret } from '../runtime/secrets.ts'
-
 
 export type Operations = {
   ctx: Ctx
