@@ -175,7 +175,7 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
       await client.query('release savepoint inner_work')
       return result
     } catch (error) {
-      await client.query('rollback to savepoint inner_work')
+      await client.query('rollback to savepoint inner_work; release savepoint inner_work')
       throw error
     }
   }

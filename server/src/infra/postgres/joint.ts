@@ -115,7 +115,8 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
   const [only] = works
   if (works.length === 1 && only) return runAlone(db, only)
   try {
-    const values = await db.transaction(async (tx) => {
+    const values = await db.transaction(async (shared) => {
+      const tx = oneAtATime(shared)
       await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
       const calls = new Calls()
       const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
@@ -132,6 +133,28 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
 }
 
 const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> => db.transaction(run).then(resolve, reject)
+
+/** Statements in the order in which they are asked for: the connection of a transaction runs one at a time. */
+function oneAtATime(tx: TxDb): TxDb {
+  let last: Promise<unknown> = Promise.resolve()
+  const queued =
+    <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> => {
+      const result = last.then(() => run(...args))
+      last = result.catch(() => undefined)
+      return result
+    }
+  const { many, one, value, first, run, copy } = tx
+  return {
+    ...tx,
+    many: queued(many),
+    one: queued(one),
+    value: queued(value),
+    first: queued(first),
+    run: queued(run),
+    copy: queued(copy),
+  } as TxDb
+}
 
 /** The part of one project in a joint transaction. Savepoints of several would nest in each other, so what needs one runs alone. */
 function jointTransaction(tx: TxDb, calls: Calls): TxDb {
