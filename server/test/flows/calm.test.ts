@@ -33,9 +33,9 @@ async function together(requests: (() => Promise<unknown>)[]): Promise<void> {
   )
 }
 
-const IDLE_TURNS = 200
+const IDLE_ROUNDS = 200
 const idle = async () => {
-  for (let turn = 0; turn < IDLE_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let round = 0; round < IDLE_ROUNDS; round++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 test('the server answers while templates and files cost as much as they can', { timeout: 240_000 }, async () => {

@@ -71,10 +71,10 @@ test('a long job of one project lets those of others in between', async () => {
 })
 
 test('requests of a project that are too many are refused, and its jobs are not', async () => {
-  const visitor = project(3, 'anonymous')
-  const first = threads.map(visitor, burn, 'did', [20])
-  const waiting = Array.from({ length: 100 }, () => threads.map(visitor, burn, 'did', [0]))
-  await expect(threads.map(visitor, burn, 'did', [0])).rejects.toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '1' } })
+  const client = project(3, 'anonymous')
+  const first = threads.map(client, burn, 'did', [20])
+  const waiting = Array.from({ length: 100 }, () => threads.map(client, burn, 'did', [0]))
+  await expect(threads.map(client, burn, 'did', [0])).rejects.toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '1' } })
   const others = [threads.map(project(3), burn, 'did', [0]), threads.map(project(4, 'anonymous'), burn, 'did', [0])]
   await Promise.all([first, ...waiting, ...others])
 })
@@ -82,8 +82,8 @@ test('requests of a project that are too many are refused, and its jobs are not'
 test('closing rejects what waits and what runs', async () => {
   const closing = createThreads({ entry, count: 1, secretsKeys, metrics, clock: systemClock })
   const jobs = [closing.map(one, burn, 'did', [60_000]), closing.map(other, burn, 'did', [0])]
-  const settled = Promise.allSettled(jobs)
+  const results = Promise.allSettled(jobs)
   await closing[Symbol.asyncDispose]()
-  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   await expect(closing.map(one, burn, 'did', [0])).rejects.toThrow('closed')
 })

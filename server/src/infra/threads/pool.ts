@@ -1,6 +1,6 @@
 /**
  * Worker threads for work whose cost the caller decides: templates, MJML, HTML, CSV. The event loop stays free whatever it costs. A thread
- * works for one project at a time and in short turns; projects take turns. An item that exceeds a limit costs its thread, which is replaced.
+ * works for one project at a time and for a short time; projects alternate. An item that exceeds a limit costs its thread, which is replaced.
  */
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
@@ -60,7 +60,7 @@ type Job = {
   outcomes: (Outcome<unknown> | undefined)[]
   stops: number
   queuedAt: number
-  settled: PromiseWithResolvers<Outcome<unknown>[]>
+  answer: PromiseWithResolvers<Outcome<unknown>[]>
 }
 
 export const createThreads = (options: ThreadsOptions): Threads => new ThreadPool(options)
@@ -83,10 +83,10 @@ class ThreadPool implements Threads {
     if (this.#isClosed) throw closed()
     if (items.length === 0) return []
     if (caller.kind !== 'system' && this.#queue.waitingOf(projectId) >= WAITING_REQUESTS_MAX) throw tooMany()
-    const settled = Promise.withResolvers<Outcome<unknown>[]>()
-    this.#queue.push(projectId, { task: name, shared, items, outcomes: [], stops: 0, queuedAt: performance.now(), settled })
+    const answer = Promise.withResolvers<Outcome<unknown>[]>()
+    this.#queue.push(projectId, { task: name, shared, items, outcomes: [], stops: 0, queuedAt: performance.now(), answer })
     this.#dispatch()
-    return (await settled.promise) as Outcome<O>[]
+    return (await answer.promise) as Outcome<O>[]
   }
 
   async run<I, O>(client: Client, task: Task<null, I, O>, item: I): Promise<Exclude<Outcome<O>, { skipped: true }>> {
@@ -102,7 +102,7 @@ class ThreadPool implements Threads {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    for (let next = this.#queue.take(); next; next = this.#queue.take()) next.job.settled.reject(closed())
+    for (let next = this.#queue.take(); next; next = this.#queue.take()) next.job.answer.reject(closed())
     await Promise.all([...this.#all].map((thread) => thread.stop()))
   }
 
@@ -140,10 +140,10 @@ class ThreadPool implements Threads {
       if ('exceeded' in outcome) metrics.threadStopped(outcome.exceeded)
       metrics.taskDone(job.task, 'results' in outcome ? outcome.results.length : 0, 'exceeded' in outcome ? 1 : 0)
       record(job, pending, outcome)
-      if (isOver(job)) job.settled.resolve(job.items.map((_, index) => job.outcomes[index] ?? { skipped: true }))
+      if (isOver(job)) job.answer.resolve(job.items.map((_, index) => job.outcomes[index] ?? { skipped: true }))
       else this.#queue.push(key, { ...job, queuedAt: performance.now() })
     } catch (error) {
-      job.settled.reject(error)
+      job.answer.reject(error)
     }
     if (this.#all.has(thread)) this.#idle.add(thread)
     this.#queue.done(key)

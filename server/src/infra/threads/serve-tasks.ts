@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type AnyTask, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
 
 /** After so much processor time the thread gives back what it has, so that work of other projects comes between. */
-const TURN_US = 100_000
+const TIME_SLICE_US = 100_000
 
 type Run = (tools: TaskTools, shared: unknown, item: unknown) => unknown
 
@@ -37,7 +37,7 @@ async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64A
     if (!run) throw new Error(`There is no task \`${task}\` in the list of tasks.`)
     for (const [index, item] of items.entries()) {
       const now = cpuTime()
-      if (index > 0 && now - began > TURN_US) break
+      if (index > 0 && now - began > TIME_SLICE_US) break
       progress[STATE.cpuAtStart] = now
       progress[STATE.item] = index
       results.push(await run(tools, shared, item))

@@ -50,14 +50,14 @@ class WorkerThread implements Thread {
     })
     // Only an order keeps the process running.
     this.#worker.unref()
-    this.#worker.on('message', (reply: Reply) => this.#settle(reply))
+    this.#worker.on('message', (reply: Reply) => this.#finish(reply))
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#exceeded ??= 'memory'
       else this.#crash = error
     })
     this.#worker.on('exit', () => {
       const stoppedAt = Math.max(0, this.#progress[STATE.item] ?? 0)
-      this.#settle(this.#exceeded ? { stoppedAt, exceeded: this.#exceeded } : { failed: this.#crash })
+      this.#finish(this.#exceeded ? { stoppedAt, exceeded: this.#exceeded } : { failed: this.#crash })
       onEnd(this.#exceeded !== null)
     })
   }
@@ -74,7 +74,7 @@ class WorkerThread implements Thread {
     await this.#worker.terminate()
   }
 
-  #settle(outcome: OrderOutcome | { failed: { message: string; stack?: string } }): void {
+  #finish(outcome: OrderOutcome | { failed: { message: string; stack?: string } }): void {
     const order = this.#order
     this.#order = null
     this.#worker.unref()

@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync'
 
 /** The length of the longest row, in bytes. At least as many bytes must be read at once. */
-export const ROW_BYTES_MAX = 262_144
+const ROW_BYTES_MAX = 262_144
 
 /** A file is stored in chunks of this size. A batch reads two, so that every row that begins in the first one is complete. */
 export const CHUNK_BYTES = ROW_BYTES_MAX

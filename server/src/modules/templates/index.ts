@@ -4,7 +4,6 @@
  * a saved template renders unless a finding says that it does not; compiling loses no Liquid tag.
  */
 export { chooseTemplate } from './choose.ts'
-export { renderContent } from './content.ts'
 export { lintTemplates, previewTemplate } from './preview.ts'
 export {
   copyTemplates,
