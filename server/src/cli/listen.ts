@@ -65,7 +65,7 @@ export async function listen(options: ListenOptions, { dataDir, print, now }: Li
   const authority = await loadOrCreateAuthority(dataDir, now())
   // Any address is allowed, because the user of the command line chose it.
   const fetch = opening.use(
-    createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0' }),
+    createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0', anyPort: true }),
   )
   let secret = ''
   const server = createServer(await issueCertificate(authority, [HOST], now()), (request, response) => {

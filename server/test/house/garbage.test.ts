@@ -154,7 +154,7 @@ const FORMAT_SAMPLES: Record<string, string[]> = {
   time: ['2026-11-20', '2026-11-20T09:30:00.123456Z', '1970-01-01T00:00', '2100-12-31'],
   'website-url': ['', 'https://example.com/shop'],
   'deeplink-url': ['', 'https://links.example.com'],
-  'https-url': ['https://127.0.0.1:9/hook', 'https://hooks.example.com/a?b=c'],
+  'https-url': ['https://127.0.0.1:1025/hook', 'https://hooks.example.com/a?b=c'],
 }
 
 type Json = {

@@ -51,6 +51,8 @@ type Options = {
   /** Additional trusted root certificates in PEM. */
   ca?: string[]
   userAgent: string
+  /** Allows every port, for hosts that an operator chose. */
+  anyPort?: boolean
   lookup?: HostLookup
 }
 
@@ -58,7 +60,7 @@ type Options = {
 const CONNECT_TIMEOUT_MS_MAX = 10_000
 
 /** Creates pools of HTTP/1.1 and HTTP/2 connections. Disposing of it ends running requests. */
-export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHost }: Options): SafeFetch {
+export function createSafeFetch({ policy, ca = [], userAgent, anyPort = false, lookup = resolveHost }: Options): SafeFetch {
   const secureContext = trustContext(ca)
   const open = (http2: boolean) =>
     new Agent({
@@ -80,7 +82,7 @@ export function createSafeFetch({ policy, ca = [], userAgent, lookup = resolveHo
     policy,
     async request(request) {
       const url = new URL(request.url)
-      if (!isAllowedPort(url)) return { ...failure(blockedError(`the port ${url.port}`)), message: PORT_MESSAGE, elapsedMs: 0 }
+      if (!anyPort && !isAllowedPort(url)) return { ...failure(blockedError(`the port ${url.port}`)), message: PORT_MESSAGE, elapsedMs: 0 }
       // Sockets do not call `lookup` for a literal address.
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), elapsedMs: 0 }

@@ -406,7 +406,7 @@ describe('a failure', () => {
     [
       'a redirect, which is not followed',
       302,
-      { location: 'https://127.0.0.1:1/' },
+      { location: 'https://127.0.0.1:1025/' },
       302,
       'The server responded with a redirect (302), which is not followed.',
     ],
@@ -438,7 +438,7 @@ describe('a failure', () => {
   test('is a secret that cannot be read, which does not affect other endpoints', async () => {
     await using opened = await open()
     const { w, receiver } = opened
-    const { id } = await endpointAt(w, { url: 'https://127.0.0.1:1/' })
+    const { id } = await endpointAt(w, { url: 'https://127.0.0.1:1025/' })
     await endpointAt(w, receiver)
     await w.db.run(sql`update webhook_secrets set sealed = 'gone.AAAA' where project_id = ${w.projectId} and endpoint_id = ${id}`)
     await emitNullMx(w.ctx, 'one.example')
@@ -787,7 +787,7 @@ describe('on request', () => {
 
   test('deliveries are listed in pages', async () => {
     await using w = await world()
-    const { id } = (await w.post(WEBHOOKS, { ...input, url: 'https://127.0.0.1:1/' })).body
+    const { id } = (await w.post(WEBHOOKS, { ...input, url: 'https://127.0.0.1:1025/' })).body
     for (let count = 0; count < 3; count++) await w.post(`${WEBHOOKS}/${id}/test`)
     const first = await w.get(`${WEBHOOKS}/${id}/deliveries?limit=2`)
     expect(first.body.results).toHaveLength(2)
