@@ -14,7 +14,7 @@ export type Operations = {
   lag: EventLoopLag
 }
 
-const One = Type.Object({ one: Type.Integer() })
+const Mode = Type.Object({ read_only: Type.Boolean() })
 
 /** Adds the endpoints. Call the returned function when the server starts to shut down, so that `/readyz` reports it. */
 export function addOperations(app: FastifyInstance, { ctx, queues, connections, lag }: Operations): () => void {
@@ -51,10 +51,10 @@ export function addOperations(app: FastifyInstance, { ctx, queues, connections, 
   }
 }
 
-async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable'> {
+async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable' | 'read-only'> {
   try {
-    await ctx.db.first(One, sql`select 1 as one`)
-    return 'ok'
+    const mode = await ctx.db.first(Mode, sql`select current_setting('transaction_read_only')::boolean as read_only`)
+    return mode?.read_only ? 'read-only' : 'ok'
   } catch {
     return 'unreachable'
   }

@@ -9,6 +9,8 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
+import { chunked } from './chunked.ts'
+import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 
 /** A statement or a part of one. Only `sql` creates them. */
 export class Sql {
@@ -116,13 +118,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   // When a connection fails in a transaction, the next statement throws. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  const connections = freshConnections(pool, isReadOnly)
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error)
   })
   return {
-    ...dbOn(pool, options),
-    transaction: (work) => withRetries(() => transactionOn(pool, options, work)),
+    ...dbOn(connections, options),
+    transaction: (work) => withRetries(() => transactionOn(connections, options, work)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
       if (!pool.ending) await pool.end()
@@ -146,8 +149,8 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function transactionOn<T>(pool: pg.Pool, options: DatabaseOptions, work: (db: TxDb) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
+async function transactionOn<T>(connections: FreshConnections, options: DatabaseOptions, work: (db: TxDb) => Promise<T>): Promise<T> {
+  const client = await connections.take()
   let broken: Error | undefined
   try {
     await client.query('begin')
@@ -155,6 +158,10 @@ async function transactionOn<T>(pool: pg.Pool, options: DatabaseOptions, work: (
     await client.query('commit')
     return result
   } catch (error) {
+    if (isReadOnly(error)) {
+      connections.drop()
+      broken = error as Error
+    }
     await client.query('rollback').catch((failed: Error) => {
       broken = failed
     })
@@ -181,7 +188,7 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
   }
 }
 
-function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omit<Db, 'transaction'> {
+function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions): Omit<Db, 'transaction'> {
   const query = async (statement: Sql) => {
     const prepared = prepare(statement)
     const started = performance.now()
@@ -209,7 +216,7 @@ function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omi
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
       const { text } = prepare(statement)
-      const client = 'release' in queryable ? queryable : await queryable.connect()
+      const client = 'release' in queryable ? queryable : await queryable.take()
       try {
         const stream = client.query(copyFrom(text))
         await pipeline(Readable.from(chunked(lines)), stream)
@@ -219,20 +226,6 @@ function dbOn(queryable: pg.Pool | pg.PoolClient, options: DatabaseOptions): Omi
       }
     },
   }
-}
-
-const COPY_CHUNK_CHARACTERS = 65_536
-
-function* chunked(lines: Iterable<string>): Generator<Buffer> {
-  let chunk = ''
-  for (const line of lines) {
-    chunk += line
-    if (chunk.length >= COPY_CHUNK_CHARACTERS) {
-      yield Buffer.from(chunk)
-      chunk = ''
-    }
-  }
-  if (chunk !== '') yield Buffer.from(chunk)
 }
 
 type Prepared = { name: string; text: string; values: unknown[] }
@@ -287,6 +280,11 @@ const summaryOf = (statement: Sql): string => prepare(statement).text.trim().sli
 /** Is this an error of the database with one of these SQLSTATE codes? */
 export const isSqlState = (error: unknown, ...codes: string[]): boolean =>
   error instanceof pg.DatabaseError && error.code !== undefined && codes.includes(error.code)
+
+const READ_ONLY = '25006'
+
+/** Does the database refuse to write, because it is a standby now or was made read-only? */
+export const isReadOnly = (error: unknown): boolean => isSqlState(error, READ_ONLY)
 
 export const UNIQUE_VIOLATION = '23505'
 export const LOCK_NOT_AVAILABLE = '55P03'

@@ -1,0 +1,53 @@
+import type pg from 'pg'
+
+export type FreshConnections = {
+  /** Takes a connection. Release it. */
+  take(): Promise<pg.PoolClient>
+  /** Runs a statement on one. */
+  query(statement: pg.QueryConfig): Promise<pg.QueryResult>
+  /** Closes the idle connections, and the others when they are next taken. */
+  drop(): void
+}
+
+/**
+ * The connections of a pool, which are dropped as soon as one of them meets an error that `mustDrop` names: when the database became a
+ * standby, new ones may lead to the new primary.
+ */
+export function freshConnections(pool: pg.Pool, mustDrop: (error: unknown) => boolean): FreshConnections {
+  let generation = 0
+  const generations = new WeakMap<object, number>()
+  pool.on('connect', (client) => generations.set(client, generation))
+  const isStale = (client: object) => generations.get(client) !== generation
+  const connections: FreshConnections = {
+    async take() {
+      for (;;) {
+        const client = await pool.connect()
+        if (!isStale(client)) return client
+        client.release(true)
+      }
+    },
+    async query(statement) {
+      const client = await connections.take()
+      let failed: Error | undefined
+      try {
+        return await client.query(statement)
+      } catch (error) {
+        failed = error as Error
+        if (mustDrop(error)) connections.drop()
+        throw error
+      } finally {
+        client.release(failed)
+      }
+    },
+    drop() {
+      generation++
+      for (let idle = pool.idleCount; idle > 0; idle--) {
+        pool.connect().then(
+          (client) => client.release(isStale(client)),
+          () => undefined,
+        )
+      }
+    },
+  }
+  return connections
+}
