@@ -1,8 +1,8 @@
 /** The composition root: opens the parts of a process in order, and closes them in reverse order. */
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { authenticator } from './authenticator.ts'
-import { bootstrap, type Credentials, withDevelopmentSecrets, writeCredentials } from './bootstrap.ts'
+import { bootstrap, type Credentials, requireWritable, storedCredentials, withDevelopmentSecrets } from './bootstrap.ts'
 import { docsPages } from './docs-site/docs.ts'
 import { openApiDocument } from './infra/http/openapi.ts'
 import { addOperations } from './infra/http/operations.ts'
@@ -11,6 +11,7 @@ import { addStaticPages } from './infra/http/static-pages.ts'
 import { loadOrCreateAuthority } from './infra/outgoing/dev-authority.ts'
 import { createSafeFetch } from './infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from './infra/outgoing/smtp-relays.ts'
+import { connectionProblem } from './infra/postgres/connection-problem.ts'
 import { type Database, openDatabase } from './infra/postgres/db.ts'
 import { keepEmbeddedPostgres } from './infra/postgres/keep-embedded-postgres.ts'
 import { migrate } from './infra/postgres/migrate.ts'
@@ -23,6 +24,7 @@ import { createEventLoopLag } from './infra/runtime/event-loop-lag.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
+import { StartError } from './infra/runtime/start-error.ts'
 import { createThreads, type Threads } from './infra/threads/pool.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
@@ -38,7 +40,7 @@ export type App = AsyncDisposable & {
   /** The URL of the API; absent for a worker. */
   url?: string
   /** Only on the first start. */
-  credentials?: Credentials & { path: string }
+  credentials?: Credentials & { path: string; shown(): Promise<void> }
   databaseUrl: string
 }
 
@@ -55,9 +57,10 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const { config, log } = ctx
   ctx.threads.warmUp()
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
-  const path = join(config.DATA_DIR, 'credentials.json')
-  const first = await bootstrap(ctx, (credentials) => writeCredentials(path, credentials))
-  const credentials = first && { ...first, path }
+  const stored = storedCredentials(config.DATA_DIR)
+  const unshown = await stored.unshown()
+  const first = (await bootstrap(ctx, stored.write)) ?? unshown
+  const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)
   const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening)))
   started.jobs = jobs
@@ -83,10 +86,13 @@ export async function openForCommand(given: Config): Promise<AsyncDisposable & {
 }
 
 async function openMigrated(given: Config, clock: Clock, opening: AsyncDisposableStack) {
+  await requireWritable(given.DATA_DIR)
   const config = await withDevelopmentSecrets(given)
   const log = createLog(config.LOG_LEVEL)
   const url = await database(config, log, opening)
-  await migrate(url, log)
+  await migrate(url, log).catch((error) => {
+    throw config.DATABASE_URL ? connectionProblem(error, url) : error
+  })
   const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
     jobs: null,
@@ -147,7 +153,9 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
   addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
-  await app.listen({ host: config.HOST, port: config.PORT })
+  await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
+    throw listenProblem(error, config)
+  })
   opening.defer(async () => {
     draining()
     await app.close()
@@ -156,6 +164,22 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const url = addressOf(config.HOST, port)
   if (config.BASE_URL === undefined) started.address = url
   return url
+}
+
+/** Why the API cannot listen, for its operator, or the error itself if the reason is not theirs. */
+function listenProblem(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new StartError(`Port ${PORT} of ${HOST} is taken. Stop the program that listens there, or set PORT to another port.`)
+    case 'EACCES':
+      return new StartError(`This user may not listen on port ${PORT}. Set PORT to 1024 or above.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(`${HOST} is not an address of this machine. Correct HOST.`)
+    default:
+      return error
+  }
 }
 
 /** The URL at which this machine reaches a server that listens there. */

@@ -3,10 +3,12 @@
  * also generates the secrets that production requires in the configuration.
  */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { Config } from './infra/runtime/config.ts'
 import { type Ctx, inTx } from './infra/runtime/ctx.ts'
+import { StartError } from './infra/runtime/start-error.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
 import { LATEST_VERSION } from './lib/versions.ts'
 import { generateKey, saveKey } from './modules/keys/index.ts'
@@ -70,10 +72,39 @@ const addKey = (ctx: Ctx, { scope, role }: (typeof KEYS)[number], value: string,
     isSystemKey: false,
   })
 
-/** Writes the first credentials to a file that only its owner can read. */
-export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+/**
+ * The first credentials in `DATA_DIR`, where only the owner can read them. A second file beside them says that they have not been shown: a
+ * start can fail after it created them, for example because the port is taken.
+ */
+export function storedCredentials(dataDir: string) {
+  const path = join(dataDir, 'credentials.json')
+  const mark = join(dataDir, 'credentials.unshown')
+  return {
+    path,
+    async write(credentials: Credentials): Promise<void> {
+      await writeFile(mark, '')
+      await writeFile(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+    },
+    /** The credentials of an earlier start that did not show them. */
+    unshown: async (): Promise<Credentials | null> =>
+      existsSync(mark) && existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : null,
+    markShown: (): Promise<void> => rm(mark, { force: true }),
+  }
+}
+
+/** Throws if files cannot be created in `DATA_DIR`. Creates it. */
+export async function requireWritable(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true })
+    const probe = await mkdtemp(join(dataDir, 'probe-'))
+    await rm(probe, { recursive: true })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new StartError(
+      `DATA_DIR ${resolve(dataDir)} cannot be written (${code}). Let this user write there, or set DATA_DIR to another directory.`,
+    )
+  }
 }
 
 /** The configuration, in the development profile with generated secrets in place of missing ones. They are kept in `DATA_DIR`. */

@@ -11,18 +11,25 @@ export const start: Command = {
   summary: 'Start the server. By default, one process is both API and worker.',
   async run([role = 'all'], env) {
     if (!ROLES.includes(role)) throw new CommandError(`The role must be all, api or worker, not "${role}".`)
-    const app = await startApp(readConfig(env), role as Role)
-    printStart(app)
-    await waitForSignal()
+    const config = readConfig(env)
+    // A signal during the start stops the server once it has started: PostgreSQL must not be left behind.
+    const stopping = waitForSignal()
+    const app = await startApp(config, role as Role)
+    await printStart(app, config.production)
+    await stopping
     await app[Symbol.asyncDispose]()
   },
 }
 
-function printStart({ url, credentials }: App) {
+async function printStart({ url, credentials }: App, isProduction: boolean) {
   if (url) process.stdout.write(`Carillon is ready at ${url}; the API reference is at ${url}/docs\n`)
   if (!credentials) return
   const { path, organisation_key, secret_key, publishable_key } = credentials
+  // In production, standard output is a log that others can read.
   process.stdout.write(
-    `\nYour first keys, shown once and stored in ${path}:\n  organisation  ${organisation_key}\n  secret        ${secret_key}\n  publishable   ${publishable_key}\n\n`,
+    isProduction
+      ? `Your first keys are in ${path}\n`
+      : `\nYour first keys, shown once and stored in ${path}:\n  organisation  ${organisation_key}\n  secret        ${secret_key}\n  publishable   ${publishable_key}\n\n`,
   )
+  await credentials.shown()
 }

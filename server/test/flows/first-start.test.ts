@@ -44,6 +44,7 @@ describe('the first start on an empty database', () => {
   test('happens once: the next start creates nothing, and the keys still work', async () => {
     await using at = await place()
     const first = await at.start()
+    await first.credentials?.shown()
     await first[Symbol.asyncDispose]()
     await using again = await at.start()
     expect(again.credentials).toBeUndefined()

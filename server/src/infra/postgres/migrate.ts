@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
+import { StartError } from '../runtime/start-error.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
@@ -16,6 +17,7 @@ const DIRECTORY = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const LOCK = 4_927_001_536
 
 const POSTGRES_VERSION_MIN = 15
+const CONNECT_TIMEOUT_MS = 10_000
 
 /**
  * Applies the missing migrations to the database at `url`. Several processes may call it at the same time: one migrates while the
@@ -81,14 +83,14 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   const newest = migrations.at(-1)?.version ?? 0
   const reached = applied.at(-1)?.version ?? 0
   if (reached > newest) {
-    throw new Error(
+    throw new StartError(
       `This database belongs to a newer release of Carillon (schema ${reached}; this server supports ${newest}). Upgrade the server.`,
     )
   }
   const known = new Map(migrations.map((migration) => [migration.version, migration]))
   const changed = applied.find(({ version, checksum }) => known.get(version)?.checksum !== checksum)
   if (changed) {
-    throw new Error(
+    throw new StartError(
       `Migration ${changed.version} (${changed.name}) is not the one that was applied to this database. ` +
         'Restore the released file, and put the change into a new migration.',
     )
@@ -97,7 +99,7 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   const missing = migrations.filter(({ version }) => !isApplied.has(version))
   const late = missing.find(({ version }) => version < reached)
   if (late) {
-    throw new Error(
+    throw new StartError(
       `Migration ${late.version} (${late.name}) comes before ${reached}, which this database already has. ` +
         'Give it the next free number.',
     )
@@ -119,12 +121,12 @@ async function apply(client: Client, { version, name, checksum, sql }: Migration
 /** Throws if this version of PostgreSQL, such as `16.4 (Debian 16.4-1)`, is too old. */
 export function refuseOldPostgres(version: string): void {
   if (Number.parseInt(version, 10) >= POSTGRES_VERSION_MIN) return
-  throw new Error(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this is ${version}. Upgrade it.`)
+  throw new StartError(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this is ${version}. Upgrade it.`)
 }
 
 /** Runs `work` on a separate connection, so that session settings of a migration end with it. */
 async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString })
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   // If the connection is lost, the next query reports it.
   client.on('error', () => {})
   await client.connect()

@@ -60,6 +60,22 @@ const bytes = setting<number>('size', (raw) => {
 const url = setting<string | undefined>('URL', (raw) =>
   URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
 )
+const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw) =>
+  isDatabaseUrl(raw)
+    ? ok(raw)
+    : { problem: 'must be a URL such as postgres://user:password@host/database, with special characters percent-encoded' },
+)
+
+function isDatabaseUrl(text: string): boolean {
+  try {
+    const { protocol, username, password, pathname } = new URL(text)
+    decodeURIComponent(`${username}${password}${pathname}`)
+    return protocol === 'postgres:' || protocol === 'postgresql:'
+  } catch {
+    return false
+  }
+}
+
 const credential = (prefix: string) =>
   setting<string | undefined>(`key that starts with ${prefix}`, (raw) =>
     new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`).test(raw)
@@ -75,7 +91,7 @@ export const settings = {
   ),
   PORT: port(3000, 'Port of the API. 0 chooses a free one.'),
   HOST: words('127.0.0.1', 'Address to listen on. `0.0.0.0` accepts connections from the network.'),
-  DATABASE_URL: text(
+  DATABASE_URL: databaseUrl(
     undefined,
     'PostgreSQL 15 or newer, as postgres://user:password@host/database. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
     true,

@@ -1,0 +1,42 @@
+import { StartError } from '../runtime/start-error.ts'
+import { isReadOnly } from './db.ts'
+
+const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EACCES']
+
+type Where = { host: string; user: string; database: string }
+
+function whereOf(url: string): Where {
+  const { host, username, pathname } = new URL(url)
+  const user = decodeURIComponent(username)
+  return { host: host || 'the local socket', user, database: decodeURIComponent(pathname.slice(1)) || user }
+}
+
+/** Why a database cannot be used, for its operator, without the password; or the error itself if the reason is not theirs. */
+export function connectionProblem(error: unknown, url: string): unknown {
+  if (!(error instanceof Error)) return error
+  const cause = error.cause instanceof Error ? error.cause : error
+  const message = sentenceOf(cause, whereOf(url))
+  return message === null ? error : new StartError(message)
+}
+
+function sentenceOf(error: Error & { code?: string }, { host, user, database }: Where): string | null {
+  const { code = '', message } = error
+  if (isReadOnly(error)) return `The database “${database}” at ${host} is read-only. Point DATABASE_URL to the primary.`
+  if (UNREACHABLE.includes(code)) return `PostgreSQL at ${host} cannot be reached (${code}). Start it, or correct DATABASE_URL.`
+  if (/timeout expired|Connection terminated/.test(message))
+    return `PostgreSQL at ${host} does not answer. Start it, or correct DATABASE_URL.`
+  if (code.startsWith('28') || message.startsWith('SASL'))
+    return `PostgreSQL at ${host} refused the user “${user}” or the password. Correct DATABASE_URL.`
+  switch (code) {
+    case '3D000':
+      return `PostgreSQL at ${host} has no database “${database}”. Create it, or correct DATABASE_URL.`
+    case '42501':
+      return `The user “${user}” has too few rights in the database “${database}” (${message}). Make it the owner of the database.`
+    case '53300':
+      return `PostgreSQL at ${host} has no connection left. Raise max_connections, or start fewer processes.`
+    case '57P03':
+      return `PostgreSQL at ${host} is starting or stopping. Start the server again in a moment.`
+    default:
+      return /SSL|certificate/i.test(message) ? `No secure connection to PostgreSQL at ${host}: ${message}. Correct DATABASE_URL.` : null
+  }
+}
