@@ -43,6 +43,7 @@ export type ErrorReason =
   | 'in_progress'
   | 'different_request'
   | 'body_too_large'
+  | 'body_too_slow'
   | 'media_type'
   | 'policy'
   | 'overloaded'
@@ -53,7 +54,7 @@ export type Fault = { code: ErrorCode; param?: string; message: string }
 export type ApiErrorOptions = {
   param?: string
   reason?: ErrorReason
-  /** Overrides the status of the code, for the HTTP errors of D-ERR-2 (405, 413, 415, 503). */
+  /** Overrides the status of the code, for the HTTP errors of D-ERR-2 (405, 408, 413, 415, 503). */
   status?: number
   headers?: Record<string, string>
   faults?: Fault[]

@@ -4,13 +4,23 @@ import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError, fault } from '../../lib/errors.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 
 const JSON_DEPTH_MAX = 32
 
 const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
-/** Reads the whole body, decompressed. Throws 413 once there are more than `limit` bytes. */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+/** Reads the whole body, decompressed. Throws 413 once there are more than `limit` bytes, and 408 if they take too long. */
+export async function readBody({ clock, config }: Ctx, request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (request.complete) return wholeOf(request, limit)
+  const read = new AbortController()
+  const late = clock.sleep(config.BODY_TIMEOUT_S * 1000, read.signal).then((): never => {
+    throw tooSlow(config.BODY_TIMEOUT_S)
+  })
+  return Promise.race([wholeOf(request, limit), late]).finally(() => read.abort())
+}
+
+async function wholeOf(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of bytesOf(request, limit)) chunks.push(chunk)
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
@@ -46,6 +56,14 @@ function decoded(request: IncomingMessage): AsyncIterable<unknown> {
   const decoder = decoders[encoding as keyof typeof decoders]()
   return pipeline(request, decoder, () => undefined)
 }
+
+const tooSlow = (seconds: number) =>
+  new ApiError('validation_failed', `The body must arrive within ${seconds} seconds.`, {
+    status: 408,
+    param: 'body',
+    reason: 'body_too_slow',
+    headers: { connection: 'close' },
+  })
 
 const tooLarge = (limit: number) =>
   new ApiError('validation_failed', `The body may have at most ${limit} bytes.`, {

@@ -44,7 +44,7 @@ async function answer(serving: Serving, definition: PublicPage, request: Fastify
         params: request.params as Record<string, string>,
         query: new URLSearchParams(text),
         headers: request.headers,
-        body: await readBody(request.raw, definition.bytesMax ?? BODY_BYTES_MAX),
+        body: await readBody(ctx, request.raw, definition.bytesMax ?? BODY_BYTES_MAX),
         url: request.raw.url ?? '',
         address: request.ip,
         method: request.method,

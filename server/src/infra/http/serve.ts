@@ -184,7 +184,7 @@ async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): 
   const { def, takes } = route
   if (def.method === 'GET' || (def.method === 'DELETE' && !def.body)) return NO_BODY
   if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
-  const raw = await readBody(request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
+  const raw = await readBody(ctx, request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
   if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
   if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
   if (raw.length > 0) return { value: parseJson(raw), raw }

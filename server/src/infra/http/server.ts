@@ -15,6 +15,7 @@ import type { Ctx } from '../runtime/ctx.ts'
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
+import { limitConnections, timeLimits } from './connections.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { encodingFor } from './encoding.ts'
 import { errorReply, toApiError } from './error-reply.ts'
@@ -43,6 +44,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** An `external_id` has up to 255 characters, each of up to 12 characters when percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 4096
 
+const CLIENT_ERRORS: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
 /** Creates a server with all routes. It does not listen yet. */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { ctx } = options
@@ -50,6 +56,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     logger: false,
     trustProxy: ctx.config.TRUST_PROXY.length > 0 ? [...ctx.config.TRUST_PROXY] : false,
     bodyLimit: Number.MAX_SAFE_INTEGER,
+    ...timeLimits(ctx.config),
     forceCloseConnections: 'idle',
     // Requests that arrive during shutdown are served, and then their connection is closed.
     return503OnClosing: false,
@@ -65,7 +72,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return
-      const status = (error as { code?: string }).code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+      const status = CLIENT_ERRORS[(error as { code?: string }).code ?? ''] ?? '400 Bad Request'
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
     },
   })
@@ -81,6 +88,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   )
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
+  limitConnections(app.server, ctx)
   const limits = createRateLimits(ctx.config)
   addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) })
   addPublicPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })

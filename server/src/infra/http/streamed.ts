@@ -7,9 +7,6 @@ import { bytesOf, checkMediaType } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import type { BodyStream, Received } from './route.ts'
 
-/** A connection without data for this long is closed. */
-const SILENCE_MAX_MS = 120_000
-
 /** A body whose first chunk was received. */
 export type OpenBody = {
   stream: BodyStream
@@ -21,7 +18,6 @@ export type OpenBody = {
 export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: FastifyRequest): Promise<OpenBody> {
   const { type, bytesMax } = def.stream as NonNullable<typeof def.stream>
   checkMediaType(raw.headers['content-type'], type, def.method)
-  raw.setTimeout?.(SILENCE_MAX_MS, () => raw.destroy())
   const hash = createHash('sha256')
   const source = bytesOf(raw, bytesMax(ctx.config))
   const begin = await source.next()

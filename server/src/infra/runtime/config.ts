@@ -121,6 +121,20 @@ export const settings = {
   JSON_BODY_LIMIT: bytes(1_048_576, 'Largest JSON body, after decompression.'),
   FORM_BODY_LIMIT: bytes(262_144, 'Largest form body, after decompression.'),
   IMPORT_BYTES_MAX: bytes(2_147_483_648, 'Largest file of an import, after decompression.'),
+  HEAD_TIMEOUT_S: count(30, 'Seconds that a client has to send the head of a request.'),
+  BODY_TIMEOUT_S: count(
+    30,
+    'Seconds that a client has to send a JSON body, a form or the body of a page. Imports are only limited by silence.',
+  ),
+  CONNECTION_SILENCE_S: count(
+    120,
+    'Seconds without a byte in either direction after which a connection is closed, such as in the middle of an import. 0 disables the limit.',
+  ),
+  CONNECTIONS_MAX: wholeCount(10_000, 'Open connections of a process. Further ones get 503 and are closed. 0 means unlimited.'),
+  CONNECTIONS_PER_ADDRESS_MAX: wholeCount(
+    1000,
+    'Open connections of a client address (IPv6: of a /64 network). Not applied with TRUST_PROXY, because all connections are those of the proxy then. 0 means unlimited.',
+  ),
   EVENT_LOOP_LAG_MAX_MS: wholeCount(
     500,
     'Milliseconds that the event loop may lag. Beyond that, requests that can wait get 503; events, user updates, tracking, unsubscribe pages and callbacks are still served. 0 disables the limit.',

@@ -27,7 +27,11 @@ function overloadMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
   const lag = gauge('app_event_loop_lag_seconds', 'How late the event loop runs: the median of the last second. Alert on this one.')
   const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
+  const connections = gauge('app_http_connections', 'Open connections of clients.')
+  const closed = counter('app_http_connections_refused_total', 'Connections refused by a limit.', ['limit'])
   return {
+    connections: (open: number) => connections.set(open),
+    connectionRefused: (limit: 'process' | 'address') => closed.inc({ limit }),
     eventLoopLag: (ms: number) => lag.set(ms / 1000),
     overloadRefused: () => refused.inc(),
   }

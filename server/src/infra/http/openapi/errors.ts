@@ -58,7 +58,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
   },
   validation_failed: {
     meaning:
-      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used for several faults with different codes. With status 413, the body is too large.',
+      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used for several faults with different codes. With status 413, the body is too large; with 408, it took too long.',
     action: 'Read `error.errors`. It lists every fault with its parameter, so that you can correct all of them at once.',
     retry: 'No, unless the rule is about a state that can change.',
     example: fault('validation_failed', 'body', 'The parameter `body` may have at most 100 items.'),
@@ -141,6 +141,7 @@ export const REASONS: Record<ErrorReason, string> = {
   in_progress: 'The first request with this `Idempotency-Key` is still running.',
   different_request: 'The `Idempotency-Key` belongs to another request.',
   body_too_large: 'The body is larger than allowed.',
+  body_too_slow: 'The body took longer than allowed.',
   media_type: 'The media type, charset or encoding of the body is not supported.',
   overloaded: 'The server is overloaded, and the request is one that can wait.',
   policy: 'The server is not allowed to connect to this address.',

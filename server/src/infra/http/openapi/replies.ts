@@ -74,6 +74,7 @@ const FAILURES = {
       'Retry-After': header('RetryAfter'),
     }),
   },
+  TooSlow: { status: 408, reply: failure('The body took too long.') },
   TooLarge: { status: 413, reply: failure('The body is too large.') },
   MediaType: { status: 415, reply: failure('The media type of the body is not supported.') },
   Invalid: { status: 422, reply: failure('The request breaks a rule, or has several different faults.') },
@@ -137,6 +138,7 @@ export function repliesOf(route: Route, schema: JsonSchema | undefined, example:
   }
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
   if (bodyOf(route) ?? route.stream) statuses.add(413).add(415)
+  if (bodyOf(route)) statuses.add(408)
   const failures = Object.entries(FAILURES).filter(([, { status }]) => statuses.has(status) || status === 503)
   return {
     [status]: success,

@@ -1,0 +1,139 @@
+/** Slow clients and many connections, over real sockets (D-HTTP-10). The limits are settings, so that tests need not wait for them. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../world.ts'
+
+type Client = { socket: Socket; text: () => string; closed: Promise<unknown> }
+
+const sockets: Socket[] = []
+
+async function listening(env: Record<string, string>): Promise<World & { port: number }> {
+  const w = await world({ env })
+  await w.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = w.app.server.address() as AddressInfo
+  const close = async () => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+    await w[Symbol.asyncDispose]()
+  }
+  return { ...w, port, [Symbol.asyncDispose]: close }
+}
+
+async function open(port: number, sent = '', localAddress?: string): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', ...(localAddress && { localAddress }) })
+  sockets.push(socket)
+  let text = ''
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk) => {
+      text += chunk
+    })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await once(socket, 'connect')
+  socket.write(sent)
+  return { socket, text: () => text, closed }
+}
+
+const reply = async ({ socket, text }: Client) => {
+  while (!text().includes('\r\n\r\n')) await once(socket, 'data')
+  return text().split('\r\n')[0]
+}
+
+const head = (w: World, path: string, more: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${w.keys.secret}\r\n${more}\r\n\r\n`
+
+/** Lets time pass until something has happened. Between the steps, the server gets to work. */
+async function passTime(w: World, until: Promise<unknown>): Promise<void> {
+  let isOver = false
+  void until.then(() => {
+    isOver = true
+  })
+  for (let step = 0; !isOver && step < 2000; step++) {
+    w.advance('1 second')
+    await w.get('/readyz')
+  }
+}
+
+describe('a client that is slow', () => {
+  test.each(['', 'GET /livez HTTP/1.1\r\nHost:'])('with the head (%j so far) gets 408 and is closed', async (sent) => {
+    await using w = await listening({ HEAD_TIMEOUT_S: '0.05' })
+    const client = await open(w.port, sent)
+    await client.closed
+    expect(client.text()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test.each(['/api/client/users/batch', '/s/p/token'])('with a body for %s gets 408 and is closed', async (path) => {
+    await using w = await listening({})
+    const client = await open(w.port, `${head(w, path, 'Content-Length: 100')}[{`)
+    await passTime(w, client.closed)
+    expect(client.text()).toMatch(/^HTTP\/1\.1 408 /)
+    expect(client.text()).toContain('"reason":"body_too_slow"')
+  })
+
+  test('with an import may take any time while there is data', async () => {
+    await using w = await listening({})
+    const list = (await w.post('/api/client/lists', { name: 'Slow', type: 'static' })).body.id
+    const csv = 'external_id\nkim\n'
+    const client = await open(
+      w.port,
+      head(w, `/api/client/lists/${list}/import`, `Content-Type: text/csv\r\nContent-Length: ${csv.length}`),
+    )
+    for (const character of csv) {
+      client.socket.write(character)
+      w.advance('1 hour')
+      await w.get('/readyz')
+    }
+    expect(await reply(client)).toMatch(/^HTTP\/1\.1 20[12] /)
+    client.socket.destroy()
+  })
+
+  test('with an import is closed after silence', async () => {
+    await using w = await listening({ CONNECTION_SILENCE_S: '0.1' })
+    const list = (await w.post('/api/client/lists', { name: 'Silent', type: 'static' })).body.id
+    const client = await open(
+      w.port,
+      `${head(w, `/api/client/lists/${list}/import`, 'Content-Type: text/csv\r\nContent-Length: 100')}external_id\n`,
+    )
+    await client.closed
+    expect((await w.get(`/api/client/lists/${list}/imports`)).body.results ?? []).toEqual([])
+  })
+})
+
+describe('connections', () => {
+  const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+  const served = async (port: number, from?: string) => {
+    const client = await open(port, LIVE, from)
+    await Promise.race([reply(client), client.closed])
+    return { client, status: client.text().split(' ')[1] }
+  }
+
+  test.each<[string, (string | undefined)[], string | undefined, string]>([
+    ['CONNECTIONS_MAX', [undefined, '127.0.0.2'], '127.0.0.3', 'process'],
+    ['CONNECTIONS_PER_ADDRESS_MAX', [undefined, undefined], undefined, 'address'],
+  ])('are at most %s', async (name, from, another, limit) => {
+    await using w = await listening({ [name]: '2' })
+    const clients = [await served(w.port, from[0]), await served(w.port, from[1])]
+    const refused = await served(w.port, another)
+    expect([...clients.map(({ status }) => status), refused.status]).toEqual(['200', '200', '503'])
+    expect(refused.client.text()).toContain('Retry-After: 1')
+    await refused.client.closed
+    expect((await w.get('/metrics', { key: null })).text).toContain(`app_http_connections_refused_total{limit="${limit}"} 1`)
+    if (limit === 'address') {
+      const elsewhere = await served(w.port, '127.0.0.2')
+      expect(elsewhere.status).toBe('200')
+      elsewhere.client.socket.destroy()
+    }
+    clients[0]?.client.socket.destroy()
+    let again = await served(w.port, another)
+    for (let tries = 0; again.status !== '200' && tries < 100; tries++) again = await served(w.port, another)
+    expect(again.status).toBe('200')
+    for (const { client } of [...clients, again]) client.socket.destroy()
+  })
+
+  test('of one address are not limited behind a proxy', async () => {
+    await using w = await listening({ CONNECTIONS_PER_ADDRESS_MAX: '1', TRUST_PROXY: '127.0.0.1' })
+    const clients = [await served(w.port), await served(w.port)]
+    expect(clients.map(({ status }) => status)).toEqual(['200', '200'])
+    for (const { client } of clients) client.socket.destroy()
+  })
+})
