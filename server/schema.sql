@@ -77,6 +77,7 @@ create table api_keys (
   prefix text not null,
   last4 text not null,
   is_system_key boolean not null default false,
+  allowed_origins text[] not null default '{}'::text[],
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
@@ -468,6 +469,15 @@ CREATE INDEX inbox_messages_by_expiry ON inbox_messages USING btree (expires_at)
 CREATE INDEX inbox_messages_by_seq ON inbox_messages USING btree (project_id, user_id, seq);
 CREATE INDEX inbox_messages_by_user ON inbox_messages USING btree (project_id, user_id, created_at, id);
 CREATE INDEX inbox_messages_unread ON inbox_messages USING btree (project_id, user_id, expires_at) WHERE ((read_at IS NULL) AND (archived_at IS NULL));
+
+create table introduced_names (
+  project_id bigint not null,
+  kind text not null,
+  name text not null,
+  constraint introduced_names_pkey PRIMARY KEY (project_id, kind, name),
+  constraint introduced_names_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint introduced_names_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attribute'::text])))
+);
 
 create table journey_steps (
   id bigint not null generated always as identity,

@@ -40,6 +40,8 @@ create table api_keys (
   prefix text not null,
   last4 text not null,
   is_system_key boolean not null default false,
+  -- Origins that may use a publishable key; none: any may.
+  allowed_origins text[] not null default '{}',
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   archived_at timestamptz(3),
@@ -70,6 +72,14 @@ create table usage_counters (
   period date not null,
   used bigint not null,
   primary key (project_id, name, period)
+);
+
+-- The names that publishable keys were the first to use, so that each counts once against the limit of a day.
+create table introduced_names (
+  project_id bigint not null references projects,
+  kind text not null check (kind in ('event', 'attribute')),
+  name text not null,
+  primary key (project_id, kind, name)
 );
 
 -- Rates that all processes share: the number of tokens in a bucket at a moment.

@@ -238,6 +238,7 @@ const testConfig = (env: Record<string, string>): Config =>
     RATE_ALL_PER_MIN: '0',
     RATE_EXT: '0',
     RATE_EGRESS_PER_MIN: '0',
+    RATE_PUBLISHABLE: '0',
     RATE_AUTH_FAIL_PER_MIN: '0',
     ...env,
   })

@@ -47,6 +47,9 @@ export type ErrorReason =
   | 'media_type'
   | 'policy'
   | 'overloaded'
+  | 'origin'
+  | 'new_event_names'
+  | 'new_attributes'
 
 /** One problem of a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
 export type Fault = { code: ErrorCode; param?: string; message: string }

@@ -34,6 +34,7 @@ export const INFRA_TABLES = [
   'rate_buckets',
   'schema_migrations',
   'usage_counters',
+  'introduced_names',
 ]
 
 export const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)

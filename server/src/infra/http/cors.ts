@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../../lib/errors.ts'
 import type { CompiledRoute } from './compile.ts'
 
 const EXPOSED = 'X-Request-Id, Service-Version, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed'
@@ -25,4 +26,15 @@ export async function preflight(request: FastifyRequest, reply: FastifyReply, ro
     })
   }
   await reply.send()
+}
+
+/**
+ * Checks the origin of a request with a publishable key that has a list of allowed origins, and returns the CORS header that names it. A
+ * preflight names no key, so browsers learn of a refusal from the reply itself. Throws 403.
+ */
+export function allowOrigin({ allowedOrigins }: { allowedOrigins: string[] }, origin: string | undefined): Record<string, string> {
+  if (allowedOrigins.length === 0) return {}
+  if (origin !== undefined && allowedOrigins.includes(origin)) return { 'access-control-allow-origin': origin }
+  const given = origin === undefined ? 'The request has no `Origin`' : `The origin \`${origin.slice(0, 255)}\` is not one of them`
+  throw new ApiError('permission_denied', `This key can only be used from its \`allowed_origins\`. ${given}.`, { reason: 'origin' })
 }

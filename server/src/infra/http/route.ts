@@ -26,6 +26,8 @@ export type Credential =
   | {
       kind: 'secret' | 'publishable'
       keyId: KeyId
+      /** The origins that may use a publishable key; all of them if there are none. */
+      allowedOrigins: string[]
       role: Role
       projectId: ProjectId
       organisationId: OrganisationId

@@ -3,12 +3,14 @@ import type { FastifyRequest } from 'fastify'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, type Fault, fault, refuse } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
+import { networkOf } from '../../lib/networks.ts'
 import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../runtime/ctx.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
+import { allowOrigin } from './cors.ts'
 import { errorReply } from './error-reply.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { readPageRequest } from './paging.ts'
@@ -37,6 +39,10 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   const { request } = exchange
   const credential = await authenticate(ctx, authenticator, limits, exchange)
   Object.assign(exchange.headers, spendRateLimits(ctx, limits, route, credential, request))
+  if (credential.kind === 'publishable') {
+    Object.assign(exchange.headers, allowOrigin(credential, single(request, 'origin')))
+    Object.assign(exchange.headers, limits.spend(['address'], `${credential.keyId}:${networkOf(request.ip)}`, ctx.clock.now().getTime()))
+  }
   exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
   const caller = await authorise(ctx, authenticator, limits, route, credential, exchange)
   const body = await bodyOf(ctx, route, request)

@@ -150,7 +150,16 @@ export const settings = {
     1000,
     'Requests per second and client address to public pages, such as preference pages, callbacks and emails in the browser. Tracked links are not limited. 0 disables the limit.',
   ),
+  RATE_PUBLISHABLE: count(50, 'Requests per second and client address (IPv6: a /64 network) with a publishable key. 0 disables the limit.'),
   RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute and client address. 0 disables the limit.'),
+  NEW_EVENT_NAMES_DAY: wholeCount(
+    200,
+    'Event names that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
+  ),
+  NEW_ATTRIBUTES_DAY: wholeCount(
+    200,
+    'User attributes that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
+  ),
   QUOTA_EXT_CALLS_MONTH: count(0, 'Utility calls per project and calendar month. 0 means unlimited.'),
   PROJECTS_MAX: wholeCount(1000, 'Projects of an organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),

@@ -205,3 +205,14 @@ export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: 
         where a.rank <= ${most}
         order by a.name, a.rank`,
   )
+
+const Known = Type.Object({ name: Type.String() })
+
+/** Those of the names that the project has events of. */
+export const usedEventNames = async (ctx: ProjectCtx, names: string[]): Promise<string[]> => {
+  const rows = await ctx.db.many(
+    Known,
+    sql`select distinct name from event_names where project_id = ${ctx.projectId} and name = any(${names}::text[])`,
+  )
+  return rows.map(({ name }) => name)
+}

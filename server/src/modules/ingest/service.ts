@@ -1,11 +1,14 @@
 import { requireRoom } from '../../infra/queue/backlog.ts'
 import type { Appender } from '../../infra/queue/queue.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { admitNames } from '../../infra/runtime/new-names.ts'
 import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { checkDeferredItem, findUsers, type UserRow } from '../users/index.ts'
+import { usedEventNames } from '../events/index.ts'
+import { checkDeferredItem, findUsers, type UserRow, usedAttributes } from '../users/index.ts'
 import { checkEvent, requireAnonymousEvents } from './check-events.ts'
+import type { EventInput } from './schema.ts'
 
 /** A request with its bytes, which are stored unchanged. */
 type Request = { raw: Buffer; requestId: string; record: ReplyRecord | undefined }
@@ -16,8 +19,19 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
   requireAnonymousEvents(items, caller)
   refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
   if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items)
+  if (caller.kind !== 'secret') await admitNewNames(ctx, items as EventInput[])
   await append(ctx, appender, 'events', items.length, request)
   ctx.metrics.eventsIngested('accepted', items.length)
+}
+
+/** Publishable keys may introduce a limited number of names. Throws 429. */
+async function admitNewNames(ctx: ProjectCtx, items: EventInput[]): Promise<void> {
+  const names = items.map(({ name }, at) => ({ name, param: `[${at}].name` }))
+  await admitNames(ctx, 'event', names, (names) => usedEventNames(ctx, names))
+  const attributes = items.flatMap(({ user }, at) =>
+    Object.entries(user?.data ?? {}).flatMap(([name, value]) => (value === null ? [] : [{ name, param: `[${at}].user.data` }])),
+  )
+  await admitNames(ctx, 'attribute', attributes, (keys) => usedAttributes(ctx, keys))
 }
 
 /** Stores a request of user updates, all or none of them (D-PATCHU-1). */

@@ -6,7 +6,7 @@ import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { Count } from '../../lib/shapes.ts'
 import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
 
-const columns = sql`id, project_id, name, scope, role, prefix, last4, description, is_system_key, created_at, updated_at`
+const columns = sql`id, project_id, name, scope, role, prefix, last4, description, allowed_origins, is_system_key, created_at, updated_at`
 
 export const keyListing = listing({
   resource: 'keys',
@@ -35,7 +35,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
 export const findCredential = (ctx: Ctx, hash: string) =>
   ctx.db.first(
     CredentialRow,
-    sql`select k.id, k.organization_id, k.project_id, k.scope, k.role, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
+    sql`select k.id, k.organization_id, k.project_id, k.scope, k.role, k.allowed_origins, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
         from api_keys k
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id
@@ -52,6 +52,7 @@ export type NewKey = {
   hash: string
   prefix: string
   last4: string
+  allowedOrigins?: string[]
   isSystemKey: boolean
 }
 
@@ -59,9 +60,9 @@ export type NewKey = {
 export const insertKey = (ctx: Ctx, key: NewKey) =>
   ctx.db.first(
     InsertedKey,
-    sql`insert into api_keys (organization_id, project_id, scope, role, name, description, hash, prefix, last4, is_system_key, created_at, updated_at)
+    sql`insert into api_keys (organization_id, project_id, scope, role, name, description, hash, prefix, last4, allowed_origins, is_system_key, created_at, updated_at)
         values (${key.organisationId}, ${key.projectId}, ${key.scope}, ${key.role}, ${key.name}, ${key.description}, ${key.hash},
-                ${key.prefix}, ${key.last4}, ${key.isSystemKey}, ${ctx.clock.now()}, ${ctx.clock.now()})
+                ${key.prefix}, ${key.last4}, ${key.allowedOrigins ?? []}::text[], ${key.isSystemKey}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (hash) do nothing
         returning id, created_at, updated_at`,
   )
@@ -79,16 +80,17 @@ export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
   ctx.db.first(
     KeyRow,
     sql`update api_keys k
-        set name = n.name, description = n.description, scope = n.scope, role = n.role,
-            updated_at = case when (k.name, k.description, k.scope, k.role) is distinct from (n.name, n.description, n.scope, n.role)
+        set name = n.name, description = n.description, scope = n.scope, role = n.role, allowed_origins = n.allowed_origins,
+            updated_at = case when (k.name, k.description, k.scope, k.role, k.allowed_origins) is distinct from (n.name, n.description, n.scope, n.role, n.allowed_origins)
                               then ${ctx.clock.now()} else k.updated_at end
         from (select coalesce(${changes.name ?? null}, name) as name,
                      case when ${changes.description !== undefined} then ${changes.description ?? null}::text else description end as description,
                      coalesce(${changes.scope ?? null}, scope) as scope,
-                     coalesce(${changes.role ?? null}, role) as role
+                     coalesce(${changes.role ?? null}, role) as role,
+                     coalesce(${changes.allowed_origins ?? null}::text[], allowed_origins) as allowed_origins
               from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null) n
         where k.project_id = ${ctx.projectId} and k.id = ${id} and k.archived_at is null
-        returning k.id, k.project_id, k.name, k.scope, k.role, k.prefix, k.last4, k.description, k.is_system_key, k.created_at, k.updated_at`,
+        returning k.id, k.project_id, k.name, k.scope, k.role, k.prefix, k.last4, k.description, k.allowed_origins, k.is_system_key, k.created_at, k.updated_at`,
   )
 
 export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>

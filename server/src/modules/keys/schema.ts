@@ -9,13 +9,24 @@ const Scope = OneOf(['public', 'secret'], {
 const RoleName = OneOf(ROLES, { description: 'The rank of the key, which decides what it may do.' })
 const Description = Nullable(Type.String({ maxLength: 1000 }))
 
-const writable = { name: Name(), description: Description, scope: Scope, role: RoleName }
+const ORIGINS_MAX = 50
+const AllowedOrigins = Type.Array(
+  Type.String({ maxLength: 255, pattern: '^https?://(?:[a-z0-9-]+(?:\\.[a-z0-9-]+)*|\\[[0-9a-f:.]+\\])(?::[0-9]{1,5})?$' }),
+  {
+    maxItems: ORIGINS_MAX,
+    description:
+      'The origins that may use the key while it is publishable, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any may.',
+  },
+)
+
+const writable = { name: Name(), description: Description, scope: Scope, role: RoleName, allowed_origins: AllowedOrigins }
 
 export const KeyCreate = Exact({
   name: writable.name,
   description: Type.Optional(Description),
   scope: Type.Optional(Scope),
   role: Type.Optional(RoleName),
+  allowed_origins: Type.Optional(AllowedOrigins),
 })
 export type KeyCreate = Static<typeof KeyCreate>
 
@@ -31,6 +42,7 @@ export const Key = Exact({
   role: RoleName,
   value: Type.String({ description: 'The full key in the reply that creates it, and masked everywhere else.' }),
   description: Nullable(Type.String()),
+  allowed_origins: AllowedOrigins,
   is_system_key: Type.Boolean(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -46,6 +58,7 @@ export const KeyRow = Type.Object({
   prefix: Type.String(),
   last4: Type.String(),
   description: Nullable(Type.String()),
+  allowed_origins: Type.Array(Type.String()),
   is_system_key: Type.Boolean(),
   created_at: Instant,
   updated_at: Instant,
@@ -62,5 +75,6 @@ export const CredentialRow = Type.Object({
   locale: Nullable(Type.String()),
   timezone: Nullable(Type.String()),
   api_version: Type.String(),
+  allowed_origins: Type.Array(Type.String()),
 })
 export type CredentialRow = Static<typeof CredentialRow>

@@ -36,6 +36,7 @@ function toCredential(row: CredentialRow): Credential {
   return {
     kind: row.scope === 'secret' ? 'secret' : 'publishable',
     keyId,
+    allowedOrigins: row.allowed_origins,
     organisationId,
     role: row.role as Role,
     projectId: row.project_id,
@@ -52,10 +53,20 @@ export async function createKey(ctx: Ctx, organisationId: OrganisationId, projec
   const scope = input.scope ?? 'secret'
   const role = input.role ?? 'support'
   const description = input.description ?? null
+  const allowed_origins = input.allowed_origins ?? []
   const value = generateKey(scope === 'secret' ? 'sk_' : 'pk_', ctx.secrets.random)
-  const saved = await saveKey(ctx, value, { organisationId, projectId, scope, role, name: input.name, description, isSystemKey: false })
+  const saved = await saveKey(ctx, value, {
+    organisationId,
+    projectId,
+    scope,
+    role,
+    name: input.name,
+    description,
+    allowedOrigins: allowed_origins,
+    isSystemKey: false,
+  })
   if (!saved) throw new Error('The generated key exists already.')
-  return { ...saved, project_id: projectId, name: input.name, scope, role, value, description, is_system_key: false }
+  return { ...saved, project_id: projectId, name: input.name, scope, role, value, description, allowed_origins, is_system_key: false }
 }
 
 /** Stores a key by its hash. Returns undefined if it exists already. */

@@ -144,5 +144,8 @@ export const REASONS: Record<ErrorReason, string> = {
   body_too_slow: 'The body took longer than allowed.',
   media_type: 'The media type, charset or encoding of the body is not supported.',
   overloaded: 'The server is overloaded, and the request is one that can wait.',
+  origin: 'The publishable key cannot be used from this origin.',
+  new_event_names: 'Publishable keys have introduced as many event names in the project today as they may.',
+  new_attributes: 'Publishable keys have introduced as many user attributes in the project today as they may.',
   policy: 'The server is not allowed to connect to this address.',
 }

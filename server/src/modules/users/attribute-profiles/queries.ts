@@ -194,3 +194,15 @@ export const finishRun = (ctx: InTx<Ctx>, projectId: ProjectId, run: number, sta
         set run = ${run}, users = ${users}, as_of = ${startedAt}, due_at = ${dueAt}, started_at = null, looked_to = 0, users_so_far = 0
         where project_id = ${projectId}`,
   )
+
+const Used = Type.Object({ key: Type.String() })
+
+/** Those of the keys that are in the register of attributes, or that users had when they were last counted. */
+export const usedAttributes = async (ctx: ProjectCtx, keys: string[]): Promise<string[]> => {
+  const rows = await ctx.db.many(
+    Used,
+    sql`select key from attributes where project_id = ${ctx.projectId} and key = any(${keys}::text[])
+        union select key from attribute_profiles where project_id = ${ctx.projectId} and key = any(${keys}::text[])`,
+  )
+  return rows.map(({ key }) => key)
+}
