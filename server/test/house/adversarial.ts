@@ -58,7 +58,7 @@ const SMALLEST = 4096
  * Null if `run` takes time linear in the length of its text, or else what it took. The text grows in steps up to `lengthMax`, so that code
  * that is quadratic is found early and does not run for minutes.
  */
-export function slownessOf(run: (text: string) => void, textOf: (length: number) => string, lengthMax: number): string | null {
+function slownessOf(run: (text: string) => void, textOf: (length: number) => string, lengthMax: number): string | null {
   for (let length = SMALLEST; length <= lengthMax; length *= 4) {
     const [half, whole] = [textOf(length / 2), textOf(length)]
     let lowest = Number.POSITIVE_INFINITY
