@@ -1,4 +1,4 @@
-import { StartError } from '../runtime/start-error.ts'
+import { StartError } from '../../lib/start-error.ts'
 import { isReadOnly } from './db.ts'
 
 const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EACCES']

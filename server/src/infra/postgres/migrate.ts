@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { StartError } from '../runtime/start-error.ts'
+import { StartError } from '../../lib/start-error.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
