@@ -12,8 +12,9 @@ import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
+import { webhooks } from './webhooks.ts'
 
-const benches = { ingest, users, idempotency, listings, lists, audience, blast, trigger, tenants, calm, 'cold-start': coldStart }
+const benches = { ingest, users, idempotency, listings, lists, audience, blast, trigger, tenants, webhooks, calm, 'cold-start': coldStart }
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()

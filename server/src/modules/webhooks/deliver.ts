@@ -4,7 +4,7 @@
  */
 
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
-import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { type Ctx, inClaim, inTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { findWebhookEvents, lookNow, unsubscribe } from '../webhook-events/index.ts'
@@ -19,12 +19,14 @@ import { type Signer, signer } from './signature.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
 /** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
-const LEASED_MAX = 4000
-const IN_FLIGHT_MAX = 1000
+const LEASED_MAX = 1000
+const IN_FLIGHT_MAX = 400
+/** A project that has less room than this is leased nothing, because looking for it would cost more than it brings. */
+const PROJECT_ROOM_MIN = 50
 const IN_FLIGHT_PER_ENDPOINT_MAX = 10
 /** More are leased than are in flight, and more for a fast endpoint, so that it does not wait for the database. */
 const LEASED_PER_ENDPOINT = 20
-const LEASED_PER_FAST_ENDPOINT = 100
+const LEASED_PER_FAST_ENDPOINT = 60
 /** An endpoint is fast after this many attempts since the last lease. */
 const FAST_FROM = 10
 /** More are leased when an endpoint has fewer waiting than this. */
@@ -114,13 +116,17 @@ async function fill(ctx: Ctx, { queues }: Dispatcher): Promise<void> {
     leasedBy.set(queue.projectId, (leasedBy.get(queue.projectId) ?? 0) + held)
     if (held === 0) queues.delete(id)
   }
-  const fullProjects = [...leasedBy].filter(([, held]) => held > LEASED_MAX - leased).map(([id]) => id)
+  const free = LEASED_MAX - leased
+  // Half of what would be free without its own, less its own: as many as are free when it has them.
+  const roomOf = (held: number) => Math.floor((free - held) / 2)
+  const projectRooms = [...leasedBy].map(([id, held]): [ProjectId, number] => [id, roomOf(held) < PROJECT_ROOM_MIN ? 0 : roomOf(held)])
+  const projects = { usual: Math.ceil(free / 2), rooms: new Map(projectRooms) }
   for (const delivery of await lease(ctx, {
-    total: LEASED_MAX - leased,
+    total: free,
     usual: LEASED_PER_ENDPOINT,
     rooms,
     failingAfter: FAILING_AFTER,
-    fullProjects,
+    projects,
   })) {
     const { endpoint_id, project_id } = delivery
     const queue = queues.get(endpoint_id) ?? { projectId: project_id, waiting: [], inFlight: 0, finishedSinceFill: 0 }
@@ -188,7 +194,7 @@ async function pause(ctx: Ctx, wake: Promise<void>): Promise<void> {
 /** Leases due deliveries, and reads their events and secrets. */
 async function lease(ctx: Ctx, room: queries.Room): Promise<Delivery[]> {
   if (room.total <= 0) return []
-  const claimed = await queries.claimDeliveries(ctx, room, LEASE_SECONDS)
+  const claimed = await inClaim(ctx, (ctx) => queries.claimDeliveries(ctx, room, LEASE_SECONDS))
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
   const [events, secrets] = await Promise.all([

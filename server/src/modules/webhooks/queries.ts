@@ -238,8 +238,8 @@ export type Room = {
   usual: number
   rooms: Map<EndpointId, number>
   failingAfter: number
-  /** Projects that have their share already. */
-  fullProjects: ProjectId[]
+  /** The most for a project: `usual`, except those in `rooms`. */
+  projects: { usual: number; rooms: Map<ProjectId, number> }
 }
 
 const isFree = sql`(lease_until is null or lease_until <= now())`
@@ -249,8 +249,10 @@ const isFree = sql`(lease_until is null or lease_until <= now())`
  * the first of each project before the second of any: neither many deliveries nor slow replies of one delay another. An endpoint that
  * keeps failing has one lease at a time, over all workers. Deliveries that a dead worker had leased are due again when the lease ends.
  */
-export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, fullProjects }: Room, leaseSeconds: number) =>
-  ctx.db.many(
+export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, projects }: Room, leaseSeconds: number) => {
+  const endpointRooms = JSON.stringify(Object.fromEntries(rooms))
+  const projectRooms = JSON.stringify(Object.fromEntries(projects.rooms))
+  return ctx.db.many(
     ClaimedDelivery,
     sql`with recursive waiting as (
           -- From one endpoint to the next along the index, past all their deliveries.
@@ -270,8 +272,8 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, f
           from waiting w
           cross join lateral (
             select consecutive_failures >= ${failingAfter}::int as is_failing,
-                   coalesce((${JSON.stringify(Object.fromEntries(rooms))}::jsonb -> w.endpoint_id::text)::int, ${usual}::int) as room,
-                   ${JSON.stringify(Object.fromEntries(rooms))}::jsonb ? w.endpoint_id::text as is_known
+                   coalesce((${endpointRooms}::jsonb -> w.endpoint_id::text)::int, ${usual}::int) as room,
+                   ${endpointRooms}::jsonb ? w.endpoint_id::text as is_known
             from webhook_endpoints
             where project_id = w.project_id and id = w.endpoint_id
             limit 1
@@ -284,12 +286,13 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, f
             order by next_attempt_at, id
             limit case when not e.is_failing then e.room when e.is_known then 0 else 1 end
           ) d
-          where ${isFree} and w.project_id <> all(${fullProjects}::bigint[])
+          where ${isFree} and coalesce((${projectRooms}::jsonb -> w.project_id::text)::int, ${projects.usual}::int) > 0
         ),
         due as materialized (
           select id, project_id
           from (select id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as turn
                 from offered) o
+          where turn <= coalesce((${projectRooms}::jsonb -> project_id::text)::int, ${projects.usual}::int)
           order by turn, next_attempt_at, id
           limit ${total}
         ),
@@ -313,6 +316,7 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, f
         from claimed c
         cross join lateral (select url, api_version from webhook_endpoints where project_id = c.project_id and id = c.endpoint_id limit 1) e`,
   )
+}
 
 /** Extends the leases of deliveries that are being sent. */
 export const renewDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[], leaseSeconds: number) =>
