@@ -6,7 +6,7 @@ import { consumeDue } from './infra/queue/consume-due.ts'
 import type { Started } from './infra/queue/jobs.ts'
 import { type Partition, TIMERS } from './infra/queue/partitions.ts'
 import type { ParkedItem } from './infra/queue/queue.ts'
-import type { Ctx, InTx } from './infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
 import type { UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
@@ -106,7 +106,7 @@ async function mergeUserData(ctx: InTx, merges: UserMerge[]): Promise<void> {
 /** Imports users from files: one batch for each project that has an import. */
 export async function importUsers(ctx: Ctx): Promise<number> {
   const readNext = (due: DueImport) => inProject(ctx, due.project_id, (ctx) => readImport(ctx, due))
-  const read = await mapWithConcurrency(await importsDue(ctx), IMPORTS_AT_ONCE, readNext)
+  const read = await mapWithConcurrency(await inClaim(ctx, importsDue), IMPORTS_AT_ONCE, readNext)
   return inEachProject(ctx, read, importBatch, countFailedBatch)
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
+import { inClaim } from '../runtime/ctx.ts'
 import { isSqlState, join, sql } from './db.ts'
 
 const One = Type.Object({ one: Type.Integer() })
@@ -58,6 +59,16 @@ describe('transactions', () => {
       await db.transaction((inner) => inner.run(sql`insert into scratch values (3)`))
     })
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch order by n`)).toEqual([{ n: 2 }, { n: 3 }])
+  })
+
+  test('a claim is cancelled after seconds, and what follows on its connection is not', async () => {
+    await using w = await world({ own: true, env: {} })
+    const Limit = Type.Object({ statement_timeout: Type.String() })
+    const limits = () => sql`show statement_timeout`
+    expect(await inClaim(w.ctx, (ctx) => ctx.db.first(Limit, limits()))).toEqual({ statement_timeout: '5s' })
+    expect(await w.db.first(Limit, limits())).toEqual({ statement_timeout: '1min' })
+    const slow = w.db.transaction((db) => db.run(sql`select pg_sleep(60)`), { statementMs: 20 })
+    expect(isSqlState(await slow.catch((error: unknown) => error), '57014')).toBe(true)
   })
 
   test('a broken connection is not used again', async () => {

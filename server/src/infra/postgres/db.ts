@@ -59,6 +59,9 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(`${text
 pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
 
+/** `statementMs` limits the time of each statement. */
+export type TransactionLimits = { statementMs?: number }
+
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
   /** All rows. */
@@ -74,7 +77,7 @@ export type Db = {
   /** Loads rows in COPY text format with a statement `copy … from stdin`. */
   copy(statement: Sql, lines: Iterable<string>): Promise<number>
   /** Runs `work` in a transaction (READ COMMITTED), and repeats it after a conflict. Nested calls join the outer transaction. */
-  transaction<T>(work: (db: TxDb) => Promise<T>): Promise<T>
+  transaction<T>(work: (db: TxDb) => Promise<T>, limits?: TransactionLimits): Promise<T>
 }
 
 /** A `Db` inside a transaction, for functions that require one. */
@@ -125,7 +128,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   return {
     ...dbOn(connections, options),
-    transaction: (work) => withRetries(() => transactionOn(connections, options, work)),
+    transaction: (work, limits) => withRetries(() => transactionOn(connections, options, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
       if (!pool.ending) await pool.end()
@@ -149,11 +152,16 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function transactionOn<T>(connections: FreshConnections, options: DatabaseOptions, work: (db: TxDb) => Promise<T>): Promise<T> {
+async function transactionOn<T>(
+  connections: FreshConnections,
+  options: DatabaseOptions,
+  work: (db: TxDb) => Promise<T>,
+  { statementMs }: TransactionLimits = {},
+): Promise<T> {
   const client = await connections.take()
   let broken: Error | undefined
   try {
-    await client.query('begin')
+    await client.query(statementMs === undefined ? 'begin' : `begin; set local statement_timeout = ${statementMs}`)
     const result = await work(txOn(client, options))
     await client.query('commit')
     return result

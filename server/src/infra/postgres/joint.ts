@@ -77,6 +77,8 @@ export function jointViews(): (db: Db) => Db {
 
 /** A joint transaction gives up waiting for a lock after this time. What waits for it then runs alone. */
 const LOCK_TIMEOUT = '250ms'
+/** Its statements are small. When one takes longer, the work of each project runs alone, so that one of them cannot hold up the others. */
+const STATEMENT_TIMEOUT = '5s'
 const TRANSACTIONS_AT_ONCE = 2
 
 type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
@@ -117,7 +119,9 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
   try {
     const values = await db.transaction(async (shared) => {
       const tx = oneAtATime(shared)
-      await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
+      await tx.run(
+        sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true), set_config('statement_timeout', ${STATEMENT_TIMEOUT}, true)`,
+      )
       const calls = new Calls()
       const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
       return outcomes.map((outcome) => {

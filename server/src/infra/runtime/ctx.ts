@@ -60,6 +60,14 @@ export function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T
   return ctx.db.transaction((db) => work({ ...ctx, db } as InTx<C>))
 }
 
+/** A claim reads few rows, whatever has piled up. One that takes longer than this is cancelled and tried again. */
+const CLAIM_MS = 5000
+
+/** Runs a claim: statements that find or take work, which are cancelled after seconds instead of the usual minute. */
+export function inClaim<C extends Ctx, T>(ctx: C, claim: (ctx: InTx<C>) => Promise<T>): Promise<T> {
+  return ctx.db.transaction((db) => claim({ ...ctx, db } as InTx<C>), { statementMs: CLAIM_MS })
+}
+
 /** A context for work outside of requests, such as jobs. */
 export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({
   ...ctx,

@@ -94,11 +94,25 @@ export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
 const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
 export type DueImport = { id: ImportId; project_id: ProjectId }
 
-/** The oldest unfinished import of each project. A project runs one import at a time. */
+/**
+ * The oldest unfinished import of each project, which runs one at a time. The index is read from one project to the next.
+ */
 export const importsDue = (ctx: Ctx) =>
   ctx.db.many(
     DueRow,
-    sql`select distinct on (project_id) id, project_id from imports where state in ('queued', 'running') order by project_id, id`,
+    sql`with recursive oldest as (
+          (select id, project_id from imports where state in ('queued', 'running') order by project_id, id limit 1)
+          union all
+          select further.id, further.project_id
+          from oldest o
+          cross join lateral (
+            select i.id, i.project_id from imports i
+            where i.state in ('queued', 'running') and i.project_id > o.project_id
+            order by i.project_id, i.id
+            limit 1
+          ) further
+        )
+        select id, project_id from oldest order by id`,
   )
 
 /** An import that is not over, without a lock. */

@@ -44,7 +44,8 @@ export const runningPreflight = (ctx: ProjectCtx, campaignId: CampaignId) =>
 
 const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<ProjectId>() })
 
-const isLive = sql`exists (select 1 from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id and c.archived_at is null)`
+/** Not `exists`, which a plan may turn into a join that reads all campaigns. */
+const isLive = sql`(select c.archived_at is null from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id)`
 
 /**
  * The running preflight of each project that was left alone the longest, of a live campaign, those first that were left alone the longest.

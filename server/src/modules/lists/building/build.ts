@@ -6,7 +6,7 @@
 
 import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
-import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
@@ -36,9 +36,6 @@ const CHUNK_IDLE_MS = 250
 /** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a tenth of the time. */
 const REST = 9
 
-/** So many projects have a chunk built in a round. */
-const PROJECTS_AT_ONCE = 100
-
 type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 
 /**
@@ -48,7 +45,7 @@ type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
-    const unfinished = await queries.findUnfinished(ctx, PROJECTS_AT_ONCE)
+    const unfinished = await inClaim(ctx, queries.findUnfinished)
     for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {

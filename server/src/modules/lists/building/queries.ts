@@ -53,7 +53,7 @@ export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
 const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
 /** The oldest version of each project that is being built, oldest first. The index is read from one project to the next. */
-export const findUnfinished = (ctx: Ctx, limit: number) =>
+export const findUnfinished = (ctx: Ctx) =>
   ctx.db.many(
     Unfinished,
     sql`with recursive oldest as (
@@ -68,7 +68,7 @@ export const findUnfinished = (ctx: Ctx, limit: number) =>
             limit 1
           ) further
         )
-        select id, project_id from oldest order by id limit ${limit}`,
+        select id, project_id from oldest order by id`,
   )
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })

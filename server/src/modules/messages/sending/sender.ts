@@ -5,7 +5,7 @@
  */
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
-import { asSystem, type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, ProviderId } from '../../../lib/ids.ts'
@@ -73,7 +73,7 @@ const viewOf = jointViews()
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
   const { priority, inFlight, rateHints } = sender
   const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
-  const due = room > 0 ? await queries.queuesDue(ctx, priority, QUEUES_MAX + inFlight.size) : []
+  const due = room > 0 ? await inClaim(ctx, (ctx) => queries.queuesDue(ctx, priority, QUEUES_MAX + inFlight.size)) : []
   const idle = due.filter((queue) => !inFlight.has(nameOf(queue))).slice(0, QUEUES_MAX)
   const shares = rateHints.sharesOf(ctx, idle, Math.min(room, BATCH_MESSAGES[priority]))
   if (shares.length === 0) return { done: 0, finished: Promise.resolve() }
@@ -97,12 +97,12 @@ const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${chan
 
 /** Claims due messages of these queues. */
 export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> {
-  return queries.claimMessages(ctx, priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
+  return inClaim(ctx, (ctx) => queries.claimMessages(ctx, priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx))))
 }
 
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
-  const released = await queries.releaseLeases(ctx, RELEASED_AT_ONCE)
+  const released = await inClaim(ctx, (ctx) => queries.releaseLeases(ctx, RELEASED_AT_ONCE))
   await queries.purgeSendAttempts(ctx)
   return released
 }

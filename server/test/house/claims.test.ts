@@ -1,0 +1,283 @@
+/**
+ * No plan can turn a claim round: while its table was quiet, PostgreSQL has learnt that it is empty, and plans with that until it looks
+ * again. A claim then still reads rows in proportion to those that it claims, however many there are by now. Counted in rows and pages of
+ * `explain (analyze, buffers)`, never in time.
+ */
+import { type TSchema, Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Db, raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
+import { claimEntries, deleteEntries, projectsWithEntries } from '../../src/infra/queue/queue.ts'
+import { type Ctx, inTx } from '../../src/infra/runtime/ctx.ts'
+import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
+import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
+import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
+import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
+import { claimMessages, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { eventsAfter, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
+import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/queries.ts'
+import { type World, world } from '../world.ts'
+
+const ROWS = 30_000
+const CLAIMED = 200
+/** What a claim may read for each row that it claims, and in any case. */
+const ROWS_EACH = 50
+const PAGES_EACH = 30
+const ANYWAY = 1500
+
+let w: World
+let projects: ProjectId[]
+beforeAll(async () => {
+  w = await world({ own: true, env: {} })
+  projects = [w.projectId, (await w.other()).projectId, (await w.other()).projectId]
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+type Node = {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Node[]
+}
+type Reading = { rows: number; pages: number; claimed: number }
+
+const Explained = Type.Object({ 'QUERY PLAN': Type.Unsafe<[{ Plan: Node }]>({}) })
+
+const rowsRead = (node: Node): number =>
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) * node['Actual Loops'] +
+  (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), 0)
+
+/** A context whose statements are explained while they run. They return no rows. */
+function explaining(ctx: Ctx, readings: Reading[]): Ctx {
+  const explain = async (statement: Sql) => {
+    const row = await ctx.db.one(Explained, sql`explain (analyze, buffers, format json) ${statement}`)
+    const { Plan } = row['QUERY PLAN'][0]
+    readings.push({ rows: rowsRead(Plan), pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'], claimed: Plan['Actual Rows'] })
+    return []
+  }
+  const db: Record<string, unknown> = {
+    ...ctx.db,
+    many: (_: TSchema, statement: Sql) => explain(statement),
+    first: async (_: TSchema, statement: Sql) => (await explain(statement))[0],
+    value: (_: TSchema, statement: Sql) => explain(statement).then(() => 0),
+    run: (statement: Sql) => explain(statement).then(() => 0),
+    transaction: (work: (inner: unknown) => unknown) => work(db),
+  }
+  return { ...ctx, db: db as unknown as Db }
+}
+
+/** `rows` is the number of rows that the claim is for, where its statement returns none. */
+type Claim = { table: string; fill: () => Sql; claim: (ctx: Ctx) => Promise<unknown>; rows?: number }
+
+const due = () => new Date(w.clock.now().getTime() - 1000)
+const later = () => new Date(w.clock.now().getTime() + 60_000)
+const someProject = () => sql`(${projects}::bigint[])[1 + i % 3]`
+const numbers = sql`generate_series(1, ${ROWS}::int) as i`
+const inAll = <T>(work: (id: ProjectId) => T) => projects.map(work)
+
+const messages = (state: string, lease: Date | null) => () =>
+  sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, due_at, lease_until, lease_token, created_at)
+      select ${someProject()}, i, 1, 'email', 'c' || i, ${state}, ${due()}, ${lease}, ${lease ? '00000000-0000-0000-0000-000000000001' : null}::uuid, ${due()}
+      from ${numbers}`
+
+const events = (position: Sql) => () =>
+  sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at, position)
+      select 'evt_' || i, ${someProject()}, 'delivery.failed', ${due()}, '{}', 1, ${due()}, ${position} from ${numbers}`
+
+const cursors = () =>
+  sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, turn)
+      select ${someProject()}, i, 0, ${due()}, i from ${numbers}`
+
+const claims: Record<string, Claim> = {
+  'ingest.projectsWithEntries': { table: 'queue_entries', fill: entries, claim: projectsWithEntries },
+  'ingest.claimEntries': {
+    table: 'queue_entries',
+    fill: entries,
+    claim: (ctx) => inTx(ctx, (ctx) => claimEntries(ctx, w.projectId, CLAIMED)),
+  },
+  'ingest.deleteEntries': {
+    table: 'queue_entries',
+    fill: entries,
+    claim: async (ctx) => {
+      const found = await w.db.many(
+        Type.Object({ position: Type.Integer() }),
+        sql`select position from queue_entries where project_id = ${w.projectId} order by position limit ${CLAIMED}`,
+      )
+      await inTx(ctx, (ctx) =>
+        deleteEntries(
+          ctx,
+          w.projectId,
+          found.map(({ position }) => position),
+        ),
+      )
+    },
+    rows: CLAIMED,
+  },
+  'messages.queuesDue': { table: 'messages', fill: messages('queued', null), claim: (ctx) => queuesDue(ctx, 0, 100) },
+  'messages.claimMessages': {
+    table: 'messages',
+    fill: messages('queued', null),
+    claim: (ctx) =>
+      claimMessages(
+        ctx,
+        0,
+        inAll((project_id) => ({ project_id, channel: 'email' as const, limit: CLAIMED })),
+        later(),
+      ),
+  },
+  'messages.releaseLeases': {
+    table: 'messages',
+    fill: () => messages('claimed', due())(),
+    claim: (ctx) => releaseLeases(ctx, CLAIMED),
+    rows: CLAIMED,
+  },
+  'webhooks.claimDeliveries': {
+    table: 'webhook_deliveries',
+    fill: () =>
+      sql`with endpoints as (
+            insert into webhook_endpoints (id, project_id, name, url, status, event_types, api_version, created_at, updated_at) overriding system value
+            select e, (${projects}::bigint[])[1 + e % 3], 'n', 'u', 'active', '{}', 'v', ${due()}, ${due()} from generate_series(1, 30) as e
+            on conflict do nothing
+          )
+          insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
+          select (${projects}::bigint[])[1 + (1 + i % 30) % 3], 1 + i % 30, 'evt_' || i, 'delivery.failed', 'pending', ${due()}, ${due()} from ${numbers}`,
+    claim: async (ctx) => {
+      const room = {
+        total: CLAIMED,
+        usual: 20,
+        rooms: new Map([[1 as EndpointId, 5]]),
+        failingAfter: 10,
+        projects: { usual: CLAIMED, rooms: new Map() },
+      }
+      await claimDeliveries(ctx, room, 10)
+      await inTx(ctx, (ctx) =>
+        backlogsOf(
+          ctx,
+          inAll((project_id) => ({ project_id, endpoint_id: 3 as EndpointId })),
+          100,
+          200,
+        ),
+      )
+    },
+  },
+  'webhooks.numberEvents': {
+    table: 'webhook_events',
+    fill: events(sql`null`),
+    claim: async (ctx) => {
+      await projectsWithEvents(ctx, 0 as ProjectId, 100)
+      await inTx(ctx, (ctx) => numberEvents(ctx, projects, CLAIMED))
+    },
+    rows: CLAIMED * 3,
+  },
+  'webhooks.eventsAfter': {
+    table: 'webhook_events',
+    fill: subscribedEvents,
+    claim: (ctx) =>
+      inTx(ctx, (ctx) =>
+        eventsAfter(
+          ctx,
+          inAll((project_id) => ({ project_id, endpoint_id: 1 as EndpointId, position: 0, room: CLAIMED })),
+        ),
+      ),
+  },
+  'webhooks.saveCursors': {
+    table: 'webhook_cursors',
+    fill: cursors,
+    claim: (ctx) =>
+      inTx(ctx, (ctx) =>
+        saveCursors(
+          ctx,
+          inAll((project_id) => ({ project_id, endpoint_id: 3 as EndpointId, position: 9, due_at: null })),
+        ),
+      ),
+    rows: 3,
+  },
+  'imports.importsDue': {
+    table: 'imports',
+    fill: imports,
+    claim: async (ctx) => {
+      await importsDue(ctx)
+      await inTx(ctx, (ctx) => claimImport({ ...ctx, projectId: w.projectId } as never, 3 as never))
+    },
+  },
+  'lists.findUnfinished': {
+    table: 'list_versions',
+    fill: () => versions('building'),
+    claim: (ctx) => findUnfinished(ctx),
+  },
+  'lists.findRetired': { table: 'list_versions', fill: () => versions('retired'), claim: findRetired },
+  'campaigns.findRunning': {
+    table: 'campaign_preflights',
+    fill: () =>
+      sql`with made as (
+            insert into campaigns (id, project_id, name, type, channel, state, subscription_id, created_at, updated_at) overriding system value
+            select 1, id, 'n', 'blast', 'email', 'draft', 1, ${due()}, ${due()} from unnest(${projects}::bigint[]) as p (id)
+            on conflict do nothing
+          )
+          insert into campaign_preflights (project_id, campaign_id, state, people_total, created_at, touched_at)
+          select ${someProject()}, 1, 'running', 1, ${due()}, ${due()} from ${numbers}`,
+    claim: (ctx) => findRunning(ctx, 10),
+  },
+}
+
+function subscribedEvents() {
+  return sql`with subscribed as (
+               insert into webhook_event_subscriptions (project_id, endpoint_id, from_version, event_types)
+               select id, 1, 1, '{delivery.failed,delivery.null-mx}' from unnest(${projects}::bigint[]) as p (id)
+               on conflict do nothing
+             )
+             ${events(sql`i`)()}`
+}
+
+function entries() {
+  return sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
+             select ${someProject()}, 'events', 'r', ${due()}, 1, 'x' from ${numbers}`
+}
+
+function imports() {
+  return sql`insert into imports (project_id, list_id, state, delimiter, columns, position, line, dry_run, update_existing, consent_source,
+                                  subscription_ids, created_at, received_at)
+             select ${someProject()}, 1, 'queued', ',', '[]', 0, 1, false, true, null, '{}', ${due()}, ${due()} from ${numbers}`
+}
+
+function versions(status: string) {
+  return sql`insert into list_versions (project_id, list_id, status, created_at) select ${someProject()}, 1, ${status}, ${due()} from ${numbers}`
+}
+
+/** Fills a table, without checking what its rows refer to. */
+const filled = (fill: Sql) =>
+  w.db.transaction(async (db) => {
+    await db.run(sql`set local session_replication_role = replica`)
+    await db.run(fill)
+  })
+
+const emptied = (table: Sql) =>
+  w.db.transaction(async (db) => {
+    await db.run(sql`set local session_replication_role = replica`)
+    await db.run(sql`delete from ${table}`)
+  })
+
+describe.each(['an empty table', 'a table that was full and emptied'])('after %s was analysed', (quiet) => {
+  test.each(Object.entries(claims))('%s reads in proportion to what it claims', async (_, { table, fill, claim, rows }) => {
+    const named = raw(table)
+    await emptied(named)
+    if (quiet !== 'an empty table') {
+      await filled(fill())
+      await emptied(named)
+    }
+    await w.db.run(sql`vacuum analyze ${named}`)
+    await filled(fill())
+    const readings: Reading[] = []
+    await inTx(w.ctx, (ctx) => claim(explaining(ctx, readings)))
+    expect(readings.length).toBeGreaterThan(0)
+    for (const { rows: read, pages, claimed } of readings) {
+      const count = rows ?? claimed
+      expect([read, pages], `${read} rows and ${pages} pages for ${count}`).toEqual([
+        Math.min(read, ANYWAY + count * ROWS_EACH),
+        Math.min(pages, ANYWAY + count * PAGES_EACH),
+      ])
+    }
+  })
+})
