@@ -19,7 +19,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 60)
 const INTERVAL_MS = 100
 const TYPE = 'delivery.delivered'
 const BARE_REQUESTS = 20_000
-const CONCURRENCY = 200
+const CONCURRENCY = 150
 
 export async function webhooks(): Promise<void> {
   await using server = await startServer()

@@ -19,13 +19,13 @@ import { type Signer, signer } from './signature.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
 /** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
-const LEASED_MAX = 1000
-const IN_FLIGHT_MAX = 400
+const LEASED_MAX = 600
+const IN_FLIGHT_MAX = 300
 /** A project that has less room than this is leased nothing, because looking for it would cost more than it brings. */
-const PROJECT_ROOM_MIN = 50
+const PROJECT_ROOM_MIN = 40
 const IN_FLIGHT_PER_ENDPOINT_MAX = 10
 /** More are leased than are in flight, and more for a fast endpoint, so that it does not wait for the database. */
-const LEASED_PER_ENDPOINT = 20
+const LEASED_PER_ENDPOINT = 10
 const LEASED_PER_FAST_ENDPOINT = 60
 /** An endpoint is fast after this many attempts since the last lease. */
 const FAST_FROM = 10

@@ -21,8 +21,8 @@ import * as queries from './queries.ts'
 
 const PROJECTS_AT_ONCE = 100
 /** Limits on a round, and what each project may have of it at least. */
-const EVENTS_AT_ONCE = 1000
-const DELIVERIES_AT_ONCE = 2000
+const EVENTS_AT_ONCE = 500
+const DELIVERIES_AT_ONCE = 500
 const SHARE_MIN = 20
 /** So many endpoints of a project take part in a round. */
 const ENDPOINTS_AT_ONCE = 50
