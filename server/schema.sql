@@ -949,7 +949,7 @@ create table webhook_cursors (
   endpoint_id bigint not null,
   position bigint not null,
   due_at timestamp(3) with time zone,
-  turn bigint not null,
+  looked_order bigint not null,
   constraint webhook_cursors_pkey PRIMARY KEY (project_id, endpoint_id),
   constraint webhook_cursors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);

@@ -29,8 +29,8 @@ create table webhook_cursors (
   position bigint not null,
   -- When to look for further events; null when there were none.
   due_at timestamptz(3),
-  -- Grows with each look, so that the endpoints of a project take turns.
-  turn bigint not null,
+  -- Grows with each look, so that the endpoints of a project are looked at one after the other.
+  looked_order bigint not null,
   primary key (project_id, endpoint_id)
 ) with (fillfactor = 85);
 create index webhook_cursors_due on webhook_cursors (project_id, due_at) where due_at is not null;

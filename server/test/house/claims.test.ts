@@ -87,7 +87,7 @@ const events = (position: Sql) => () =>
       select 'evt_' || i, ${someProject()}, 'delivery.failed', ${due()}, '{}', 1, ${due()}, ${position} from ${numbers}`
 
 const cursors = () =>
-  sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, turn)
+  sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, looked_order)
       select ${someProject()}, i, 0, ${due()}, i from ${numbers}`
 
 const claims: Record<string, Claim> = {

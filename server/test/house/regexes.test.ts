@@ -105,15 +105,15 @@ const readLinear = (): Set<string> => new Set(existsSync(LINEAR) ? readFileSync(
 
 const escaped = (literal: string) => literal.replaceAll('\n', '\\n')
 
-async function verdictsOf(literals: Found[]): Promise<Map<string, string>> {
+async function safetyOf(literals: Found[]): Promise<Map<string, string>> {
   const known = readLinear()
-  const verdicts = new Map<string, string>()
+  const safety = new Map<string, string>()
   for (const regex of literals) {
     const literal = escaped(literalOf(regex))
-    if (verdicts.has(literal) || literal in EXCEPTIONS) continue
-    verdicts.set(literal, known.has(literal) ? 'linear' : await judge(regex))
+    if (safety.has(literal) || literal in EXCEPTIONS) continue
+    safety.set(literal, known.has(literal) ? 'linear' : await judge(regex))
   }
-  return verdicts
+  return safety
 }
 
 /** `linear`, or what is wrong with the expression. */
@@ -128,14 +128,14 @@ async function judge({ source, flags }: Found): Promise<string> {
 }
 
 test('no regular expression backtracks', { timeout: 600_000 }, async () => {
-  const verdicts = await verdictsOf(found)
+  const safety = await safetyOf(found)
   const wrong = found.flatMap((regex) => {
-    const verdict = verdicts.get(escaped(literalOf(regex))) ?? 'linear'
-    return verdict === 'linear' ? [] : [`${regex.path}:${regex.line} ${literalOf(regex)} is ${verdict}`]
+    const found = safety.get(escaped(literalOf(regex))) ?? 'linear'
+    return found === 'linear' ? [] : [`${regex.path}:${regex.line} ${literalOf(regex)} is ${found}`]
   })
   expect.soft(wrong).toEqual([])
-  const lines = [...verdicts]
-    .filter(([, verdict]) => verdict === 'linear')
+  const lines = [...safety]
+    .filter(([, found]) => found === 'linear')
     .map(([literal]) => `${literal}\n`)
     .sort()
   await expect(lines.join('')).toMatchFileSnapshot(LINEAR.pathname)

@@ -95,7 +95,7 @@ export const cursorsDue = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: 
         cross join lateral (
           select project_id, endpoint_id, position from webhook_cursors
           where project_id = p.id and ${isDue(ctx)}
-          order by turn, endpoint_id
+          order by looked_order, endpoint_id
           limit ${perProject}
         ) c`,
   )
@@ -141,12 +141,12 @@ export type Look = Cursor & { due_at: Date | null }
 /** Saves looks. The rows exist, and are locked with the version of their project. */
 export const saveCursors = (ctx: InTx<Ctx>, looks: Look[]) =>
   ctx.db.run(
-    sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, turn)
+    sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, looked_order)
         select project_id, endpoint_id, position, due_at, nextval('webhook_positions')
         from unnest(${looks.map(({ project_id }) => project_id)}::bigint[], ${looks.map(({ endpoint_id }) => endpoint_id)}::bigint[],
                     ${looks.map(({ position }) => position)}::bigint[], ${looks.map(({ due_at }) => due_at)}::timestamptz[])
              as l (project_id, endpoint_id, position, due_at)
-        on conflict (project_id, endpoint_id) do update set position = excluded.position, due_at = excluded.due_at, turn = excluded.turn`,
+        on conflict (project_id, endpoint_id) do update set position = excluded.position, due_at = excluded.due_at, looked_order = excluded.looked_order`,
   )
 
 /** Has the cursor of an endpoint look now instead of later. */

@@ -31,7 +31,7 @@ export const beginSubscription = (ctx: InTx, endpointId: EndpointId, types: read
 /** Starts the cursor of an endpoint behind all events so far, unless it has one. */
 export const insertCursor = (ctx: InTx, endpointId: EndpointId) =>
   ctx.db.run(
-    sql`insert into webhook_cursors (project_id, endpoint_id, position, turn)
+    sql`insert into webhook_cursors (project_id, endpoint_id, position, looked_order)
         values (${ctx.projectId}, ${endpointId}, nextval('webhook_positions'), 0)
         on conflict (project_id, endpoint_id) do nothing`,
   )

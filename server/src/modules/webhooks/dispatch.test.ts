@@ -95,10 +95,10 @@ test('endpoints that never answer leave room for those of another project', asyn
   await run(w, 'webhooks.dispatch', 8)
   await emitMany(other.ctx, 12)
   await run(w, 'webhooks.dispatch')
-  const arrived = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   let open = 0
   let openMax = 0
-  let quickArrivals = 0
+  let quickDeliveries = 0
   const answered = { is: 'answered' as const, status: 200, headers: {}, body: '', elapsedMs: 1 }
   const ctx: Ctx = {
     ...w.ctx,
@@ -106,19 +106,19 @@ test('endpoints that never answer leave room for those of another project', asyn
       ...w.ctx.fetch,
       async request({ url }) {
         if (url === 'https://127.0.0.1:1025/') {
-          if (++quickArrivals === 12) arrived.resolve()
+          if (++quickDeliveries === 12) received.resolve()
           return answered
         }
         openMax = Math.max(openMax, ++open)
         // The others are answered only after all of the quick ones.
-        await arrived.promise
+        await received.promise
         open--
         return answered
       },
     },
   }
   await deliverDue(ctx, new AbortController().signal)
-  expect(quickArrivals).toBe(12)
+  expect(quickDeliveries).toBe(12)
   expect(openMax).toBeLessThanOrEqual(150)
   const { results } = (await w.get(`${WEBHOOKS}/${quick}/deliveries`, { key: other.keys.secret })).body
   expect(results).toHaveLength(12)

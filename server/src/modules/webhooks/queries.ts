@@ -290,10 +290,10 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
         ),
         due as materialized (
           select id, project_id
-          from (select id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as turn
+          from (select id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as nth
                 from offered) o
-          where turn <= coalesce((${projectRooms}::jsonb -> project_id::text)::int, ${projects.usual}::int)
-          order by turn, next_attempt_at, id
+          where nth <= coalesce((${projectRooms}::jsonb -> project_id::text)::int, ${projects.usual}::int)
+          order by nth, next_attempt_at, id
           limit ${total}
         ),
         free as materialized (

@@ -3,7 +3,7 @@
 import { isSqlState } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, refuse } from '../../../lib/errors.ts'
-import { createTurns } from '../../../lib/turns.ts'
+import { createKeyedQueue } from '../../../lib/keyed-queue.ts'
 import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
 import { loadNames, type NamedCampaign, requireKnownReferences } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
@@ -13,7 +13,7 @@ import * as queries from './queries.ts'
 
 const TIMEOUT_MS = 20_000
 /** How many previews this process counts at a time, one of each project, and how many of a project may wait. */
-const turns = createTurns({ atOnce: 4, waitingMax: 4 })
+const queue = createKeyedQueue({ atOnce: 4, waitingMax: 4 })
 const RETRY_S = 10
 
 /** Counts the users for whom a rule holds. Throws 422 when that takes too long, 429 when too many previews of the project wait. */
@@ -22,7 +22,7 @@ export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedC
   const names = await loadNames(ctx, [rule], campaigns)
   requireKnownReferences(rule, names)
   const compiled = compileRule(rule)
-  const previewed = await turns.take(ctx.projectId, () => counted(ctx, compiled, timeoutMs))
+  const previewed = await queue.take(ctx.projectId, () => counted(ctx, compiled, timeoutMs))
   if (previewed === 'full') throw tooMany()
   const { count, newest, counts } = previewed
   return {

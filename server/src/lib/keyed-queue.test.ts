@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createTurns, type Turns } from './turns.ts'
+import { createKeyedQueue, type KeyedQueue } from './keyed-queue.ts'
 
 /** Work that notes when it starts, and ends when told. */
-function notebook(turns: Turns) {
+function notebook(queue: KeyedQueue) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const take = (key: number, name: string) =>
-    turns.take(key, () => {
+    queue.take(key, () => {
       started.push(name)
       return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
     })
@@ -18,7 +18,7 @@ function notebook(turns: Turns) {
 }
 
 test('many of one key do not delay the first of another', async () => {
-  const { started, take, end } = notebook(createTurns({ atOnce: 2, waitingMax: 9 }))
+  const { started, take, end } = notebook(createKeyedQueue({ atOnce: 2, waitingMax: 9 }))
   for (const name of ['a1', 'a2', 'a3', 'a4']) take(1, name)
   take(2, 'b1')
   take(2, 'b2')
@@ -35,7 +35,7 @@ test('many of one key do not delay the first of another', async () => {
 })
 
 test('too many of one key are refused, and those of others are not', async () => {
-  const { started, take, end } = notebook(createTurns({ atOnce: 1, waitingMax: 2 }))
+  const { started, take, end } = notebook(createKeyedQueue({ atOnce: 1, waitingMax: 2 }))
   const first = take(1, 'a1')
   take(1, 'a2')
   take(1, 'a3')
@@ -49,7 +49,7 @@ test('too many of one key are refused, and those of others are not', async () =>
 })
 
 test('work that fails gives its place back', async () => {
-  const turns = createTurns({ atOnce: 1, waitingMax: 1 })
-  await expect(turns.take(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  expect(await turns.take(1, async () => 'done')).toBe('done')
+  const queue = createKeyedQueue({ atOnce: 1, waitingMax: 1 })
+  await expect(queue.take(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await queue.take(1, async () => 'done')).toBe('done')
 })
