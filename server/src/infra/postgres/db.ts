@@ -11,6 +11,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
+import { parseValues } from './parse-values.ts'
 
 /** A statement or a part of one. Only `sql` creates them. */
 export class Sql {
@@ -41,23 +42,10 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(['', ...parts.slice(1).map(() => separator), ''], parts)
 }
 
+parseValues(pg.types)
+
 /** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
-
-// The type id of bigint[], for which the driver has no name.
-const INT8_ARRAY = 1016
-
-function safeInteger(text: string): number {
-  const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw new Error(`int8 out of the safe range: ${text}`)
-  return number
-}
-
-// The driver returns int8 as text, but ids fit a number. Connections are in UTC, so instants have the form
-// `2026-11-20 02:56:21.664+00`, which differs from ISO 8601 in two characters.
-pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`))
-pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
-pg.types.setTypeParser(INT8_ARRAY as never, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(safeInteger)))
 
 /** `statementMs` limits the time of each statement. */
 export type TransactionLimits = { statementMs?: number }
