@@ -49,6 +49,7 @@ const MAY: Record<string, string> = {
   'lists.partitions': 'reads the catalogue of PostgreSQL',
   'lists.projectsAhead': 'finds the projects that have work',
   'lists.projectsWithRules': 'finds the projects that have work',
+  'webhook-events.projectsWithEvents': 'finds the projects that have work',
   'webhook-events.purgeWebhookEvents': 'purges by age, over all projects',
   'tracking.findVerifiedHost': 'the host identifies the project',
   'tracking.lockClaims': 'a host is verified for only one of the projects that have it',

@@ -4,19 +4,18 @@
  */
 
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
-import { type Ctx, inClaim, inTx } from '../../infra/runtime/ctx.ts'
+import { type Ctx, inClaim } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { findWebhookEvents, lookNow, unsubscribe } from '../webhook-events/index.ts'
+import { findWebhookEvents } from '../webhook-events/index.ts'
 import { FAILING_AFTER } from './dispatch.ts'
 import { DISPATCH } from './job-names.ts'
 import { payload } from './payload.ts'
-import type { ClaimedDelivery, DeliveryResult } from './queries.ts'
+import type { ClaimedDelivery } from './queries.ts'
 import * as queries from './queries.ts'
-import { isGone, isSuccess, retryDelayMs } from './retry.ts'
+import { type Attempt, recordAttempts } from './record-attempts.ts'
 import { sealContext } from './service.ts'
 import { type Signer, signer } from './signature.ts'
-import { failureStreaks, suspensionReason } from './suspension.ts'
 
 /** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
 const LEASED_MAX = 600
@@ -43,7 +42,6 @@ const RESPONSE_BYTES_MAX = 20_000
 
 /** A delivery that is ready to send. `sign` is null if a secret cannot be decrypted. */
 type Delivery = ClaimedDelivery & { body: string; sign: Signer | null; leasedAt: number }
-type Attempt = { delivery: Delivery; at: Date; response: SafeResponse }
 
 /** Sends everything that is due. Returns the number of attempts once nothing is due or in flight. */
 export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
@@ -247,73 +245,4 @@ async function send(ctx: Ctx, delivery: Delivery): Promise<Attempt> {
     responseBytesMax: RESPONSE_BYTES_MAX,
   })
   return { delivery, at, response }
-}
-
-/** Records attempts, and suspends endpoints that have failed for too long. */
-async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<void> {
-  if (attempts.length === 0) return
-  await queries.saveDeliveryResults(
-    ctx,
-    attempts.map((attempt) => resultOf(ctx, attempt)),
-  )
-  for (const { response } of attempts) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
-  const found = failureStreaks(
-    attempts.map(({ delivery, at, response }) => ({
-      projectId: delivery.project_id,
-      endpointId: delivery.endpoint_id,
-      succeeded: isSuccess(response),
-      gone: isGone(response),
-      at,
-    })),
-  )
-  const health = new Map((await queries.countFailures(ctx, found)).map((row) => [row.id, row]))
-  const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
-  for (const { projectId, endpointId, gone } of found) {
-    const row = health.get(endpointId)
-    if (row?.consecutive_failures === 0) await lookNow(ctx, projectId, endpointId)
-    const reason = row && suspensionReason(row, gone, limits, ctx.clock.now())
-    if (reason) await suspend(ctx, projectId, endpointId, reason)
-  }
-}
-
-function resultOf(ctx: Ctx, { delivery, at, response }: Attempt): DeliveryResult {
-  const { id, project_id, attempts, schedule_step } = delivery
-  const succeeded = isSuccess(response)
-  const next = succeeded ? null : nextAttemptAt(ctx, response, schedule_step)
-  return {
-    id,
-    project_id,
-    attempts,
-    status: succeeded ? 'succeeded' : next ? 'pending' : 'failed',
-    status_code: response.is === 'answered' ? response.status : null,
-    error: succeeded ? null : describe(response),
-    response_body: response.is === 'answered' ? response.body.replaceAll('\0', '') : null,
-    attempted_at: at,
-    elapsed_ms: Math.round(response.elapsedMs),
-    next_attempt_at: next,
-  }
-}
-
-function nextAttemptAt(ctx: Ctx, response: SafeResponse, step: number): Date | null {
-  const random = ctx.secrets.random(4).readUInt32BE() / 2 ** 32
-  const now = ctx.clock.now()
-  const delayMs = retryDelayMs(response, { schedule: ctx.config.WEBHOOK_RETRY_SCHEDULE, step, random, now })
-  return delayMs === null ? null : new Date(now.getTime() + delayMs)
-}
-
-function describe(response: SafeResponse): string {
-  if (response.is === 'failed') return response.message
-  if (response.status >= 300 && response.status < 400)
-    return `The server responded with a redirect (${response.status}), which is not followed.`
-  return `The server responded with status ${response.status}.`
-}
-
-/** Disables an endpoint with a reason that its owner can read, and cancels its deliveries. */
-async function suspend(ctx: Ctx, projectId: Delivery['project_id'], endpointId: EndpointId, reason: string): Promise<void> {
-  await inTx(ctx, async (ctx) => {
-    if ((await queries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
-    await unsubscribe(ctx, projectId, endpointId)
-    await queries.cancelDeliveries(ctx, projectId, endpointId)
-    ctx.log.warn({ project_id: projectId, endpoint_id: endpointId, reason }, 'webhook endpoint suspended')
-  })
 }
