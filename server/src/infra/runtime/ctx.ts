@@ -30,7 +30,10 @@ export type Ctx = {
   threads: Pick<Threads, 'map' | 'run'>
   /** The public URL of this server, without a final slash. Links in messages start with it. */
   baseUrl(): string
-  /** Runs a job at once instead of at its next interval, because there is work for it. */
+  /**
+   * Runs a job at once, because there is work for it: in this process or, if this one has no jobs or is busy with it, in others. In a
+   * transaction, after the commit. Call it wherever work for a job is written.
+   */
   wake(job: JobName): void
 }
 
@@ -56,8 +59,13 @@ export type CallerCtx = Ctx & { caller: Caller; projectId?: ProjectId }
 export type InTx<C extends Ctx = ProjectCtx> = Omit<C, 'db'> & { db: TxDb }
 
 /** Runs `work` in one transaction. Name the inner context `ctx` too, so that it hides the outer one. Do no IO except SQL inside. */
-export function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
-  return ctx.db.transaction((db) => work({ ...ctx, db } as InTx<C>))
+export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
+  const woken = new Map<string, JobName>()
+  const wake = (job: JobName) => void woken.set(job.name, job)
+  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake } as InTx<C>))
+  // Inside an outer transaction, this passes them on to it.
+  for (const job of woken.values()) ctx.wake(job)
+  return result
 }
 
 /** A claim reads few rows, whatever has piled up. One that takes longer than this is cancelled and tried again. */

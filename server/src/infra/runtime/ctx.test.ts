@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { world } from '../../../test/world.ts'
+import { type Ctx, inTx } from './ctx.ts'
+
+const JOB = { name: 'some.job' }
+
+/** A context that records what is woken. */
+async function recording() {
+  const w = await world()
+  const woken: string[] = []
+  const ctx: Ctx = { ...w.ctx, wake: ({ name }) => void woken.push(name) }
+  return { ctx, woken, [Symbol.asyncDispose]: () => w[Symbol.asyncDispose]() }
+}
+
+test('a job that is woken in a transaction is woken once, after the commit of the outermost one', async () => {
+  await using s = await recording()
+  await inTx(s.ctx, async (ctx) => {
+    await inTx(ctx, async (ctx) => ctx.wake(JOB))
+    ctx.wake(JOB)
+    expect(s.woken).toEqual([])
+  })
+  expect(s.woken).toEqual(['some.job'])
+})
+
+test('a transaction that is rolled back wakes nothing', async () => {
+  await using s = await recording()
+  const failing = inTx(s.ctx, async (ctx) => {
+    ctx.wake(JOB)
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  expect(s.woken).toEqual([])
+})
