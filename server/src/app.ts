@@ -16,7 +16,8 @@ import { type Database, openDatabase } from './infra/postgres/db.ts'
 import { keepEmbeddedPostgres } from './infra/postgres/keep-embedded-postgres.ts'
 import { migrate } from './infra/postgres/migrate.ts'
 import { type Jobs, startJobs } from './infra/queue/jobs.ts'
-import { createAppender } from './infra/queue/queue.ts'
+import { type OtherProcesses, openOtherProcesses } from './infra/queue/other-processes.ts'
+import { APPLY, createAppender } from './infra/queue/queue.ts'
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
@@ -32,7 +33,7 @@ import { VERSION } from './lib/versions.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
-import { APPLY, allJobs, queueDepths } from './workers.ts'
+import { allJobs, queueDepths } from './workers.ts'
 
 export type Role = 'all' | 'api' | 'worker'
 
@@ -62,8 +63,9 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)
-  const jobs = role === 'api' ? null : opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening)))
-  started.jobs = jobs
+  const others = opening.use(openOtherProcesses(ctx, config.DATABASE_LISTEN_URL ?? url, () => started.jobs))
+  started.others = others
+  if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening), others.pollMs))
   const listening = role === 'worker' ? null : await listen(ctx, started, opening)
   const closing = opening.move()
   return {
@@ -75,7 +77,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
 }
 
 /** Values that are known only when all parts are running. */
-type Started = { address: string; jobs: Jobs | null; listening: InboxStreams }
+type Started = { address: string; jobs: Jobs | null; others: OtherProcesses | null; listening: InboxStreams }
 
 /** Opens a context with a migrated database, for one command of the command line. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
@@ -96,6 +98,7 @@ async function openMigrated(given: Config, clock: Clock, opening: AsyncDisposabl
   const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
     jobs: null,
+    others: null,
     listening: createInboxStreams(),
   }
   return { ctx: await open(config, clock, log, url, started, opening), url, started }
@@ -129,7 +132,10 @@ async function open(
     ),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
     baseUrl: () => started.address,
-    wake: (job: JobName) => started.jobs?.wake(job),
+    wake: (job: JobName) => {
+      started.jobs?.wake(job)
+      started.others?.wake(job)
+    },
   }
   const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
   return { ...base, db }

@@ -34,7 +34,7 @@ import {
   projectsWithDueMemberships,
   tryLockListsShared,
 } from './modules/lists/index.ts'
-import { enqueueMessages, eraseMessages, mergeMessages, SEND_JOBS, TRANSACTIONAL } from './modules/messages/index.ts'
+import { enqueueMessages, eraseMessages, mergeMessages } from './modules/messages/index.ts'
 import { contextOf, inEachProject, inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
@@ -51,7 +51,7 @@ import {
 
 const IMPORTS_AT_ONCE = 4
 
-const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, wakes: SEND_JOBS[TRANSACTIONAL], apply: applyBatch }
+const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, apply: applyBatch }
 
 /** Applies accepted requests: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {

@@ -2,33 +2,31 @@
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
-import { backlog } from './infra/queue/queue.ts'
-import type { Ctx, JobName } from './infra/runtime/ctx.ts'
+import { APPLY, backlog, oldestEntryAt } from './infra/queue/queue.ts'
+import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
-import { importJobs } from './modules/imports/index.ts'
+import { IMPORT, importJobs } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
-import { listJobs } from './modules/lists/index.ts'
+import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
-import { userJobs } from './modules/users/index.ts'
+import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from './pipeline.ts'
 
 /** The longest delay of memberships that change because time passes. */
-const TIMERS_IDLE_MS = 250
-const IMPORT_IDLE_MS = 500
-
-/** The job that applies the ingest queue. Each append wakes it. */
-export const APPLY: JobName = { name: 'ingest.apply' }
+const DUE_GATHER_MS = 250
+/** The wait for a project whose requests another process applies. */
+const APPLY_RETRY_MS = 100
 
 /** `inboxStreams` are the open streams of this process, which new in-app messages wake. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
-  job({ ...APPLY, idleMs: 100, run: applyAcceptedRequests }),
-  job({ name: 'timers.apply', idleMs: TIMERS_IDLE_MS, run: applyDueTimers }),
-  job({ name: 'users.erase', idleMs: SECOND_MS, run: eraseUsers }),
+  job({ ...APPLY, nextAt: oldestEntryAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
+  job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
+  job({ ...ERASE, run: eraseUsers }),
   ...userJobs,
-  job({ name: 'imports', idleMs: IMPORT_IDLE_MS, run: importUsers }),
+  job({ ...IMPORT, run: importUsers }),
   ...importJobs,
   ...eventJobs,
   ...listJobs(),

@@ -13,7 +13,7 @@ import { loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
 import { createSafeFetch, type SafeFetch, type SafeRequest } from '../src/infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
-import { createAppender } from '../src/infra/queue/queue.ts'
+import { APPLY, createAppender } from '../src/infra/queue/queue.ts'
 import { systemClock } from '../src/infra/runtime/clock.ts'
 import { type Config, readConfig } from '../src/infra/runtime/config.ts'
 import type { Ctx } from '../src/infra/runtime/ctx.ts'
@@ -28,6 +28,7 @@ import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { withDatabase } from './database.ts'
+import { type WakeCheck, wakeCheckOf } from './wake-check.ts'
 
 export type GroundOptions = {
   /** Environment variables with settings. */
@@ -46,6 +47,7 @@ export type Ground = AsyncDisposable & {
   db: Database
   app: FastifyInstance
   databaseUrl: string
+  wakeCheck: WakeCheck
   /** Starts to serve a world: uses its clock, a new HTTP client and a new engagement buffer. */
   begin(clock: Clock): void
   /** Replaces members of the HTTP client until the next world begins. */
@@ -158,6 +160,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
   let replaced: FetchMembers = {}
   closing.defer(() => fetch[Symbol.asyncDispose]())
   let clock: Clock
+  const wakeCheck = wakeCheckOf(databaseUrl)
   // Frozen, because the next world uses the same objects: what one test wrote to them would fail another.
   const ctx: Ctx = Object.freeze({
     config,
@@ -176,7 +179,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     threads: threadsOf(config, metrics),
     smtp: closing.use(createSmtpRelays({ policy: policy(), ca: [cert] })),
     baseUrl: () => 'http://carillon.test',
-    wake: () => undefined,
+    wake: wakeCheck.wake,
   })
   let buffer: EngagementBuffer
   const engagementBuffer: EngagementBuffer = {
@@ -186,7 +189,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
   }
   const app = createHttpServer({
     ctx,
-    routes: allRoutes({ appender: createAppender(db, () => undefined), listening: createInboxStreams() }),
+    routes: allRoutes({ appender: createAppender(db, () => ctx.wake(APPLY)), listening: createInboxStreams() }),
     pages: allPages({ engagementBuffer }),
     authenticator,
     baseUrl: () => 'http://carillon.test',
@@ -200,6 +203,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     db,
     app,
     databaseUrl,
+    wakeCheck,
     begin(given) {
       clock = given
       // The connections of the previous world are not reused.

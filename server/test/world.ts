@@ -166,13 +166,14 @@ function createClient(app: FastifyInstance, { keys }: Tenant, closing: AsyncDisp
 
 const ROUNDS_MAX = 10_000
 
-async function drain({ ctx, engagementBuffer }: Ground, names: string[]): Promise<void> {
+async function drain({ ctx, engagementBuffer, wakeCheck }: Ground, names: string[]): Promise<void> {
   const { signal } = new AbortController()
   const jobs = allJobs(createInboxStreams()).filter(({ name }) => names.length === 0 || names.includes(name))
+  using _ = wakeCheck.begin()
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let done = 0
     await engagementBuffer.flush()
-    for (const job of jobs) done += await runToEnd(job, ctx, signal)
+    for (const job of jobs) done += await wakeCheck.run(ctx, job, () => runToEnd(job, ctx, signal))
     if (done === 0) return
   }
   throw new Error('The jobs never finish.')

@@ -47,7 +47,7 @@ export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Co
   if (small.length > 0) state.othersUntilMs = nowMs + OTHERS_FOR_MS
   const started = startAlone(ctx, state, large, consumer)
   const view = { ...ctx, db: viewOf(ctx.db) }
-  const outcomes = await mapWithConcurrency(small, TOGETHER, (id) => consumeSmall(ctx, view, id, consumer, SMALL_ITEMS))
+  const outcomes = await mapWithConcurrency(small, TOGETHER, (id) => consumeSmall(view, id, consumer, SMALL_ITEMS))
   const left = small.filter((_, at) => outcomes[at] === 'alone')
   started.push(...startAlone(ctx, state, left, consumer))
   const done = outcomes.reduce<number>((sum, outcome) => sum + (outcome === 'alone' ? 0 : outcome), 0)

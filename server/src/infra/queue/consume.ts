@@ -6,7 +6,7 @@
 import type { ProjectId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
-import { type Ctx, type InTx, inTx, type JobName, type ProjectCtx } from '../runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
 import {
   assignPartitions,
   type BatchPlan,
@@ -26,8 +26,6 @@ export type QueuedItem = { source: Omit<ParkedItem, 'reason'> }
 /** How the items of a queue are read and applied. `K` is what is looked up for a batch before it is divided. */
 export type Consumer<I extends QueuedItem, K> = {
   contextOf(ctx: Ctx, projectId: ProjectId): Promise<ProjectCtx>
-  /** The job that has work after a batch. */
-  wakes: JobName
   /** Takes the locks that applying a batch waits for, if they are free. False: the project is applied by itself, where it may wait. */
   tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
   read(entry: QueueEntry): { items: I[]; parked: ParkedItem[] }
@@ -55,9 +53,7 @@ export async function consumeNext<I extends QueuedItem, K>(
   itemsMax: number,
 ): Promise<number> {
   try {
-    const done = await applyBatch(ctx, projectId, consumer, itemsMax)
-    if (done > 0) ctx.wake(consumer.wakes)
-    return done
+    return await applyBatch(ctx, projectId, consumer, itemsMax)
   } catch (error) {
     // Another transaction changed the same rows, or the database is unavailable: the batch is still in the queue.
     if (isConflict(error)) return 1
@@ -72,16 +68,13 @@ export async function consumeNext<I extends QueuedItem, K>(
  * entries that were, or that the project has to be applied by itself: its batch is large, or would wait.
  */
 export async function consumeSmall<I extends QueuedItem, K>(
-  ctx: Ctx,
   view: Ctx,
   projectId: ProjectId,
   consumer: Consumer<I, K>,
   itemsMax: number,
 ): Promise<number | 'alone'> {
   try {
-    const done = await inTx(view, (tx) => applySmall(tx, projectId, consumer, itemsMax))
-    if (done !== 'alone' && done > 0) ctx.wake(consumer.wakes)
-    return done
+    return await inTx(view, (tx) => applySmall(tx, projectId, consumer, itemsMax))
   } catch (error) {
     if (isDatabaseAway(error)) throw error
     // By itself it is run again, and an item that cannot be applied is found.
@@ -126,7 +119,7 @@ async function applyBatch<I extends QueuedItem, K>(
       const positions = entries.map(({ position }) => position)
       const keys = () => items.map((item) => consumer.keysOf(item, known))
       const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, assignPartitions(keys(), PARTITIONS)))
-      await applyPartitions({ ...inProject, db: ctx.db }, plan, items, known, consumer)
+      await applyPartitions({ ...inProject, db: ctx.db, wake: ctx.wake }, plan, items, known, consumer)
       await closeBatchPlan(tx, projectId, plan.id)
     } else {
       parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED)))

@@ -5,12 +5,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { job, startJobs } from './jobs.ts'
 
+const hourly = () => HOUR_MS
+
 test('a job that found work runs again at once, and a job that found none waits for its idle time', async () => {
   await using w = await world()
   const work = [3, 2, 1]
   let runs = 0
   const counting = job({ name: 'counting', idleMs: HOUR_MS, run: async () => work[runs++] ?? 0 })
-  await using _ = startJobs(w.ctx, [counting])
+  await using _ = startJobs(w.ctx, [counting], hourly)
   await vi.waitFor(() => expect(runs).toBe(4), SOON)
   w.advance(HOUR_MS - 1)
   await Promise.resolve()
@@ -32,7 +34,7 @@ test('a wake-up during a run starts another run at once', async () => {
       return 0
     },
   })
-  await using jobs = startJobs(w.ctx, [slow])
+  await using jobs = startJobs(w.ctx, [slow], hourly)
   jobs.wake({ name: 'slow' })
   looking.resolve()
   await vi.waitFor(() => expect(runs).toBe(2), SOON)
@@ -51,7 +53,7 @@ test('a job that fails is retried later, and does not delay other jobs', async (
     },
   })
   const sound = job({ name: 'sound', idleMs: HOUR_MS, run: async () => (others++ < 5 ? 1 : 0) })
-  await using _ = startJobs(w.ctx, [broken, sound])
+  await using _ = startJobs(w.ctx, [broken, sound], hourly)
   await vi.waitFor(() => expect(others).toBe(6), SOON)
   expect(failures).toBe(1)
   w.advance('1 second')
@@ -72,7 +74,7 @@ test('after each failure in a row the wait is twice as long, up to 15 seconds, a
     if (script.length === 0) return w.clock.sleep(HOUR_MS, signal)
     waits.push(ms)
   }
-  await using _ = startJobs({ ...w.ctx, clock: { ...w.clock, sleep } }, [job({ name: 'failing', idleMs: 7, run })])
+  await using _ = startJobs({ ...w.ctx, clock: { ...w.clock, sleep } }, [job({ name: 'failing', idleMs: 7, run })], hourly)
   await vi.waitFor(() => expect(script).toEqual([]), SOON)
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 7, 500, 1000])
 })
@@ -88,7 +90,7 @@ test('a run is measured if it did work or failed, and not if it found none', asy
     return next
   }
   const sleep: Clock['sleep'] = async (_, signal) => (script.length === 0 ? w.clock.sleep(HOUR_MS, signal) : undefined)
-  await using _ = startJobs({ ...w.ctx, metrics, clock: { ...w.clock, sleep } }, [job({ name: 'measured', idleMs: 1, run })])
+  await using _ = startJobs({ ...w.ctx, metrics, clock: { ...w.clock, sleep } }, [job({ name: 'measured', idleMs: 1, run })], hourly)
   await vi.waitFor(() => expect(measured).toHaveLength(3), SOON)
   expect(measured).toEqual([
     ['measured', 'done'],
@@ -112,10 +114,71 @@ test('stopping waits for the batch that is running', async () => {
       return 0
     },
   })
-  const jobs = startJobs(w.ctx, [long])
+  const jobs = startJobs(w.ctx, [long], hourly)
   await began.promise
   const stopped = jobs[Symbol.asyncDispose]()
   running.resolve()
   await stopped
   expect(finished).toBe(true)
+})
+
+test('a job sleeps until its next work is due, and looks again after its retry time while that cannot be done', async () => {
+  await using w = await world()
+  const dueAt = new Date(w.clock.now().getTime() + 5000)
+  let runs = 0
+  const looking = async () => {
+    runs++
+    return 0
+  }
+  const timed = job({ name: 'timed', nextAt: async () => dueAt, retryMs: 100, run: looking })
+  await using jobs = startJobs(w.ctx, [timed], hourly)
+  const slept = () => vi.waitFor(() => expect(jobs.isBusy(timed)).toBe(false))
+  await slept()
+  w.advance(4999)
+  await slept()
+  expect(runs).toBe(1)
+  w.advance(1)
+  await vi.waitFor(() => expect(runs).toBe(2))
+  await slept()
+  w.advance(99)
+  await slept()
+  expect(runs).toBe(2)
+  w.advance(1)
+  await vi.waitFor(() => expect(runs).toBe(3))
+})
+
+test('a job that nothing wakes looks for work when the polling interval is over', async () => {
+  await using w = await world()
+  let runs = 0
+  const looking = async () => {
+    runs++
+    return 0
+  }
+  const unwoken = job({ name: 'unwoken', run: looking })
+  await using jobs = startJobs(w.ctx, [unwoken], () => 7000)
+  await vi.waitFor(() => expect(jobs.isBusy(unwoken)).toBe(false))
+  w.advance(6999)
+  await Promise.resolve()
+  expect(runs).toBe(1)
+  w.advance(1)
+  await vi.waitFor(() => expect(runs).toBe(2))
+})
+
+test('wake-ups within the gathering time share a run', async () => {
+  await using w = await world()
+  let runs = 0
+  const looking = async () => {
+    runs++
+    return 0
+  }
+  const gathering = job({ name: 'gathering', gatherMs: 100, run: looking })
+  await using jobs = startJobs(w.ctx, [gathering], hourly)
+  await vi.waitFor(() => expect(jobs.isBusy(gathering)).toBe(false))
+  jobs.wake(gathering)
+  w.advance(99)
+  jobs.wake(gathering)
+  await Promise.resolve()
+  expect(runs).toBe(1)
+  w.advance(1)
+  await vi.waitFor(() => expect(runs).toBe(2))
 })

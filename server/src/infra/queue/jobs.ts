@@ -1,6 +1,7 @@
 /**
  * Background jobs. A job looks for work that is due, does one batch, and returns how much it did. It claims its work in the database, so
- * that any number of processes may run the same job, and repeating a batch has no further effect.
+ * that any number of processes may run the same job, and repeating a batch has no further effect. A job that found no work sleeps until
+ * it is woken, or until its next work is due. It also looks now and then without a reason, in case a wake-up was lost.
  */
 import type { Ctx, JobName } from '../runtime/ctx.ts'
 
@@ -9,8 +10,14 @@ export type Started = { done: number; finished: Promise<void> }
 
 export type Job = {
   name: string
-  /** The wait after a run that found no work. */
-  idleMs: number
+  /** The longest wait after a run that found no work. Default: that of `Polling`, which is enough for a job that is woken. */
+  idleMs?: number
+  /** When the next work is due, which may be in the past. Called after a run that found no work; it must be an index lookup. */
+  nextAt?(ctx: Ctx): Promise<Date | null>
+  /** The wait after a run that found no work although some is due, because it is locked or has to wait. */
+  retryMs?: number
+  /** A wake-up starts a run at the earliest this long after the start of the last one, so that small pieces of work share a run. */
+  gatherMs?: number
   /**
    * Does one batch. Returns how many pieces of work that were, 0 when there were none. A job that returns what it has started limits
    * itself how much that is: the next batch begins before it is finished.
@@ -32,66 +39,100 @@ export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise
   return result.done
 }
 
+/** How long a job without `idleMs` sleeps at most. */
+export type Polling = () => number
+
 export type Jobs = AsyncDisposable & {
   /** Ends the wait of a job, because there is work. */
   wake(job: JobName): void
+  /** Ends the wait of all jobs that wait to be woken, because wake-ups may have been lost. */
+  wakeAll(): void
+  /** Whether a job is working, or has been woken and is about to. */
+  isBusy(job: JobName): boolean
 }
 
+/** The loop of a job. */
+type Loop = { alarm: AbortController; isRunning: boolean; inFlight: Set<Promise<void>> }
+
 /** Runs each job in a loop until the result is disposed of. Running batches finish first. */
-export function startJobs(ctx: Ctx, jobs: Job[]): Jobs {
+export function startJobs(ctx: Ctx, jobs: Job[], pollMs: Polling): Jobs {
   const stop = new AbortController()
-  const alarms = new Map<string, AbortController>()
-  const loops = jobs.map((job) => loop(ctx, job, stop.signal, alarms))
+  const loops = new Map(
+    jobs.map(({ name }): [string, Loop] => [name, { alarm: new AbortController(), isRunning: true, inFlight: new Set() }]),
+  )
+  const running = jobs.map((job) => run(ctx, job, loops.get(job.name) as Loop, stop.signal, pollMs))
   return {
-    wake: ({ name }) => alarms.get(name)?.abort(),
+    wake: ({ name }) => loops.get(name)?.alarm.abort(),
+    wakeAll: () => {
+      for (const { name, idleMs } of jobs) if (idleMs === undefined) loops.get(name)?.alarm.abort()
+    },
+    isBusy: ({ name }) => {
+      const loop = loops.get(name)
+      return loop !== undefined && (loop.isRunning || loop.inFlight.size > 0 || loop.alarm.signal.aborted)
+    },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      for (const alarm of alarms.values()) alarm.abort()
-      await Promise.all(loops)
+      await Promise.all(running)
     },
   }
 }
 
-async function loop(ctx: Ctx, job: Job, stop: AbortSignal, alarms: Map<string, AbortController>): Promise<void> {
-  const log = ctx.log.child({ job: job.name })
-  const inFlight = new Set<Promise<void>>()
+async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: Polling): Promise<void> {
+  const ctx = { ...outer, log: outer.log.child({ job: job.name }) }
   let failures = 0
   while (!stop.aborted) {
     // The alarm is set before the run, so that a wake-up during the run ends the next sleep.
     const alarm = new AbortController()
-    alarms.set(job.name, alarm)
-    const { done, finished } = await once({ ...ctx, log }, job, stop)
-    if (finished && done !== 0) follow(finished, alarm)
+    loop.alarm = alarm
+    const startedAt = ctx.clock.now().getTime()
+    const { done, finished, nextAt } = await once(ctx, job, stop, alarm.signal)
+    if (finished && done !== 0) follow(ctx, job, loop, finished)
     failures = done === 'failed' ? failures + 1 : 0
+    loop.isRunning = false
     if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
-    else if (done === 0) await ctx.clock.sleep(job.idleMs, AbortSignal.any([stop, alarm.signal]))
+    else if (done === 0) {
+      await ctx.clock.sleep(waitMs(ctx, job, nextAt, pollMs()), AbortSignal.any([stop, alarm.signal]))
+      const early = startedAt + (job.gatherMs ?? 0) - ctx.clock.now().getTime()
+      if (early > 0) await ctx.clock.sleep(early, stop)
+    }
+    loop.isRunning = true
   }
-  await Promise.all(inFlight)
-
-  /** The next batch begins at the latest when this one is finished. */
-  function follow(finished: Promise<void>, alarm: AbortController): void {
-    const started = performance.now()
-    const followed = finished
-      .catch((error: unknown) => reportFailure({ ...ctx, log }, job, started, error))
-      .finally(() => {
-        inFlight.delete(followed)
-        alarms.get(job.name)?.abort()
-        alarm.abort()
-      })
-    inFlight.add(followed)
-  }
+  await Promise.all(loop.inFlight)
 }
 
-async function once(ctx: Ctx, job: Job, stop: AbortSignal): Promise<{ done: number | 'failed'; finished?: Promise<void> }> {
+/** The time until the next work is due or, if it is due and could not be done, until the next try; limited by the safety net. */
+function waitMs({ clock }: Ctx, { idleMs, retryMs = RETRY_FIRST_MS }: Job, nextAt: Date | null, pollMs: number): number {
+  const longest = idleMs ?? pollMs
+  if (!nextAt) return longest
+  const untilDue = nextAt.getTime() - clock.now().getTime()
+  return Math.min(longest, untilDue > 0 ? untilDue : retryMs)
+}
+
+/** The next batch begins at the latest when this one is finished. */
+function follow(ctx: Ctx, job: Job, loop: Loop, finished: Promise<void>): void {
+  const started = performance.now()
+  const followed = finished
+    .catch((error: unknown) => reportFailure(ctx, job, started, error))
+    .finally(() => {
+      loop.inFlight.delete(followed)
+      loop.alarm.abort()
+    })
+  loop.inFlight.add(followed)
+}
+
+type Run = { done: number | 'failed'; finished?: Promise<void>; nextAt: Date | null }
+
+async function once(ctx: Ctx, job: Job, stop: AbortSignal, woken: AbortSignal): Promise<Run> {
   const started = performance.now()
   try {
     const result = await job.run(ctx, stop)
     const { done, finished }: Partial<Started> & { done: number } = typeof result === 'number' ? { done: result } : result
     if (done > 0) ctx.metrics.jobRun(job.name, 'done', performance.now() - started)
-    return { done, ...(finished && { finished }) }
+    const nextAt = done === 0 && !woken.aborted ? await job.nextAt?.(ctx) : null
+    return { done, nextAt: nextAt ?? null, ...(finished && { finished }) }
   } catch (error) {
     reportFailure(ctx, job, started, error)
-    return { done: 'failed' }
+    return { done: 'failed', nextAt: null }
   }
 }
 

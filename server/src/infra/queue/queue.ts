@@ -9,9 +9,12 @@ import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { type Db, type Sql, sql } from '../postgres/db.ts'
 import { callRows, type JointCall, joint, jointMany, jointRun } from '../postgres/joint.ts'
-import type { Ctx, InTx } from '../runtime/ctx.ts'
+import type { Ctx, InTx, JobName } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type ReplyRecord } from '../runtime/reply-record.ts'
 import { measureBacklog } from './backlog.ts'
+
+/** The job that applies the queue. Wake it after each append. */
+export const APPLY: JobName = { name: 'ingest.apply' }
 
 /** A request that was checked, with its body as it was received. */
 export type AcceptedRequest = {
@@ -266,3 +269,9 @@ export async function backlog(ctx: Ctx): Promise<{ waiting: number; oldest: Date
   )
   return { waiting: requests, oldest, parked: counted?.parked ?? 0 }
 }
+
+/** When the oldest entry was accepted, if there is one. */
+export const oldestEntryAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(OldestRow, sql`select received_at from queue_entries order by position limit 1`))?.received_at ?? null
+
+const OldestRow = Type.Object({ received_at: Instant })

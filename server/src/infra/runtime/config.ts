@@ -96,6 +96,15 @@ export const settings = {
     'PostgreSQL 15 or newer, as postgres://user:password@host/database. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
     true,
   ),
+  DATABASE_LISTEN_URL: text(
+    undefined,
+    'The same database over a direct connection, on which each process listens for notifications. Set it when DATABASE_URL leads to a pooler such as PgBouncer. Default: DATABASE_URL.',
+    true,
+  ),
+  JOB_POLL_S: count(
+    10,
+    'Seconds after which background jobs look for work at the latest. Work wakes them at once; this is the safety net for a notification that was lost.',
+  ),
   DATA_DIR: words('.carillon', 'Directory for the embedded PostgreSQL, the development secrets and credentials.json.'),
   LOG_LEVEL: level('info', 'The lowest level that is logged.'),
   LOG_SUCCESS_EVERY: wholeCount(

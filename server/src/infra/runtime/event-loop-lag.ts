@@ -4,7 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 /** The lag of the last second or so, in milliseconds. */
 export type EventLoopLag = () => number
 
-const RESOLUTION_MS = 20
+/** Each sample costs an idle server processor time. */
+const RESOLUTION_MS = 50
 const WINDOW_MS = 1000
 /** With fewer samples, one long turn would decide. */
 const SAMPLES_MIN = 5

@@ -6,6 +6,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
+/** A timer measures the delay of the event loop this often. Every 10 ms, the default, costs an idle server 0.4 % of a core. */
+const LOOP_PRECISION_MS = 50
+
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** Buckets for times that include waiting. */
 const LAG_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800]
@@ -40,7 +43,7 @@ function overloadMetrics(registry: Registry) {
 export function createMetrics(version: string) {
   const registry = new Registry()
   const { counter, gauge, histogram } = instrumentsOf(registry)
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS })
   gauge('app_build_info', 'The version of the server.', ['version']).set({ version }, 1)
   const requests = histogram('http_request_duration_seconds', 'Duration of a request.', ['method', 'route', 'status_class'])
   const statements = histogram('app_db_statement_duration_seconds', 'Duration of an SQL statement.')

@@ -3,5 +3,7 @@ import type { JobName } from '../../infra/runtime/ctx.ts'
 
 export const LAUNCH: JobName = { name: 'campaigns.launch' }
 export const LOAD: JobName = { name: 'campaigns.load' }
+export const FINISH: JobName = { name: 'campaigns.finish' }
+export const WINNER: JobName = { name: 'campaigns.winner' }
 export const PENDING_ACTIONS: JobName = { name: 'campaigns.pending-actions' }
 export const PREFLIGHT: JobName = { name: 'campaigns.preflight' }

@@ -1,18 +1,21 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { launchDue, loadAudiences } from './audience/load.ts'
-import { LAUNCH, LOAD, PENDING_ACTIONS, PREFLIGHT } from './job-names.ts'
+import { nextLaunchAt } from './audience/queries.ts'
+import { FINISH, LAUNCH, LOAD, PENDING_ACTIONS, PREFLIGHT, WINNER } from './job-names.ts'
 import { preflightNext } from './preflight/service.ts'
 import { chooseWinners, finishDone } from './progress/finish.ts'
 import { runPendingActions } from './progress/pending-actions.ts'
+import { nextChoiceAt, pendingActionSince, runningSince } from './progress/queries.ts'
 
-const IDLE_MS = 500
-const FINISH_IDLE_MS = 1000
+const RETRY_MS = 500
+/** How often the progress of running blasts is looked at. */
+const PROGRESS_MS = 1000
 
 export const campaignJobs = [
-  job({ ...LAUNCH, idleMs: IDLE_MS, run: launchDue }),
-  job({ ...LOAD, idleMs: IDLE_MS, run: (ctx) => loadAudiences(ctx) }),
-  job({ ...PENDING_ACTIONS, idleMs: IDLE_MS, run: (ctx) => runPendingActions(ctx) }),
-  job({ name: 'campaigns.finish', idleMs: FINISH_IDLE_MS, run: finishDone }),
-  job({ ...PREFLIGHT, idleMs: IDLE_MS, run: (ctx) => preflightNext(ctx) }),
-  job({ name: 'campaigns.winner', idleMs: FINISH_IDLE_MS, run: chooseWinners }),
+  job({ ...LAUNCH, nextAt: nextLaunchAt, retryMs: RETRY_MS, run: launchDue }),
+  job({ ...LOAD, run: (ctx) => loadAudiences(ctx) }),
+  job({ ...PENDING_ACTIONS, nextAt: pendingActionSince, retryMs: RETRY_MS, run: (ctx) => runPendingActions(ctx) }),
+  job({ ...FINISH, nextAt: runningSince, retryMs: PROGRESS_MS, run: finishDone }),
+  job({ ...PREFLIGHT, run: (ctx) => preflightNext(ctx) }),
+  job({ ...WINNER, nextAt: nextChoiceAt, retryMs: PROGRESS_MS, run: chooseWinners }),
 ]

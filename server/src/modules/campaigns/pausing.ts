@@ -1,7 +1,7 @@
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { faultsError } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { PENDING_ACTIONS } from './job-names.ts'
+import { LOAD, PENDING_ACTIONS, WINNER } from './job-names.ts'
 import { savePause } from './queries.ts'
 import type { CampaignRow } from './schema.ts'
 import { lockEditable } from './service.ts'
@@ -21,6 +21,6 @@ async function setPause(ctx: ProjectCtx, id: CampaignId, pause: boolean): Promis
     if ((before.paused_at !== null) === pause) return before
     return savePause(ctx, id, pause ? ctx.clock.now() : null, pause ? 'hold' : 'release')
   })
-  ctx.wake(PENDING_ACTIONS)
+  for (const job of [PENDING_ACTIONS, LOAD, WINNER]) ctx.wake(job)
   return row
 }

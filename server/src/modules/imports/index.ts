@@ -5,6 +5,7 @@
  * opted out.
  */
 export { claimImportBatch, countFailedBatch, finishImportBatch, type ReadImport, readImport, saveImportedUsers } from './batch.ts'
+export { IMPORT } from './job-names.ts'
 export { importJobs } from './jobs.ts'
 export { type DueImport, importsDue } from './queries.ts'
 export { importRoutes } from './routes.ts'

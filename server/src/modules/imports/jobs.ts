@@ -3,7 +3,7 @@ import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import * as queries from './queries.ts'
 
-const DELETE_IDLE_MS = 5000
+const DELETE_IDLE_MS = 60_000
 
 const UPLOAD_SILENCE_MAX_MS = HOUR_MS
 const FAILURES_KEPT_DAYS = 30

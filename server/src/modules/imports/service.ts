@@ -7,6 +7,7 @@ import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
 import { failureHeader, failureLines } from './failures.ts'
 import type { Heading } from './heading.ts'
+import { IMPORT } from './job-names.ts'
 import { type ImportOptions, optionsOf } from './options.ts'
 import * as queries from './queries.ts'
 import type { Import, ImportQuery, ImportRow } from './schema.ts'
@@ -95,6 +96,7 @@ async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOp
 export async function startImport(ctx: ProjectCtx, { id }: Upload): Promise<Import> {
   const row = await queries.queueImport(ctx, id)
   if (!row) throw new Error('The upload was deleted before its import was queued.')
+  ctx.wake(IMPORT)
   return present(row)
 }
 

@@ -5,6 +5,7 @@ import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { parseTime } from '../../lib/times.ts'
+import { PURGE } from './job-names.ts'
 import * as queries from './queries.ts'
 import type { InboxContent } from './schema.ts'
 
@@ -14,8 +15,10 @@ import type { InboxContent } from './schema.ts'
  */
 export async function deliverToInbox(ctx: InTx, contents: InboxContent[]): Promise<void> {
   if (contents.length === 0) return
+  const stored = contents.map(toStored)
+  if (stored.some(({ expires_at }) => expires_at !== null)) ctx.wake(PURGE)
   try {
-    await queries.insertMessages(ctx, contents.map(toStored))
+    await queries.insertMessages(ctx, stored)
   } catch (error) {
     throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('Another process has delivered an inbox message.') : error
   }

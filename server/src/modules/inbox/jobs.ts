@@ -1,9 +1,11 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { distinct } from '../../lib/shapes.ts'
+import { PURGE } from './job-names.ts'
 import * as queries from './queries.ts'
 
-const IDLE_MS = 5000
+/** The longest time for which an expired message is still there. */
+const GATHER_MS = 5000
 const EXPIRED_AT_ONCE = 1000
 
 /** Deletes expired messages. Returns the number of inboxes changed. */
@@ -23,4 +25,4 @@ async function purgeExpired(ctx: Ctx): Promise<number> {
   })
 }
 
-export const inboxJobs = [job({ name: 'inbox.purge', idleMs: IDLE_MS, run: purgeExpired })]
+export const inboxJobs = [job({ ...PURGE, nextAt: queries.nextExpiryAt, gatherMs: GATHER_MS, run: purgeExpired })]

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, UserId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { type InboxMessage, InboxRow, type ReadState, type Status } from './schema.ts'
 
 /** The members of an inbox message; `m` is the table. */
@@ -247,6 +247,13 @@ export const findExpired = (ctx: Ctx, limit: number) =>
     ExpiredRow,
     sql`select m.id, m.project_id, m.user_id from inbox_messages m where m.expires_at <= ${ctx.clock.now()} order by m.expires_at limit ${limit}`,
   )
+
+const ExpiryRow = Type.Object({ expires_at: Nullable(Instant) })
+
+/** When the next message expires. */
+export const nextExpiryAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(ExpiryRow, sql`select expires_at from inbox_messages where expires_at is not null order by expires_at limit 1`))
+    ?.expires_at ?? null
 
 /** As `lockCounters`, for users of several projects. */
 export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds: UserId[]) =>

@@ -1,15 +1,22 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import { foldCounts } from './counts/counts.ts'
 import { BULK, type Priority, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
+import { nextDueAt } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 
-const SEND_IDLE_MS = 100
+/** The wait for messages that are due and over a rate, or locked. */
+const SEND_RETRY_MS = 100
 const RELEASE_IDLE_MS = 5000
-const FOLD_IDLE_MS = 5000
+const FOLD_IDLE_MS = 10_000
 
 function sendJob(parts: SenderParts, priority: Priority): Job {
   const sender = createSender(parts, priority)
-  return job({ ...SEND_JOBS[priority], idleMs: SEND_IDLE_MS, run: (ctx) => sendDueMessages(ctx, sender) })
+  return job({
+    ...SEND_JOBS[priority],
+    nextAt: (ctx) => nextDueAt(ctx, priority),
+    retryMs: SEND_RETRY_MS,
+    run: (ctx) => sendDueMessages(ctx, sender),
+  })
 }
 
 /** Each priority has a job of its own, so that bulk messages never delay transactional ones. */

@@ -5,12 +5,13 @@ import type { UserMerge } from '../users/index.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
 import { eraseSandboxMessages } from './sandbox/queries.ts'
-import { type MessageIntent, TRANSACTIONAL } from './schema.ts'
+import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 
 /** Creates messages from intents, one for each cause. They are sent after the commit. */
 export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
   if (intents.length === 0) return
   const inserted = await queries.insertMessages(ctx, TRANSACTIONAL, intents)
+  if (inserted.length > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
   await emit(ctx, () =>
     inserted.map(({ id, campaign_id, channel, bytes }) =>
       webhookEvents.queueMessageAuthenticated.of({ message_id: id, campaign_id, channel, size: bytes }),

@@ -1,7 +1,7 @@
 /** Records of what is different about users now, for the modules that depend on it. */
 
 import { jointRun } from '../../infra/postgres/joint.ts'
-import { appendAll } from '../../infra/queue/queue.ts'
+import { APPLY, appendAll } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { sameJson, type UserRecord } from './identity.ts'
@@ -54,6 +54,7 @@ const differentKeys = (before: Record<string, unknown>, after: Record<string, un
 export async function appendUserChanges(ctx: InTx, changes: QueuedUserChange[]): Promise<void> {
   if (changes.length === 0) return
   await appendChanges(ctx, ctx.projectId, changes)
+  ctx.wake(APPLY)
 }
 
 const appendChanges = jointRun<QueuedUserChange[]>((ctx, calls) =>

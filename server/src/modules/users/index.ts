@@ -23,6 +23,7 @@ export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { pushDevicesOf } from './devices/queries.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
 export type { Profile, UserUpdate } from './identity.ts'
+export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export {
   devicesOf,

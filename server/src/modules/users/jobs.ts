@@ -1,6 +1,6 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { profileAttributes } from './attribute-profiles/attributes-in-use.ts'
+import { nextProfilingAt } from './attribute-profiles/queries.ts'
+import { PROFILE } from './job-names.ts'
 
-const LOOK_MS = 10_000
-
-export const userJobs = [job({ name: 'users.profile-attributes', idleMs: LOOK_MS, run: profileAttributes })]
+export const userJobs = [job({ ...PROFILE, nextAt: nextProfilingAt, run: profileAttributes })]

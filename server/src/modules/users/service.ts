@@ -7,6 +7,7 @@ import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
 import type { UserRecord } from './identity.ts'
+import { ERASE } from './job-names.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
 import { searchRecent } from './search.queries.ts'
@@ -108,6 +109,7 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
     await queries.requestErasure(ctx, id)
     await queries.unlinkUser(ctx, id)
     await queries.endIdentityEpoch(ctx)
+    ctx.wake(ERASE)
   })
 }
 

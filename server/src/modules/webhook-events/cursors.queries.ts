@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
-import { Count, IdOf, Instant } from '../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
@@ -81,6 +81,25 @@ export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject
                                 limit 1) c))
         )
         select count(*) as count from oldest`,
+  )
+
+/** When the next cursor is due. The index is read from one project to the next. */
+export const nextCursorAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`with recursive waiting as (
+          (select project_id, due_at from webhook_cursors where due_at is not null order by project_id, due_at limit 1)
+          union all
+          select further.project_id, further.due_at
+          from waiting w
+          cross join lateral (
+            select c.project_id, c.due_at from webhook_cursors c
+            where c.due_at is not null and c.project_id > w.project_id
+            order by c.project_id, c.due_at
+            limit 1
+          ) further
+        )
+        select min(due_at) as due_at from waiting`,
   )
 
 const CursorRow = Type.Object({ project_id: IdOf<ProjectId>(), endpoint_id: IdOf<EndpointId>(), position: Type.Integer() })

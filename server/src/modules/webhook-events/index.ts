@@ -13,13 +13,14 @@ export {
   lockVersions,
   lookNow,
   type NextEvent,
+  nextCursorAt,
   numberEvents,
   projectsWithEvents,
   saveCursors,
 } from './cursors.queries.ts'
 export type { WebhookEvent } from './event-kind.ts'
 export { findWebhookEvents, purgeWebhookEvents, type StoredWebhookEvent } from './queries.ts'
-export { EVENT_TYPES, emit, storeTest } from './service.ts'
+export { DISPATCH, EVENT_TYPES, emit, storeTest } from './service.ts'
 export { purgeSubscriptions } from './subscriptions.queries.ts'
 export { subscribe, unsubscribe } from './subscriptions.ts'
 export * as webhookEvents from './types/index.ts'

@@ -1,4 +1,4 @@
-import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { InTx, JobName } from '../../infra/runtime/ctx.ts'
 import { ulid } from '../../lib/ids.ts'
 import type { WebhookEvent } from './event-kind.ts'
 import * as queries from './queries.ts'
@@ -11,6 +11,9 @@ export type EventType = AnyEventKind['type']
 export const EVENT_TYPES: readonly EventType[] = Object.values(webhookEvents)
   .map(({ type }) => type)
   .sort()
+
+/** The job that creates deliveries for stored events. */
+export const DISPATCH: JobName = { name: 'webhooks.dispatch' }
 
 const RANDOM_BYTES = 10
 
@@ -36,6 +39,7 @@ export async function emit(ctx: InTx, create: () => WebhookEvent[]): Promise<voi
     occurredAt: events.map(({ occurredAt }) => occurredAt ?? ctx.clock.now()),
     data: events.map(({ data }) => JSON.stringify(data)),
   })
+  ctx.wake(DISPATCH)
 }
 
 /** Stores the sample of a type, marked as a test. Returns its id. The caller creates the delivery. */

@@ -1,5 +1,4 @@
+/** The job that sends deliveries. */
 import type { JobName } from '../../infra/runtime/ctx.ts'
 
-/** The jobs of webhooks that others wake. */
-export const DISPATCH: JobName = { name: 'webhooks.dispatch' }
 export const DELIVER: JobName = { name: 'webhooks.deliver' }

@@ -1,13 +1,15 @@
 import { job } from '../../infra/queue/jobs.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
-import { purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
+import { DISPATCH, nextCursorAt, purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import { createDispatcher } from './dispatch.ts'
-import { DELIVER, DISPATCH } from './job-names.ts'
+import { DELIVER } from './job-names.ts'
 import * as queries from './queries.ts'
 
-const IDLE_MS = 200
+/** Events and deliveries that are created together share a run. */
+const GATHER_MS = 100
+const RETRY_MS = 200
 
 const PURGE_BATCH = 5000
 const KEPT_DAYS = 30
@@ -28,7 +30,7 @@ async function purge(ctx: Ctx): Promise<number> {
 }
 
 export const webhookJobs = [
-  job({ ...DISPATCH, idleMs: IDLE_MS, run: createDispatcher() }),
-  job({ ...DELIVER, idleMs: IDLE_MS, run: deliverDue }),
+  job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextCursorAt, retryMs: RETRY_MS, run: createDispatcher() }),
+  job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: queries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
   job({ name: 'webhooks.purge', idleMs: HOUR_MS, run: purge }),
 ]

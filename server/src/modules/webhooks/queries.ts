@@ -325,6 +325,28 @@ export const renewDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: Delivery
         where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::bigint[]) and lease_until is not null`,
   )
 
+/** When the next attempt is due. The index is read from one endpoint to the next. */
+export const nextAttemptAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`with recursive waiting as (
+          (select project_id, endpoint_id, next_attempt_at from webhook_deliveries
+           where status = 'pending'
+           order by project_id, endpoint_id, next_attempt_at
+           limit 1)
+          union all
+          select further.project_id, further.endpoint_id, further.next_attempt_at
+          from waiting w
+          cross join lateral (
+            select d.project_id, d.endpoint_id, d.next_attempt_at from webhook_deliveries d
+            where d.status = 'pending' and (d.project_id, d.endpoint_id) > (w.project_id, w.endpoint_id)
+            order by d.project_id, d.endpoint_id, d.next_attempt_at
+            limit 1
+          ) further
+        )
+        select min(next_attempt_at) as due_at from waiting`,
+  )
+
 /** Ends the leases of deliveries that were not attempted. */
 export const releaseDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[]) =>
   ctx.db.run(

@@ -6,6 +6,7 @@ import { distinct } from '../../lib/shapes.ts'
 import { webhookUrlProblem } from '../../lib/urls.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import { storeTest, subscribe, unsubscribe } from '../webhook-events/index.ts'
+import { DELIVER } from './job-names.ts'
 import * as queries from './queries.ts'
 import {
   type DeliveryId,
@@ -110,6 +111,7 @@ export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: Te
       createdAt: [ctx.clock.now()],
     })
     if (!delivery) throw new Error('The delivery was not inserted.')
+    ctx.wake(DELIVER)
     return { delivery_id: delivery.id }
   })
 }
@@ -124,6 +126,7 @@ export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: Deli
     await lockActive(ctx, id)
     const delivery = await queries.resendDelivery(ctx, id, deliveryId)
     if (!delivery) throw missing('delivery')
+    ctx.wake(DELIVER)
     return delivery
   })
 }

@@ -6,9 +6,9 @@
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter } from '../../lists/index.ts'
-import { BULK, planMessages } from '../../messages/index.ts'
+import { BULK, planMessages, SEND_JOBS } from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
-import { LOAD } from '../job-names.ts'
+import { FINISH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
 import { planFor } from './plan.ts'
@@ -35,7 +35,9 @@ export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS):
   for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
     done += await inProject(ctx, project_id, (ctx) => loadChunk(ctx, id, chunkUsers))
   }
-  return done + (await queries.runLoaded(ctx))
+  const running = await queries.runLoaded(ctx)
+  if (running > 0) for (const job of [FINISH, WINNER]) ctx.wake(job)
+  return done + running
 }
 
 /** Loads one chunk of an audience. Returns 0 if another process is loading it or the campaign no longer loads. */
@@ -57,4 +59,5 @@ async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<vo
   const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
   const planned = members.map((member) => planFor(campaign, member, timeIn, now))
   await planMessages(ctx, { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}` }, planned)
+  ctx.wake(SEND_JOBS[BULK])
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import { campaignColumns } from '../queries.ts'
 import { CampaignRow } from '../schema.ts'
 
@@ -17,6 +17,13 @@ export const findDue = (ctx: Ctx, limit: number) =>
         order by due_at, id
         limit ${limit}`,
   )
+
+/** When the next scheduled blast is due. */
+export const nextLaunchAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(DueRow, sql`select due_at from campaigns where state = 'scheduled' and archived_at is null order by due_at limit 1`))
+    ?.due_at ?? null
+
+const DueRow = Type.Object({ due_at: Nullable(Instant) })
 
 /** Launches blasts that are still scheduled and due. Their audiences are loaded from the start. */
 export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>

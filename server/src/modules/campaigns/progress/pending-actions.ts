@@ -2,8 +2,19 @@
 import { LRUCache } from 'lru-cache'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import { abortMessages, type Chunk, holdMessages, type IdRange, messageCountsOf, releaseMessages } from '../../messages/index.ts'
+import {
+  abortMessages,
+  BULK,
+  type Chunk,
+  holdMessages,
+  type IdRange,
+  messageCountsOf,
+  releaseMessages,
+  SEND_JOBS,
+  TRANSACTIONAL,
+} from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
+import { LAUNCH } from '../job-names.ts'
 import type { PendingAction } from '../schema.ts'
 import type { CampaignState } from '../states.ts'
 import * as queries from './queries.ts'
@@ -46,13 +57,17 @@ async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number):
     if (!locked) return 0
     const { changed } = await ACTIONS[locked.pending_action](ctx, id, locked.state, { after: null, limit: chunkMessages })
     if (changed > 0 || !(await isWithdrawn(ctx, id, locked.state))) return changed
+    ctx.wake(LAUNCH)
     return queries.endPendingAction(ctx, id)
   })
 }
 
 const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: CampaignState, range: IdRange) => Promise<Chunk>> = {
   hold: (ctx, id, _, range) => holdMessages(ctx, id, range),
-  release: (ctx, id, _, range) => releaseMessages(ctx, id, range),
+  release: (ctx, id, _, range) => {
+    for (const priority of [TRANSACTIONAL, BULK]) ctx.wake(SEND_JOBS[priority])
+    return releaseMessages(ctx, id, range)
+  },
   withdraw: (ctx, id, state, range) => abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range),
 }
 

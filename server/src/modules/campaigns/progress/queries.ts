@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 
 const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
@@ -10,6 +10,13 @@ const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<Proje
 /** Campaigns with a pending action, also archived ones. */
 export const findPendingActions = (ctx: Ctx, limit: number) =>
   ctx.db.many(CampaignKey, sql`select id, project_id from campaigns where pending_action is not null order by id limit ${limit}`)
+
+const WaitingRow = Type.Object({ since: Instant })
+
+/** Since when a campaign has a pending action. */
+export const pendingActionSince = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(WaitingRow, sql`select updated_at as since from campaigns where pending_action is not null order by id limit 1`))
+    ?.since ?? null
 
 const PendingActionRow = Type.Object({
   state: CampaignRow.properties.state,
@@ -50,6 +57,15 @@ export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
         limit ${limit}`,
   )
 
+/** Since when a blast is running. */
+export const runningSince = async (ctx: Ctx): Promise<Date | null> =>
+  (
+    await ctx.db.first(
+      WaitingRow,
+      sql`select updated_at as since from campaigns where type = 'blast' and state = 'running' and archived_at is null order by id limit 1`,
+    )
+  )?.since ?? null
+
 /** Finishes blasts whose messages are all final. */
 export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(
@@ -74,6 +90,16 @@ export const findUndecided = (ctx: Ctx, limit: number) =>
           and started_at + make_interval(mins => (winner ->> 'after_minutes')::int) <= ${ctx.clock.now()}
         order by id
         limit ${limit}`,
+  )
+
+/** When the next A/B test of a running blast has lasted long enough. */
+export const nextChoiceAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`select min(started_at + make_interval(mins => (winner ->> 'after_minutes')::int)) as due_at
+        from campaigns
+        where type = 'blast' and state = 'running' and archived_at is null
+          and winner is not null and winner_variant is null and paused_at is null`,
   )
 
 /** Saves the winner, unless there is one. */

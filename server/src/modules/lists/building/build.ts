@@ -10,6 +10,7 @@ import { type Ctx, type InTx, inClaim, inTx, type ProjectCtx } from '../../../in
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
+import { CHECK_DUE } from '../job-names.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
 import * as queries from './queries.ts'
@@ -133,6 +134,7 @@ async function buildMemberships(
     tables: ruleTables,
   })
   const members = await queries.fillUsers(ctx, id, statement, after, last)
+  ctx.wake(CHECK_DUE)
   await addToCounts(ctx, BUILDING, new Map([[id, members]]))
   await queries.advance(ctx, id, last, users)
 }

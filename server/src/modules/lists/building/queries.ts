@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql, unprepared } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
 import { isLiveUser } from '../../users/index.ts'
 import { inWindow, keptTimesOfEvents } from '../live/times.queries.ts'
@@ -70,6 +70,13 @@ export const findUnfinished = (ctx: Ctx) =>
         )
         select id, project_id from oldest order by id`,
   )
+
+/** Since when a version waits for its next chunk: the oldest one. */
+export const nextChunkAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(WaitingRow, sql`select created_at from list_versions where status in ('filling', 'building') order by id limit 1`))
+    ?.created_at ?? null
+
+const WaitingRow = Type.Object({ created_at: Instant })
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 

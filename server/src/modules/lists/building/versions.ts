@@ -5,6 +5,7 @@ import type { ListId, ListVersionId, ProjectId } from '../../../lib/ids.ts'
 import { eventRemovalToFollow, noteRemovalFollowed } from '../../events/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, type Rule } from '../../rules/index.ts'
+import { BUILD } from '../job-names.ts'
 import * as time from '../live/queries.ts'
 import { CLOCK_GRACE_MS, loadRegistry, type Version } from '../live/registry.ts'
 import * as queries from './queries.ts'
@@ -15,8 +16,9 @@ import * as queries from './queries.ts'
  */
 export async function startVersion(ctx: InTx, listId: ListId, rule: Rule | null): Promise<void> {
   await queries.retireUnfinished(ctx, listId)
-  if (rule) await queries.insertBuilding(ctx, listId, rule, compileRule(rule).trackers.length)
-  else await queries.insertLive(ctx, listId)
+  if (!rule) return void (await queries.insertLive(ctx, listId))
+  await queries.insertBuilding(ctx, listId, rule, compileRule(rule).trackers.length)
+  ctx.wake(BUILD)
 }
 
 /** Empties a list. A job deletes the rows. */

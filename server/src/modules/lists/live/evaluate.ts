@@ -10,6 +10,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import { matchesTracker } from '../../rules/index.ts'
 import type { UserChange, UserChanges } from '../../users/index.ts'
+import { CHECK_DUE } from '../job-names.ts'
 import { factsOf, loadUserRows, type Times } from './load-facts.ts'
 import { type MembershipChange, membershipEvent } from './membership-changes.ts'
 import * as queries from './queries.ts'
@@ -161,6 +162,7 @@ async function decideAll(ctx: InTx, work: Work, now: [Version, Set<UserId>][], t
     for (const id of ids) if (facts.select(id)) decide(work, version, id, facts.membership(id), facts.user, outcome)
   }
   if (outcome.saved.length > 0) await queries.saveMemberships(ctx, outcome.saved)
+  if (outcome.saved.some(({ next_check_at }) => next_check_at !== null)) ctx.wake(CHECK_DUE)
   if (outcome.deleted.length > 0) await queries.removeMemberships(ctx, outcome.deleted)
   await queries.addToCounts(ctx, work.partition, outcome.counts)
   return outcome.changes

@@ -202,6 +202,25 @@ export const projectsWithDueMemberships = (ctx: Ctx) =>
           and exists (select 1 from list_memberships d where d.project_id = w.project_id and d.next_check_at <= ${ctx.clock.now()})`,
   )
 
+/** When the next membership is due, over all projects. */
+export const nextMembershipDueAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`with recursive waiting as (
+          (select project_id, next_check_at from list_memberships where next_check_at is not null order by project_id, next_check_at limit 1)
+          union all
+          select further.project_id, further.next_check_at
+          from waiting w
+          cross join lateral (
+            select p.project_id, p.next_check_at from list_memberships p
+            where p.next_check_at is not null and p.project_id > w.project_id
+            order by p.project_id, p.next_check_at
+            limit 1
+          ) further
+        )
+        select min(next_check_at) as due_at from waiting`,
+  )
+
 /** Stores that the lists of all projects with rules are evaluated up to now, at most once every `everyMs`. */
 export const noteTime = (ctx: Ctx, everyMs: number) => {
   const now = ctx.clock.now()

@@ -37,6 +37,28 @@ export const queuesDue = (ctx: Ctx, priority: Priority, limit: number) =>
         select project_id, channel from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id, channel limit ${limit}`,
   )
 
+/** When the next message of a priority is due. The index is read from one queue to the next. */
+export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`with recursive waiting as (
+          (select project_id, channel, due_at from messages
+           where ${isDue} and priority = ${priority}
+           order by project_id, channel, due_at
+           limit 1)
+          union all
+          select further.project_id, further.channel, further.due_at
+          from waiting w
+          cross join lateral (
+            select m.project_id, m.channel, m.due_at from messages m
+            where ${isDue} and m.priority = ${priority} and (m.project_id, m.channel) > (w.project_id, w.channel)
+            order by m.project_id, m.channel, m.due_at
+            limit 1
+          ) further
+        )
+        select min(due_at) as due_at from waiting`,
+  )
+
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
 

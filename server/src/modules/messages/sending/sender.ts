@@ -103,6 +103,7 @@ export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Pr
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
   const released = await inClaim(ctx, (ctx) => queries.releaseLeases(ctx, RELEASED_AT_ONCE))
+  if (released > 0) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
   await queries.purgeSendAttempts(ctx)
   return released
 }

@@ -8,6 +8,7 @@ import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { visibleData } from '../attributes.ts'
+import { PROFILE } from '../job-names.ts'
 import { listAttributes } from '../queries.ts'
 import * as queries from './queries.ts'
 import type { AttributesInUse } from './schema.ts'
@@ -45,6 +46,7 @@ async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
   if (count > PROFILED_AT_ONCE) {
     const now = ctx.clock.now()
     await queries.requestProfiling(ctx, new Date(now.getTime() - HOUR_MS))
+    ctx.wake(PROFILE)
     const profiled = await queries.profiledAttributes(ctx, hidden, SHOWN_MAX)
     if (profiled[0]) return { profiles: profiled, users: profiled[0].users_profiled, asOf: profiled[0].as_of }
   }

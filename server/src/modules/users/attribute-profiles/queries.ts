@@ -128,6 +128,12 @@ export const requestProfiling = (ctx: ProjectCtx, askedBefore: Date) =>
         where s.asked_at <= ${askedBefore}`,
   )
 
+const DueRow = Type.Object({ due_at: Nullable(Instant) })
+
+/** When the next profiling is due. */
+export const nextProfilingAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(DueRow, sql`select due_at from attribute_profiling where due_at is not null order by due_at limit 1`))?.due_at ?? null
+
 const Profiling = Type.Object({
   project_id: IdOf<ProjectId>(),
   asked_at: Instant,

@@ -1,0 +1,4 @@
+/** The job that imports the users of uploaded files. */
+import type { JobName } from '../../infra/runtime/ctx.ts'
+
+export const IMPORT: JobName = { name: 'imports' }

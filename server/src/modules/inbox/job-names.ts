@@ -1,0 +1,4 @@
+/** The job that deletes expired messages of inboxes. */
+import type { JobName } from '../../infra/runtime/ctx.ts'
+
+export const PURGE: JobName = { name: 'inbox.purge' }

@@ -1,0 +1,66 @@
+/** Work that one process accepts is done by another at once, however rarely that one looks for work by itself. */
+import { request } from 'undici'
+import { expect, test, vi } from 'vitest'
+import { rowsOf } from '../child-server.ts'
+import { startGroup } from './group.ts'
+import { WAIT } from './load.ts'
+
+const HOUR_S = '3600'
+const LISTENERS = `from pg_stat_activity where datname = current_database() and application_name like 'carillon listen %'`
+
+/** Waits until both processes listen and have nothing to do. */
+const areIdle = (url: string) =>
+  vi.waitFor(async () => {
+    const busy = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
+    expect(await rowsOf(url, `select pid ${LISTENERS} and query like 'listen %'`)).toHaveLength(2)
+    expect(await rowsOf(url, busy)).toEqual([])
+  }, WAIT)
+
+async function call(url: string | undefined, key: string, method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const { statusCode } = await request(`${url}/api/client/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  expect(statusCode).toBeLessThan(300)
+}
+
+const event = [{ external_id: 'ana', name: 'counted' }]
+const storedEvents = (url: string) => rowsOf(url, `select name from events where name = 'counted'`)
+
+test('a worker that polls once an hour applies an event, erases a user and builds a list at once', { timeout: 180_000 }, async () => {
+  await using group = await startGroup(['api', 'worker'], { env: { JOB_POLL_S: HOUR_S } })
+  const { urls, key, databaseUrl } = group
+  await areIdle(databaseUrl)
+  await call(urls[0], key, 'POST', 'events', event)
+  await vi.waitFor(async () => expect(await storedEvents(databaseUrl)).toHaveLength(1), WAIT)
+  await areIdle(databaseUrl)
+  await call(urls[0], key, 'POST', 'lists', { name: 'All', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
+  await vi.waitFor(
+    async () => expect(await rowsOf(databaseUrl, `select id from list_versions where status = 'live'`)).toHaveLength(1),
+    WAIT,
+  )
+  await areIdle(databaseUrl)
+  await call(urls[0], key, 'DELETE', 'users/ana')
+  await vi.waitFor(async () => expect(await rowsOf(databaseUrl, 'select id from users')).toEqual([]), WAIT)
+})
+
+test('while no notification arrives, the worker polls', { timeout: 180_000 }, async () => {
+  await using group = await startGroup(['api', 'worker'], { env: { JOB_POLL_S: HOUR_S } })
+  const { urls, key, databaseUrl } = group
+  await areIdle(databaseUrl)
+  const stop = new AbortController()
+  const kill = async () => {
+    while (!stop.signal.aborted) await rowsOf(databaseUrl, `select pg_terminate_backend(pid) ${LISTENERS}`)
+  }
+  const killing = kill()
+  await call(urls[0], key, 'POST', 'events', event)
+  await vi.waitFor(async () => expect(await storedEvents(databaseUrl)).toHaveLength(1), WAIT)
+  stop.abort()
+  await killing
+})
+
+test('without a connection that can listen, the worker polls', { timeout: 180_000 }, async () => {
+  await using group = await startGroup(['api', 'worker'], {
+    env: { JOB_POLL_S: HOUR_S, DATABASE_LISTEN_URL: 'postgres://127.0.0.1:1/none' },
+  })
+  await call(group.urls[0], group.key, 'POST', 'events', event)
+  await vi.waitFor(async () => expect(await storedEvents(group.databaseUrl)).toHaveLength(1), WAIT)
+})
