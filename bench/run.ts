@@ -5,6 +5,7 @@ import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
 import { idempotency } from './idempotency.ts'
+import { idle } from './idle.ts'
 import { ingest } from './ingest.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
@@ -14,7 +15,21 @@ import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
 
-const benches = { ingest, users, idempotency, listings, lists, audience, blast, trigger, tenants, webhooks, calm, 'cold-start': coldStart }
+const benches = {
+  ingest,
+  users,
+  idempotency,
+  listings,
+  lists,
+  audience,
+  blast,
+  trigger,
+  tenants,
+  webhooks,
+  calm,
+  'cold-start': coldStart,
+  idle,
+}
 
 const asked = process.argv.slice(2)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()
