@@ -105,9 +105,13 @@ module.exports = {
     },
     {
       name: 'front-door-in-from-outside',
-      comment: 'A module is entered by its index.ts, by the composition too. Benchmarks may measure its parts, and one test times all that read text.',
+      comment:
+        'A module is entered by its index.ts, by the composition too. Benchmarks may measure its parts, and two house tests measure them.',
       severity: 'error',
-      from: { path: '^(server/src|server/test|scripts)/', pathNot: ['^server/src/modules/', '^server/test/house/linear[.]test[.]ts$'] },
+      from: {
+        path: '^(server/src|server/test|scripts)/',
+        pathNot: ['^server/src/modules/', '^server/test/house/(linear|claims)[.]test[.]ts$'],
+      },
       to: { path: '^server/src/modules/', pathNot: FRONT_DOOR },
     },
     {
