@@ -53,7 +53,7 @@ async function openTerminals() {
     run: async (script: string) => (await promisify(execFile)('bash', bash(script), options)).stdout,
     /** Starts a command that runs until it is stopped. Resolves when its output matches `ready`. */
     async keepRunning(script: string, ready: RegExp) {
-      const child = spawn('bash', bash(`exec ${script}`), { ...options, detached: true })
+      const child = spawn('bash', bash(`exec ${script.replace(/^exec /, '')}`), { ...options, detached: true })
       running.push(child)
       const result = { output: '' }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
