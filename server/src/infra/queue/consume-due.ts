@@ -1,7 +1,7 @@
 /**
- * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements; a project with a
- * large backlog is applied by itself, beside them, and projects with large backlogs are applied one after the other. So nobody waits for another project's
- * backlog, and an event of a small project costs a part of a statement.
+ * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements. A project with a
+ * large backlog is applied by itself, beside them, at most two at a time. A small project never waits for the backlog of another project,
+ * and its events share their statements with those of other small projects.
  */
 import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'

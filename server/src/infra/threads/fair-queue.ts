@@ -13,7 +13,7 @@ export type FairQueue<K, J> = {
 type Line<J> = { waiting: J[]; running: number }
 
 export function createFairQueue<K, J>(): FairQueue<K, J> {
-  // In the order in which they were served: whose turn is longest ago comes first.
+  // In the order in which they were served, longest ago first.
   const lines = new Map<K, Line<J>>()
   let size = 0
   const lineOf = (key: K): Line<J> => {

@@ -13,7 +13,7 @@ import { type Limit, type OrderOutcome, startThread, type Thread } from './threa
 /** What came of an item. `exceeded` completes a sentence. The items after several that exceeded a limit are skipped. */
 export type Outcome<O> = { value: O } | { exceeded: string } | { skipped: true }
 
-/** For whom a task runs. */
+/** The project that a task runs for. */
 type Client = { projectId: ProjectId; caller: { kind: string } }
 
 export type Threads = AsyncDisposable & {

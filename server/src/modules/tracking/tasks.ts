@@ -8,7 +8,7 @@ export { type Tracker, trackerOf } from './tracker.ts'
 
 const NONCE_DIGITS = 24
 
-/** HTML with its links numbered; `nonce` is what takes the numbers out again. It is stored nowhere, so that nobody can guess it. */
+/** HTML with its links numbered; `nonce` is what takes the numbers out again. It is random and never stored. */
 export type NumberedLinks = { html: string; links: string[]; nonce: string }
 
 /** Numbers the links of HTML. */

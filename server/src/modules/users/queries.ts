@@ -84,12 +84,12 @@ const lockAll = jointMany(UserRecordRow, (_, calls: JointCall<Locked>[]) => {
                 from user_anonymous_ids a where a.user_id = u.id and a.project_id = q.project_id) end as aliases
         from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
         cross join lateral (
-          select array(select e.id from users e
-                       where e.project_id = q.project_id and e.external_id = any(q.external_ids) and e.erase_requested_at is null)
-                 || q.ids as ids
-          offset 0
-        ) w
-        join users u on u.project_id = q.project_id and u.id = any(w.ids) and ${isLive}
+          select e.id from unnest(q.external_ids) as x (external_id)
+          join users e on e.project_id = q.project_id and e.external_id = x.external_id and e.erase_requested_at is null
+          union
+          select unnest(q.ids)
+        ) i
+        join users u on u.project_id = q.project_id and u.id = i.id and ${isLive}
         order by u.project_id, u.id
         for update of u`
 })
@@ -264,7 +264,8 @@ const usersById = jointMany(UserRow, (_, calls: JointCall<UserId[]>[]) => {
         where u.project_id = ${only.projectId} and u.id = any(${only.input}::bigint[]) and ${isLive}`
   return sql`select q.call, ${columns}
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-        join users u on u.project_id = q.project_id and u.id = any(q.ids) and ${isLive}`
+        cross join lateral (select distinct unnest(q.ids) as id) i
+        join users u on u.project_id = q.project_id and u.id = i.id and ${isLive}`
 })
 
 /** By external id, or by the anonymous id of a user without an external id (D-USER-2). */
@@ -292,7 +293,8 @@ export const findMergedInto = jointMany(MergedIntoRow, (_, calls: JointCall<User
         where u.project_id = ${only.projectId} and u.id = any(${only.input}::bigint[]) and u.erase_requested_at is null`
   return sql`select q.call, u.id, s.id as merged_into
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-        join users u on u.project_id = q.project_id and u.id = any(q.ids) and u.erase_requested_at is null
+        cross join lateral (select distinct unnest(q.ids) as id) i
+        join users u on u.project_id = q.project_id and u.id = i.id and u.erase_requested_at is null
         join users s on s.project_id = q.project_id and s.id = coalesce(u.merged_into, u.id) and s.erase_requested_at is null`
 })
 
