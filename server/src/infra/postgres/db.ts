@@ -36,6 +36,12 @@ export const raw = (text: string): Sql => new Sql([text], [])
 /** Marks a statement as not to be prepared, because its text depends on a rule and there may be any number of them. */
 export const unprepared = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
 
+/**
+ * Ends a lateral subquery that is run for each row, through its index. Without it PostgreSQL may merge the subquery into the statement, and
+ * join a large table as a whole when it believes the table to be small.
+ */
+export const fence = raw('offset 0')
+
 /** Joins parts with a separator. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   if (parts.length === 0) return raw('')

@@ -195,8 +195,13 @@ export const jointRun = <I>(
     return calls.map(() => undefined)
   })
 
-/** Calls as rows `q(call, project_id, …)`: the index of each, its project, and the columns that `row` makes of its input. */
+/**
+ * Calls as rows `q(call, project_id, …)`: the index of each, its project, and the columns that `row` makes of its input. They are in the
+ * order of their projects, so that statements lock the rows of several always in the same order.
+ */
 export function callRows<I>(calls: JointCall<I>[], columns?: Sql, row?: (input: I) => Record<string, unknown>): Sql {
-  const rows = calls.map(({ projectId, input }, call) => ({ call, project_id: projectId, ...row?.(input) }))
+  const rows = calls
+    .map(({ projectId, input }, call) => ({ call, project_id: projectId, ...row?.(input) }))
+    .sort((a, b) => a.project_id - b.project_id)
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as q(call int, project_id bigint${columns ? sql`, ${columns}` : sql``})`
 }

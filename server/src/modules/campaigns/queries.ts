@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
@@ -178,12 +178,12 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
              case when c.rate is not null
                   then jsonb_build_object('limit', c.rate -> 'limit', 'interval_ms', (c.rate ->> 'interval_seconds')::int * 1000) end as rate
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-      join campaigns c on c.project_id = q.project_id and c.id = any(q.ids) and c.archived_at is null
-      order by c.project_id, c.id
-      ${lock}`
+      cross join lateral (
+        select * from campaigns where project_id = q.project_id and id = any(q.ids) and archived_at is null order by id ${lock}
+      ) c`
 
-const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql``))
-const shareSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql`for share of c`))
+const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, fence))
+const shareSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql`for share`))
 
 const TriggerRow = Type.Object({
   id: IdOf<CampaignId>(),
@@ -202,8 +202,11 @@ const findTriggers = jointMany(
   (_, calls: JointCall<string[]>[]) =>
     sql`select q.call, c.id, c.event_name, c.event_rule, c.channel, c.subscription_id, c.expires_after_hours
         from ${callRows(calls, sql`names text[]`, (names) => ({ names }))}
-        join campaigns c on c.project_id = q.project_id and c.event_name = any(q.names)
-          and c.type = 'trigger' and c.state = 'running' and c.archived_at is null
+        cross join lateral (
+          select * from campaigns
+          where project_id = q.project_id and event_name = any(q.names) and type = 'trigger' and state = 'running' and archived_at is null
+          ${fence}
+        ) c
         order by q.call, c.id`,
 )
 

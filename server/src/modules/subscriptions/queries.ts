@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import { type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
@@ -133,9 +133,14 @@ const statesOfPairs = jointMany(Consent, (_, calls: JointCall<SubscriptionPair[]
              from unnest(${pairs.map(({ call }) => call)}::int[], ${pairs.map(({ projectId }) => projectId)}::bigint[],
                          ${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ subscription_id }) => subscription_id)}::bigint[])
                   as p(call, project_id, user_id, subscription_id)
-             join subscriptions s on s.project_id = p.project_id and s.id = p.subscription_id
-             left join user_subscriptions u
-               on u.project_id = p.project_id and u.user_id = p.user_id and u.subscription_id = p.subscription_id`
+             cross join lateral (
+               select default_state, is_transactional, requires_confirmation from subscriptions
+               where project_id = p.project_id and id = p.subscription_id ${fence}
+             ) s
+             left join lateral (
+               select state, consent_id from user_subscriptions
+               where project_id = p.project_id and user_id = p.user_id and subscription_id = p.subscription_id ${fence}
+             ) u on true`
 })
 
 /** Every type with the state of one user. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
@@ -16,7 +16,9 @@ const findTemplates = jointMany(
   (_, calls: JointCall<CampaignId[]>[]) =>
     sql`select q.call, t.*
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-        cross join lateral (select ${columns} from campaign_templates where project_id = q.project_id and campaign_id = any(q.ids)) t
+        cross join lateral (
+          select ${columns} from campaign_templates where project_id = q.project_id and campaign_id = any(q.ids) ${fence}
+        ) t
         order by q.call, t.id`,
 )
 

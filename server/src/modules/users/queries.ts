@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
@@ -64,35 +64,25 @@ export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withA
 
 type Locked = { external_ids: string[]; ids: UserId[]; with_aliases: boolean }
 
-const lockAll = jointMany(UserRecordRow, (_, calls: JointCall<Locked>[]) => {
-  const [only] = calls
-  // A large batch is of one project, and its ids are better looked up as arrays.
-  if (only && calls.length === 1)
-    return sql`select 0 as call, ${columns},
-               case when ${only.input.with_aliases} then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
-                from user_anonymous_ids a where a.user_id = u.id and a.project_id = ${only.projectId}) end as aliases
-        from users u
-        where u.project_id = ${only.projectId}
-          and u.id = any(array(select e.id from users e
-                               where e.project_id = ${only.projectId} and e.external_id = any(${only.input.external_ids}::text[]) and e.erase_requested_at is null)
-                         || ${only.input.ids}::bigint[])
-          and ${isLive}
-        order by u.id
-        for update of u`
-  return sql`select q.call, ${columns},
-               case when q.with_aliases then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
-                from user_anonymous_ids a where a.user_id = u.id and a.project_id = q.project_id) end as aliases
+const lockAll = jointMany(
+  UserRecordRow,
+  (_, calls: JointCall<Locked>[]) =>
+    sql`select q.call, r.*
         from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
         cross join lateral (
-          select e.id from unnest(q.external_ids) as x (external_id)
-          join users e on e.project_id = q.project_id and e.external_id = x.external_id and e.erase_requested_at is null
-          union
-          select unnest(q.ids)
-        ) i
-        join users u on u.project_id = q.project_id and u.id = i.id and ${isLive}
-        order by u.project_id, u.id
-        for update of u`
-})
+          select ${columns},
+                 case when q.with_aliases then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
+                  from user_anonymous_ids a where a.user_id = u.id and a.project_id = q.project_id) end as aliases
+          from users u
+          where u.project_id = q.project_id
+            and u.id = any(array(select e.id from users e
+                                 where e.project_id = q.project_id and e.external_id = any(q.external_ids) and e.erase_requested_at is null)
+                           || q.ids)
+            and ${isLive}
+          order by u.id
+          for update
+        ) r`,
+)
 
 const ResolvedRow = Type.Object({ external_id: Nullable(Type.String()), anonymous_id: Nullable(Type.String()), id: IdOf<UserId>() })
 
@@ -102,16 +92,10 @@ export const resolveIds = (ctx: ProjectCtx, externalIds: string[], anonymousIds:
 
 type Ids = { externalIds: string[]; anonymousIds: string[] }
 
-const resolveAll = jointMany(ResolvedRow, (_, calls: JointCall<Ids>[]) => {
-  const [only] = calls
-  // A large batch is of one project, and its ids are better looked up as arrays.
-  if (only && calls.length === 1)
-    return sql`select 0 as call, external_id, null as anonymous_id, id from users
-        where project_id = ${only.projectId} and external_id = any(${only.input.externalIds}::text[]) and erase_requested_at is null
-        union all
-        select 0, null, anonymous_id, user_id from user_anonymous_ids
-        where project_id = ${only.projectId} and anonymous_id = any(${only.input.anonymousIds}::text[])`
-  return sql`select q.call, r.external_id, r.anonymous_id, r.id
+const resolveAll = jointMany(
+  ResolvedRow,
+  (_, calls: JointCall<Ids>[]) =>
+    sql`select q.call, r.external_id, r.anonymous_id, r.id
         from ${callRows(calls, sql`external_ids text[], anonymous_ids text[]`, ({ externalIds, anonymousIds }) => ({ external_ids: externalIds, anonymous_ids: anonymousIds }))}
         cross join lateral (
           select external_id, null as anonymous_id, id from users
@@ -119,8 +103,9 @@ const resolveAll = jointMany(ResolvedRow, (_, calls: JointCall<Ids>[]) => {
           union all
           select null, anonymous_id, user_id from user_anonymous_ids
           where project_id = q.project_id and anonymous_id = any(q.anonymous_ids)
-        ) r`
-})
+          ${fence}
+        ) r`,
+)
 
 const Epoch = Type.Object({ epoch: Type.Integer() })
 
@@ -256,17 +241,15 @@ export const findUser = (ctx: ProjectCtx, id: UserId) =>
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]): Promise<UserRow[]> => usersById(ctx, ctx.projectId, ids)
 
-const usersById = jointMany(UserRow, (_, calls: JointCall<UserId[]>[]) => {
-  const [only] = calls
-  // A large batch is of one project, and its ids are better looked up as arrays.
-  if (only && calls.length === 1)
-    return sql`select 0 as call, ${columns} from users u
-        where u.project_id = ${only.projectId} and u.id = any(${only.input}::bigint[]) and ${isLive}`
-  return sql`select q.call, ${columns}
+const usersById = jointMany(
+  UserRow,
+  (_, calls: JointCall<UserId[]>[]) =>
+    sql`select q.call, r.*
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-        cross join lateral (select distinct unnest(q.ids) as id) i
-        join users u on u.project_id = q.project_id and u.id = i.id and ${isLive}`
-})
+        cross join lateral (
+          select ${columns} from users u where u.project_id = q.project_id and u.id = any(q.ids) and ${isLive} ${fence}
+        ) r`,
+)
 
 /** By external id, or by the anonymous id of a user without an external id (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
@@ -284,19 +267,19 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
 const MergedIntoRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
 /** The user that each of these ids belongs to now: itself, or the one it was merged into. Erased users are not returned. */
-export const findMergedInto = jointMany(MergedIntoRow, (_, calls: JointCall<UserId[]>[]) => {
-  const [only] = calls
-  // A large batch is of one project, and its ids are better looked up as arrays.
-  if (only && calls.length === 1)
-    return sql`select 0 as call, u.id, s.id as merged_into from users u
-        join users s on s.id = coalesce(u.merged_into, u.id) and s.project_id = ${only.projectId} and s.erase_requested_at is null
-        where u.project_id = ${only.projectId} and u.id = any(${only.input}::bigint[]) and u.erase_requested_at is null`
-  return sql`select q.call, u.id, s.id as merged_into
+export const findMergedInto = jointMany(
+  MergedIntoRow,
+  (_, calls: JointCall<UserId[]>[]) =>
+    sql`select q.call, r.id, s.id as merged_into
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
-        cross join lateral (select distinct unnest(q.ids) as id) i
-        join users u on u.project_id = q.project_id and u.id = i.id and u.erase_requested_at is null
-        join users s on s.project_id = q.project_id and s.id = coalesce(u.merged_into, u.id) and s.erase_requested_at is null`
-})
+        cross join lateral (
+          select u.id, coalesce(u.merged_into, u.id) as merged_into from users u
+          where u.project_id = q.project_id and u.id = any(q.ids) and u.erase_requested_at is null ${fence}
+        ) r
+        cross join lateral (
+          select s.id from users s where s.project_id = q.project_id and s.id = r.merged_into and s.erase_requested_at is null ${fence}
+        ) s`,
+)
 
 /** The ids under which other modules may have stored rows of a user: its own, and those of users merged into it. */
 export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { sql } from '../../../infra/postgres/db.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
@@ -7,6 +7,9 @@ import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
+
+/** Repeats that messages `m` are those of some rows, so that they are read through their key however small PostgreSQL believes the table to be. */
+const among = (rows: Sql) => sql`m.project_id = any(array(select project_id from ${rows})) and m.id = any(array(select id from ${rows}))`
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
@@ -84,7 +87,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
         update messages m
         set state = 'claimed', attempts = m.attempts + 1, lease_token = due.token, lease_until = ${leaseUntil}
         from due
-        where m.id = due.id and m.project_id = due.project_id
+        where m.id = due.id and m.project_id = due.project_id and ${among(sql`due`)}
         returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
                   m.created_at`,
   )
@@ -190,7 +193,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
             lease_token = null, lease_until = null
         from expired
         left join attempted on attempted.id = expired.id and attempted.project_id = expired.project_id
-        where m.id = expired.id and m.project_id = expired.project_id`,
+        where m.id = expired.id and m.project_id = expired.project_id and ${among(sql`expired`)}`,
   )
 
 const SEND_ATTEMPTS_KEPT_MS = DAY_MS

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, type Addressed } from '../../../lib/channels.ts'
@@ -46,17 +46,14 @@ const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type
 
 type Hashed = Pick<Entry, 'channel' | 'address_hash'>
 
-/**
- * The suppressions of these hashes as `s`, each once. `offset 0` makes one look-up in the unique index for each: a planner that expects a
- * small table would read the whole project.
- */
+/** The suppressions of these hashes as `s`, each once. */
 const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
   (select distinct channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(channel text, address_hash text)) w
   cross join lateral (
     select f.id, f.channel, f.address, f.reason, f.source, f.created_at, f.address_hash
     from suppressions f
     where f.project_id = ${ctx.projectId} and f.channel = w.channel and f.address_hash = w.address_hash
-    offset 0
+    ${fence}
   ) s`
 
 const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS) })
@@ -72,7 +69,7 @@ const findReasons = jointMany(Reason, (_, calls: JointCall<Hashed[]>[]) => {
              cross join lateral (
                select f.address_hash, f.reason from suppressions f
                where f.project_id = w.project_id and f.channel = w.channel and f.address_hash = w.address_hash
-               offset 0
+               ${fence}
              ) s`
 })
 

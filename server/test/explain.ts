@@ -1,0 +1,50 @@
+/** What statements read, counted by PostgreSQL while it runs them: never in time. */
+import { type TSchema, Type } from 'typebox'
+import { type Db, type Sql, sql } from '../src/infra/postgres/db.ts'
+import type { Ctx } from '../src/infra/runtime/ctx.ts'
+
+type Node = {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Node[]
+}
+export type Reading = { rows: number; pages: number; claimed: number }
+
+const Explained = Type.Object({ 'QUERY PLAN': Type.Unsafe<[{ Plan: Node }]>({}) })
+
+const rowsRead = (node: Node): number =>
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) * node['Actual Loops'] +
+  (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), 0)
+
+/** A context whose statements are explained while they run. They return no rows. */
+export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
+  const explain = async (statement: Sql) => {
+    const row = await ctx.db.one(Explained, sql`explain (analyze, buffers, format json) ${statement}`)
+    const { Plan } = row['QUERY PLAN'][0]
+    readings.push({ rows: rowsRead(Plan), pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'], claimed: Plan['Actual Rows'] })
+    return []
+  }
+  const db: Record<string, unknown> = {
+    ...ctx.db,
+    many: (_: TSchema, statement: Sql) => explain(statement),
+    first: async (_: TSchema, statement: Sql) => (await explain(statement))[0],
+    value: (_: TSchema, statement: Sql) => explain(statement).then(() => 0),
+    run: (statement: Sql) => explain(statement).then(() => 0),
+    transaction: (work: (inner: unknown) => unknown) => work(db),
+  }
+  return { ...ctx, db: db as unknown as Db }
+}
+
+/** Statistics change only when the test says so, and no other snapshot keeps deleted rows in the indexes. */
+export const withoutAutovacuum = (db: Db) =>
+  db.run(
+    sql`do $$ declare t regclass; begin
+          for t in select c.oid from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace loop
+            execute format('alter table %s set (autovacuum_enabled = false)', t);
+          end loop;
+        end $$`,
+  )

@@ -1,0 +1,214 @@
+/**
+ * Statements that look rows up by their keys read rows in proportion to the keys, whatever PostgreSQL believes of the tables: for a large
+ * batch of one project, and for the small ones of many projects that share a statement. Counted as in `claims.test.ts`.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
+import { jointViews } from '../../src/infra/postgres/joint.ts'
+import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
+import type { CampaignId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
+import { findSendingCampaigns, runningTriggers } from '../../src/modules/campaigns/queries.ts'
+import { deleteSendAttempts, renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
+import { subscriptionStates } from '../../src/modules/subscriptions/queries.ts'
+import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.ts'
+import { templatesOf } from '../../src/modules/templates/queries.ts'
+import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
+import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
+import { type World, world } from '../world.ts'
+
+const ROWS = 30_000
+const PROJECTS = 100
+/** The keys of a large batch, and those of each of the small ones. */
+const MANY = 500
+const FEW = 2
+/** What a statement may read for each key, and in any case. */
+const ROWS_EACH = 40
+const PAGES_EACH = 40
+const ANYWAY = 2500
+
+let w: World
+beforeAll(async () => {
+  w = await world({ own: true, env: {} })
+  await withoutAutovacuum(w.db)
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+/** Half of the rows belong to one project, and the others to a hundred. `p` is the project, `i` the number of the row, which is its id. */
+const rows = sql`(select i, case when i % 2 = 0 then 1 else 2 + (i / 2) % ${PROJECTS}::int end as p from generate_series(1, ${ROWS}::int) as i) as r`
+/** Numbers of the first rows of a project. All are at most a thousand. */
+const numbers = (project: number, count: number): number[] =>
+  Array.from({ length: count }, (_, at) => (project === 1 ? 2 * at + 2 : 2 * (project - 2 + PROJECTS * at) + 1))
+
+const now = new Date('2026-01-01T00:00:00Z')
+const token = '00000000-0000-0000-0000-000000000001'
+
+const users = () =>
+  sql`insert into users (project_id, id, external_id, created_at, updated_at) overriding system value select p, i, 'user-' || i, ${now}, ${now} from ${rows}`
+const aliases = () =>
+  sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at) select p, 'visit-' || i, i, ${now} from ${rows}`
+const claimed = () =>
+  sql`insert into messages (project_id, id, user_id, campaign_id, channel, cause, state, due_at, lease_until, lease_token, created_at) overriding system value
+      select p, i, i, 1, 'email', 'c', case when i <= 1000 then 'claimed' else 'sent' end, ${now}, ${now}, ${token}, ${now} from ${rows}`
+const campaigns = () =>
+  sql`insert into campaigns (project_id, id, type, name, channel, subscription_id, state, event_name, created_at, updated_at) overriding system value
+      select p, i, 'trigger', 'n', 'email', 1, 'running', 'event-' || i, ${now}, ${now} from ${rows}`
+const templates = () =>
+  sql`insert into campaign_templates (project_id, campaign_id, locale, data, created_at, updated_at) select p, i, 'en', '{}', ${now}, ${now} from ${rows}`
+const states = () =>
+  sql`insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at) select p, i, 1, 1, ${now} from ${rows}`
+const types = () =>
+  sql`insert into subscriptions (project_id, id, name, channel, is_public, created_at, updated_at) overriding system value
+      select p, case when i <= ${2 * PROJECTS} then 1 else i end, 'n' || i, 'email', true, ${now}, ${now} from ${rows} on conflict do nothing`
+const suppressions = () =>
+  sql`insert into suppressions (project_id, channel, address_hash, reason, created_at) select p, 'email', 'h' || i, 'manual', ${now} from ${rows}`
+const attempts = () =>
+  sql`insert into send_attempts (project_id, id, lease_token, message_ids, provider, created_at) overriding system value
+      select p, i, ${token}, '{}', 'smtp', ${now} from ${rows}`
+
+const saved = (id: number) => ({
+  id: id as UserId,
+  external_id: `user-${id}`,
+  anonymous_id: null,
+  email: null,
+  phone: null,
+  timezone: null,
+  locale: null,
+  data: {},
+  has_push_device: false,
+  created_at: now,
+  updated_at: now,
+  merged_into: null,
+  search_text: null,
+})
+
+const result = (id: number) => ({
+  id: id as MessageId,
+  lease_token: token,
+  state: 'sent' as const,
+  reason: null,
+  detail: null,
+  due_at: null,
+  variant: null,
+  recipient: null,
+  provider: null,
+  provider_id: null,
+  provider_message_id: null,
+  consent_id: null,
+  counts_to_caps: false,
+  untried: false,
+})
+
+/** The tables that a statement reads with the rows that fill them, and its call for the numbers of some rows. */
+type Lookup = {
+  tables: Record<string, () => Sql>
+  call: (ctx: InTx, numbers: number[]) => Promise<unknown>
+  /** Not read while PostgreSQL does not know the table yet: it grows slowly, or what is read needlessly is bounded otherwise. */
+  isKnown?: true
+}
+
+const lookups: Record<string, Lookup> = {
+  'users by external id and id': {
+    tables: { users, user_anonymous_ids: aliases },
+    call: (ctx, [first, ...others]) =>
+      lockUsers(
+        ctx,
+        others.map((i) => `user-${i}`),
+        [first as UserId],
+        true,
+      ),
+  },
+  'ids of users': {
+    tables: { users, user_anonymous_ids: aliases },
+    call: (ctx, ids) =>
+      resolveIds(
+        ctx,
+        ids.map((i) => `user-${i}`),
+        ids.map((i) => `visit-${i}`),
+      ),
+  },
+  'users by id': { tables: { users }, call: (ctx, ids) => findUsers(ctx, ids as UserId[]) },
+  'merged users': { tables: { users }, call: (ctx, ids) => findMergedInto(ctx, ctx.projectId, ids as UserId[]) },
+  'users to save': { tables: { users }, call: (ctx, ids) => updateUsers(ctx, ids.map(saved)) },
+  'results of messages': { tables: { messages: claimed }, call: (ctx, ids) => saveResults(ctx, ids.map(result)) },
+  'leases of messages': {
+    tables: { messages: claimed },
+    call: (ctx, ids) => renewLeases(ctx, ids.map((id) => ({ id, lease_token: token })) as never, now),
+    isKnown: true,
+  },
+  'send attempts': { tables: { send_attempts: attempts }, call: deleteSendAttempts },
+  'sending campaigns': { tables: { campaigns }, call: (ctx, ids) => findSendingCampaigns(ctx, ids as CampaignId[], 'share') },
+  'trigger campaigns': {
+    tables: { campaigns },
+    call: (ctx, ids) =>
+      runningTriggers(
+        ctx,
+        ids.map((i) => `event-${i}`),
+      ),
+    isKnown: true,
+  },
+  'templates of campaigns': { tables: { campaign_templates: templates }, call: (ctx, ids) => templatesOf(ctx, ids as CampaignId[]) },
+  'states of subscriptions': {
+    tables: { subscriptions: types, user_subscriptions: states },
+    call: (ctx, ids) =>
+      subscriptionStates(
+        ctx,
+        ids.map((id) => ({ user_id: id as UserId, subscription_id: 1 as SubscriptionId })),
+      ),
+  },
+  suppressions: {
+    tables: { suppressions },
+    call: (ctx, ids) =>
+      reasonsOf(
+        ctx,
+        ids.map((i) => ({ channel: 'email' as const, address_hash: `h${i}` })),
+      ),
+  },
+}
+
+const batches: Record<string, [project: number, count: number][]> = {
+  'a large batch of one project': [[1, MANY]],
+  'a small batch of one project': [[1, FEW]],
+  'small batches of many projects': Array.from({ length: PROJECTS }, (_, at) => [2 + at, FEW]),
+  'a large batch beside small ones': [[1, MANY], ...Array.from({ length: PROJECTS }, (_, at): [number, number] => [2 + at, FEW])],
+}
+
+const unchecked = (statements: Sql[]) =>
+  w.db.transaction(async (db) => {
+    await db.run(sql`set local session_replication_role = replica`)
+    for (const statement of statements) await db.run(statement)
+  })
+
+describe.each(['an empty table', 'a full table'])('after %s was analysed', (analysed) => {
+  const tested = Object.entries(lookups).filter(([, { isKnown }]) => !isKnown || analysed === 'a full table')
+  test.each(tested)('%s are read by their keys', async (_, { tables, call }) => {
+    const names = Object.keys(tables).map(raw)
+    const analyse = async () => {
+      for (const name of names) await w.db.run(sql`vacuum analyze ${name}`)
+    }
+    await unchecked(names.map((name) => sql`delete from ${name}`))
+    await analyse()
+    await unchecked(Object.values(tables).map((fill) => fill()))
+    if (analysed === 'a full table') await analyse()
+    for (const [batch, parts] of Object.entries(batches)) {
+      const readings: Reading[] = []
+      const joint = jointViews()
+      await inTx(w.ctx, async (tx) => {
+        const ctx = explaining(tx as unknown as ProjectCtx, readings)
+        const db = joint(ctx.db)
+        await Promise.all(
+          parts.map(([project, count]) =>
+            inTx(asSystem({ ...ctx, db }, project as ProjectId, ctx.project), (ctx) => call(ctx, numbers(project, count))),
+          ),
+        )
+      })
+      const keys = parts.reduce((sum, [, count]) => sum + count, 0)
+      const read = readings.reduce((sum, { rows }) => sum + rows, 0)
+      const pages = readings.reduce((sum, { pages }) => sum + pages, 0)
+      expect(readings.length).toBeGreaterThan(0)
+      expect([read, pages], `${batch}: ${read} rows and ${pages} pages for ${keys} keys`).toEqual([
+        Math.min(read, ANYWAY + keys * ROWS_EACH),
+        Math.min(pages, ANYWAY + keys * PAGES_EACH),
+      ])
+    }
+  })
+})
