@@ -50,8 +50,8 @@ export const RATIO_MAX = 3
 /** What takes less stalls nothing, and the garbage collector and the compiler would decide the ratio. */
 const MEASURED_MS = 60
 /** What takes more is measured once: chance cannot explain it. */
-const CERTAIN_MS = 150
-const ATTEMPTS = 5
+const CERTAIN_MS = 1000
+const ATTEMPTS = 8
 const SMALLEST = 4096
 
 /**

@@ -173,13 +173,17 @@ export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], 
   hold === 'share' ? shareSending(ctx, ctx.projectId, ids) : findSending(ctx, ctx.projectId, ids)
 
 const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
-  sql`select q.call, c.id, c.name, c.state, c.paused_at is not null as is_paused, c.subscription_id, c.provider_id, c.custom_domain_id,
-             c.winner_variant, c.winner is not null and c.winner_variant is null as waits_for_winner,
-             case when c.rate is not null
-                  then jsonb_build_object('limit', c.rate -> 'limit', 'interval_ms', (c.rate ->> 'interval_seconds')::int * 1000) end as rate
+  sql`select q.call, c.*
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
       cross join lateral (
-        select * from campaigns where project_id = q.project_id and id = any(q.ids) and archived_at is null order by id ${lock}
+        select id, name, state, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
+               winner_variant, winner is not null and winner_variant is null as waits_for_winner,
+               case when rate is not null
+                    then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
+        from campaigns
+        where project_id = q.project_id and id = any(q.ids) and archived_at is null
+        order by id
+        ${lock}
       ) c`
 
 const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, fence))
@@ -200,10 +204,11 @@ export const runningTriggers = (ctx: ProjectCtx, eventNames: string[]) => findTr
 const findTriggers = jointMany(
   TriggerRow,
   (_, calls: JointCall<string[]>[]) =>
-    sql`select q.call, c.id, c.event_name, c.event_rule, c.channel, c.subscription_id, c.expires_after_hours
+    sql`select q.call, c.*
         from ${callRows(calls, sql`names text[]`, (names) => ({ names }))}
         cross join lateral (
-          select * from campaigns
+          select id, event_name, event_rule, channel, subscription_id, expires_after_hours
+          from campaigns
           where project_id = q.project_id and event_name = any(q.names) and type = 'trigger' and state = 'running' and archived_at is null
           ${fence}
         ) c
