@@ -68,7 +68,6 @@ async function warmUp(server: BenchServer, db: pg.Client): Promise<void> {
 /** The same rows through COPY into a table like `events`, with its index. */
 async function copyRate(db: pg.Client): Promise<number> {
   await db.query('create table if not exists copied (like events including all)')
-  await db.query('alter table copied drop column if exists seq')
   const lines = Array.from({ length: EVENTS }, (_, index) => {
     const { name, data } = eventOf(index)
     return `1\t${((index * 7919) % USERS) + 1}\t${name}\t${JSON.stringify(data)}\t2026-11-21T00:00:00Z\t2026-11-21T00:00:00Z\n`

@@ -14,11 +14,16 @@ const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createIn
 export async function readBody({ clock, config }: Ctx, request: IncomingMessage, limit: number): Promise<Buffer> {
   if (request.complete) return wholeOf(request, limit)
   const read = new AbortController()
-  const late = clock.sleep(config.BODY_TIMEOUT_S * 1000, read.signal).then((): never => {
+  const late = clock.sleep(config.BODY_TIMEOUT_S * 1000, read.signal).then((): Buffer => {
+    if (read.signal.aborted) return NOTHING
     throw tooSlow(config.BODY_TIMEOUT_S)
   })
-  return Promise.race([wholeOf(request, limit), late]).finally(() => read.abort())
+  return Promise.race([wholeOf(request, limit), late]).finally(() => read.abort(READ))
 }
+
+const NOTHING = Buffer.alloc(0)
+/** A reason of its own: without one, each abort makes an error with its stack. */
+const READ = 'read'
 
 async function wholeOf(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
