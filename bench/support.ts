@@ -1,7 +1,7 @@
 /** Shared by all benchmarks: a server, a load generator and a report. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
@@ -50,7 +50,7 @@ function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
 
 async function databaseUrlOf(dir: string): Promise<string> {
   const { port, password } = JSON.parse(await readFile(join(dir, 'postgres.json'), 'utf8'))
-  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon`
+  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon?host=${encodeURIComponent(await realpath(join(dir, 'postgres')))}`
 }
 
 export type LoadResult = { requests: number; seconds: number; p50: number; p99: number; failures: number }

@@ -92,7 +92,7 @@ export async function temporaryDir(): Promise<AsyncDisposable & { path: string }
 /** The URL of the embedded PostgreSQL of a data directory. */
 export function embeddedUrl(dataDir: string): string {
   const { port, password } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
-  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon`
+  return `postgres://carillon:${password}@127.0.0.1:${port}/carillon?host=${encodeURIComponent(join(dataDir, 'postgres'))}`
 }
 
 /** The processes of the embedded PostgreSQL of a data directory: the postmaster and its children. */

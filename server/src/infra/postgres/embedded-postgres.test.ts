@@ -86,6 +86,19 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(url, `select current_setting('TimeZone') || current_setting('work_mem')`)).toBe('UTC5MB')
   })
 
+  test('is reached over its Unix socket, and over TCP too', async () => {
+    const { url } = await start(join(temporaryDirectory(), 'data'))
+    expect(await ask(url, `select coalesce(host(inet_server_addr()), 'socket')`)).toBe('socket')
+    const tcp = new URL(url)
+    tcp.search = ''
+    expect(await ask(tcp.href, `select coalesce(host(inet_server_addr()), 'socket')`)).toBe('127.0.0.1')
+  })
+
+  test('is reached over TCP where the path of its socket is too long', async () => {
+    const { url } = await start(join(temporaryDirectory(), 'a'.repeat(100), 'data'))
+    expect(await ask(url, `select coalesce(host(inet_server_addr()), 'socket')`)).toBe('127.0.0.1')
+  })
+
   test('needs the password, which only the owner of the data can read', async () => {
     const { url } = await start(dataDir)
     expect(statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
