@@ -5,8 +5,8 @@
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { createFairQueue } from '../../lib/fair-queue.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { createFairQueue } from './fair-queue.ts'
 import type { Task } from './task.ts'
 import { type Limit, type OrderOutcome, startThread, type Thread } from './thread.ts'
 

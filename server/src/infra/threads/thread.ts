@@ -101,10 +101,11 @@ class WorkerThread implements Thread {
     const item = this.#progress[STATE.item]
     if (item === NO_ITEM) return null
     const answered = new AbortController()
-    const usage = this.#usage().finally(() => answered.abort())
-    const used = await Promise.race([usage, this.#clock.sleep(SILENCE_MAX_MS, answered.signal)])
+    const used = await Promise.race([this.#usage(), this.#clock.sleep(SILENCE_MAX_MS, answered.signal)])
+    answered.abort()
     if (item !== this.#progress[STATE.item]) return null
-    if (!used) return answered.signal.aborted ? null : 'time'
+    if (used === undefined) return 'time'
+    if (used === null) return null
     if (used.bytes > MEMORY_MAX_BYTES) return 'memory'
     return used.cpuUs - (this.#progress[STATE.cpuAtStart] ?? 0) > ITEM_CPU_MAX_US ? 'time' : null
   }

@@ -1,8 +1,8 @@
-/** A queue that serves projects in turn, those first that have the least at work. Pure. */
+/** A queue that serves keys, such as projects, in turn: those first that have the least at work. Pure. */
 
 export type FairQueue<K, J> = {
   readonly size: number
-  /** How many jobs of a project wait. */
+  /** How many jobs of a key wait. */
   waitingOf(key: K): number
   push(key: K, job: J): void
   /** The next job to begin, or undefined. Call `done` when it is over. */
@@ -10,14 +10,16 @@ export type FairQueue<K, J> = {
   done(key: K): void
 }
 
-type Line<J> = { waiting: J[]; running: number }
+/** `servedAt` is 0 until a job of the key was taken. */
+type Line<J> = { waiting: J[]; running: number; servedAt: number }
 
-export function createFairQueue<K, J>(): FairQueue<K, J> {
-  // In the order in which they were served, longest ago first.
+/** At most `perKey` jobs of a key are at work at the same time. */
+export function createFairQueue<K, J>(perKey = Number.POSITIVE_INFINITY): FairQueue<K, J> {
   const lines = new Map<K, Line<J>>()
   let size = 0
+  let served = 0
   const lineOf = (key: K): Line<J> => {
-    const line = lines.get(key) ?? { waiting: [], running: 0 }
+    const line = lines.get(key) ?? { waiting: [], running: 0, servedAt: 0 }
     lines.set(key, line)
     return line
   }
@@ -34,14 +36,12 @@ export function createFairQueue<K, J>(): FairQueue<K, J> {
       let chosen: [K, Line<J>] | undefined
       for (const entry of lines) {
         const [, line] = entry
-        if (line.waiting.length > 0 && (!chosen || line.running < chosen[1].running)) chosen = entry
-        if (chosen && chosen[1].running === 0) break
+        if (line.waiting.length > 0 && line.running < perKey && (!chosen || precedes(line, chosen[1]))) chosen = entry
       }
       if (!chosen) return undefined
       const [key, line] = chosen
-      lines.delete(key)
-      lines.set(key, line)
       line.running++
+      line.servedAt = ++served
       size--
       return { key, job: line.waiting.shift() as J }
     },
@@ -52,3 +52,5 @@ export function createFairQueue<K, J>(): FairQueue<K, J> {
     },
   }
 }
+
+const precedes = <J>(a: Line<J>, b: Line<J>) => a.running < b.running || (a.running === b.running && a.servedAt < b.servedAt)
