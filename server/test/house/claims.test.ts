@@ -14,7 +14,7 @@ import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
 import { claimMessages, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
-import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/queries.ts'
+import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 

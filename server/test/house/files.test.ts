@@ -8,7 +8,6 @@ const TABLES = [
   'server/src/modules/channels/providers/recorded/ses.ts',
   'server/src/modules/tools/schema.ts',
   'server/src/modules/users/queries.ts',
-  'server/src/modules/webhooks/queries.ts',
 ]
 
 const TEXT = /\.(ts|mjs|cjs|json|md|sql|sh|yaml|yml|grit)$|(^|\/)[^.]+$/

@@ -20,13 +20,12 @@ export {
 } from './changes.ts'
 export { contactsOf } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
-export { pushDevicesOf } from './devices/queries.ts'
+export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
 export type { Profile, UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export {
-  devicesOf,
   eraseUser,
   findErasable,
   findIdsOf,

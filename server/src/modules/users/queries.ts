@@ -5,7 +5,7 @@ import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postg
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-import { DeviceRow, UserRow } from './schema.ts'
+import { UserRow } from './schema.ts'
 import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
@@ -37,8 +37,6 @@ export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`t
     from: sql`users u`,
     where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}`,
   })
-
-const Found = Type.Object({ user_id: IdOf<UserId>() })
 
 /** Users who match `q`, for a rare term and for a common one. */
 export const matchesSearch = (ctx: ProjectCtx, q: string) => matchesQuery(ctx, sql`u.id`, q)
@@ -287,76 +285,6 @@ export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> 
   return [id, ...merged.map(({ id }) => id)]
 }
 
-const DeviceOfUser = Type.Object({ ...DeviceRow.properties })
-
-export const listDevices = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.many(
-    DeviceOfUser,
-    sql`select device_id, os, os_version, model, app_build, app_version, token is not null as has_token, created_at, updated_at
-        from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
-  )
-
-const UserDeviceRow = Type.Object({
-  user_id: IdOf<UserId>(),
-  os: Nullable(Type.String()),
-  os_version: Nullable(Type.String()),
-  model: Nullable(Type.String()),
-  app_build: Nullable(Type.String()),
-  app_version: Nullable(Type.String()),
-})
-
-/** The devices of several users. */
-export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.many(
-    UserDeviceRow,
-    sql`select user_id, os, os_version, model, app_build, app_version from devices
-        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
-  )
-
-export type SavedDevice = {
-  device_id: string
-  token: string | null
-  os: string | null
-  os_version: string | null
-  model: string | null
-  app_build: string | null
-  app_version: string | null
-}
-
-/** Registers a device. A token or device of another user moves to this one. */
-export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
-  ctx.db.run(
-    sql`insert into devices (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
-        values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token}, ${device.os}, ${device.os_version}, ${device.model},
-                ${device.app_build}, ${device.app_version}, ${ctx.clock.now()}, ${ctx.clock.now()})
-        on conflict (project_id, device_id) do update
-        set user_id = excluded.user_id, token = excluded.token, os = excluded.os, os_version = excluded.os_version, model = excluded.model,
-            app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
-  )
-
-/** Takes a token from any other device that has it. */
-export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
-  ctx.db.many(
-    Found,
-    sql`update devices set token = null, updated_at = ${ctx.clock.now()}
-        where project_id = ${ctx.projectId} and token = ${token} and device_id <> ${deviceId}
-        returning user_id`,
-  )
-
-/** The current user of a device. Locks the device. */
-export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
-  ctx.db.first(Found, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
-
-/** Sets `has_push_device` of users from their devices. */
-export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.run(
-    sql`update users u
-        set has_push_device = f.has, updated_at = ${ctx.clock.now()}
-        from (select i.id, exists (select 1 from devices d where d.user_id = i.id and d.project_id = ${ctx.projectId} and d.token is not null) as has
-              from unnest(${ids}::bigint[]) as i(id)) f
-        where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has`,
-  )
-
 /** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
 export const requestErasure = (ctx: InTx, id: UserId) =>
   ctx.db.run(
@@ -397,27 +325,3 @@ export const eraseUser = (ctx: InTx, id: UserId) =>
         )
         delete from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) returning id, email, phone`,
   )
-
-const AttributeRow = Type.Object({
-  key: Type.String(),
-  min_role: Nullable(Type.String()),
-  is_hidden: Type.Boolean(),
-  is_end_user: Type.Boolean(),
-})
-
-export const listAttributes = (ctx: Pick<ProjectCtx, 'db' | 'projectId'>) =>
-  ctx.db.many(
-    AttributeRow,
-    sql`select key, min_role, is_hidden, is_end_user from attributes where project_id = ${ctx.projectId} order by key`,
-  )
-
-export const saveAttribute = (ctx: ProjectCtx, key: string, rule: { min_role: string | null; is_hidden: boolean; is_end_user: boolean }) =>
-  ctx.db.run(
-    sql`insert into attributes (project_id, key, min_role, is_hidden, is_end_user, updated_at)
-        values (${ctx.projectId}, ${key}, ${rule.min_role}, ${rule.is_hidden}, ${rule.is_end_user}, ${ctx.clock.now()})
-        on conflict (project_id, key) do update
-        set min_role = excluded.min_role, is_hidden = excluded.is_hidden, is_end_user = excluded.is_end_user, updated_at = excluded.updated_at`,
-  )
-
-export const deleteAttribute = (ctx: ProjectCtx, key: string) =>
-  ctx.db.run(sql`delete from attributes where project_id = ${ctx.projectId} and key = ${key}`)

@@ -3,9 +3,11 @@ import { cached } from '../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
+import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
+import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
 import type { UserRecord } from './identity.ts'
 import { ERASE } from './job-names.ts'
 import * as queries from './queries.ts'
@@ -17,18 +19,20 @@ const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
 
 /** The attribute register of a project. Every read of a user needs it. */
-const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) => queries.listAttributes({ ...ctx, projectId }))
+const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) =>
+  attributeQueries.listAttributes({ ...ctx, projectId }),
+)
 
-export const listAttributes = (ctx: ProjectCtx) => queries.listAttributes(ctx)
+export const listAttributes = (ctx: ProjectCtx) => attributeQueries.listAttributes(ctx)
 
 export async function saveAttribute(ctx: ProjectCtx, key: string, rule: Omit<AttributeRule, 'key'>): Promise<void> {
-  await queries.saveAttribute(ctx, key, rule)
+  await attributeQueries.saveAttribute(ctx, key, rule)
   attributeRules.forget()
 }
 
 /** Deletes an attribute from the register. Throws 404. */
 export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<void> {
-  if ((await queries.deleteAttribute(ctx, key)) === 0) throw missing('attribute')
+  if ((await attributeQueries.deleteAttribute(ctx, key)) === 0) throw missing('attribute')
   attributeRules.forget()
 }
 
@@ -91,7 +95,7 @@ export async function getMe(ctx: ProjectCtx, id: UserId): Promise<UserWithDevice
 }
 
 async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevices> {
-  const [rules, devices] = [await attributeRules.get(ctx, ctx.projectId), await queries.listDevices(ctx, row.id)]
+  const [rules, devices] = [await attributeRules.get(ctx, ctx.projectId), await listDevices(ctx, row.id)]
   return { ...present(ctx, row, rules), devices }
 }
 
@@ -118,11 +122,11 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
   const { external_id: _, anonymous_id: __, ...given } = input
   const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
   return inTx(ctx, async (ctx) => {
-    const former = await queries.ownerOfDevice(ctx, device.device_id)
-    const previousOwners = device.token === null ? [] : await queries.releaseToken(ctx, device.token, device.device_id)
-    await queries.upsertDevice(ctx, id, device)
+    const former = await ownerOfDevice(ctx, device.device_id)
+    const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
+    await upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
-    await queries.refreshPushFlag(ctx, touched)
+    await refreshPushFlag(ctx, touched)
     await appendUserChanges(
       ctx,
       touched.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
@@ -132,7 +136,7 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
 }
 
 async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
-  const device = (await queries.listDevices(ctx, id)).find(({ device_id }) => device_id === deviceId)
+  const device = (await listDevices(ctx, id)).find(({ device_id }) => device_id === deviceId)
   if (!device) throw new Error('The device was not saved.')
   return device
 }

@@ -8,10 +8,11 @@ import { type Ctx, inClaim } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DISPATCH, findWebhookEvents } from '../webhook-events/index.ts'
+import type { ClaimedDelivery } from './deliveries.queries.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_AFTER } from './dispatch.ts'
+import * as endpointQueries from './endpoints.queries.ts'
 import { payload } from './payload.ts'
-import type { ClaimedDelivery } from './queries.ts'
-import * as queries from './queries.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
 import { sealContext } from './service.ts'
 import { type Signer, signer } from './signature.ts'
@@ -170,7 +171,7 @@ async function renew(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
   dispatcher.renewedAt = now
   const deliveries = [...dispatcher.inFlight]
   if (deliveries.length === 0) return
-  await queries.renewDeliveries(
+  await deliveryQueries.renewDeliveries(
     ctx,
     distinct(deliveries.map(({ project_id }) => project_id)),
     deliveries.map(({ id }) => id),
@@ -189,14 +190,14 @@ async function pause(ctx: Ctx, wake: Promise<void>): Promise<void> {
 }
 
 /** Leases due deliveries, and reads their events and secrets. */
-async function lease(ctx: Ctx, room: queries.Room): Promise<Delivery[]> {
+async function lease(ctx: Ctx, room: deliveryQueries.Room): Promise<Delivery[]> {
   if (room.total <= 0) return []
-  const claimed = await inClaim(ctx, (ctx) => queries.claimDeliveries(ctx, room, LEASE_SECONDS))
+  const claimed = await inClaim(ctx, (ctx) => deliveryQueries.claimDeliveries(ctx, room, LEASE_SECONDS))
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
   const [events, secrets] = await Promise.all([
     findWebhookEvents(ctx, projectIds, distinct(claimed.map(({ event_id }) => event_id))),
-    queries.liveSecrets(ctx, projectIds, distinct(claimed.map(({ endpoint_id }) => endpoint_id))),
+    endpointQueries.liveSecrets(ctx, projectIds, distinct(claimed.map(({ endpoint_id }) => endpoint_id))),
   ])
   const eventById = new Map(events.map((event) => [event.id, event]))
   const signers = new Map([...Map.groupBy(secrets, ({ endpoint_id }) => endpoint_id)].map(([id, rows]) => [id, openSigner(ctx, id, rows)]))
@@ -220,7 +221,7 @@ function openSigner(ctx: Ctx, endpointId: EndpointId, rows: { sealed: string }[]
 
 async function release(ctx: Ctx, deliveries: Delivery[]): Promise<void> {
   if (deliveries.length === 0) return
-  await queries.releaseDeliveries(
+  await deliveryQueries.releaseDeliveries(
     ctx,
     distinct(deliveries.map(({ project_id }) => project_id)),
     deliveries.map(({ id }) => id),

@@ -16,8 +16,8 @@ import {
   projectsWithEvents,
   saveCursors,
 } from '../webhook-events/index.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
 import { DELIVER } from './job-names.ts'
-import * as queries from './queries.ts'
 
 const PROJECTS_AT_ONCE = 100
 /** Limits on a round, and what each project may have of it at least. */
@@ -58,7 +58,9 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
   if (cursors.length === 0) return numbered
   const byProject = Map.groupBy(cursors, ({ project_id }) => project_id)
   const share = shareOf(DELIVERIES_AT_ONCE, byProject.size)
-  const backlogs = new Map((await queries.backlogsOf(ctx, cursors, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]))
+  const backlogs = new Map(
+    (await deliveryQueries.backlogsOf(ctx, cursors, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
+  )
   const wanted = cursors.map((cursor) => {
     const backlog = backlogs.get(cursor.endpoint_id)
     const most = Math.max(1, Math.floor(share / (byProject.get(cursor.project_id)?.length ?? 1)))
@@ -68,7 +70,7 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
     ctx,
     wanted.filter(({ room }) => room > 0),
   )
-  await queries.insertDeliveries(ctx, {
+  await deliveryQueries.insertDeliveries(ctx, {
     projectIds: found.map(({ project_id }) => project_id),
     endpointIds: found.map(({ endpoint_id }) => endpoint_id),
     eventIds: found.map(({ id }) => id),
@@ -83,10 +85,10 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
   return numbered + found.length
 }
 
-const isFailing = (backlog: queries.EndpointBacklog | undefined) => (backlog?.consecutive_failures ?? 0) >= FAILING_AFTER
+const isFailing = (backlog: deliveryQueries.EndpointBacklog | undefined) => (backlog?.consecutive_failures ?? 0) >= FAILING_AFTER
 
 /** How many deliveries an endpoint may get now. */
-function roomOf(backlog: queries.EndpointBacklog | undefined): number {
+function roomOf(backlog: deliveryQueries.EndpointBacklog | undefined): number {
   if (!backlog) return 0
   if (!isFailing(backlog)) return DUE_MAX - backlog.due
   return backlog.due === 0 && backlog.pending < FAILING_PENDING_MAX ? 1 : 0

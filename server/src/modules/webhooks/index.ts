@@ -4,7 +4,9 @@
  * once and in any order, signed with the secrets that are valid when it is sent; a slow endpoint does not delay the others; an
  * endpoint that fails for days is suspended.
  */
+
+export { queueDepth as webhookDepth } from './deliveries.queries.ts'
+export { countByStatus as countEndpoints } from './endpoints.queries.ts'
 export { webhookJobs } from './jobs.ts'
-export { countByStatus as countEndpoints, queueDepth as webhookDepth } from './queries.ts'
 export { webhookRoutes } from './routes.ts'
 export { verifySignature } from './signature.ts'

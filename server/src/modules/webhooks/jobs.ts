@@ -3,9 +3,10 @@ import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { DISPATCH, nextCursorAt, purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
 import { createDispatcher } from './dispatch.ts'
+import * as endpointQueries from './endpoints.queries.ts'
 import { DELIVER } from './job-names.ts'
-import * as queries from './queries.ts'
 
 /** Events and deliveries that are created together share a run. */
 const GATHER_MS = 100
@@ -17,20 +18,20 @@ const KEPT_DAYS = 30
 /** Deletes data that is older than 30 days. Deliveries are deleted before their events, so none is left without its event. */
 async function purge(ctx: Ctx): Promise<number> {
   const before = new Date(ctx.clock.now().getTime() - KEPT_DAYS * DAY_MS)
-  const deliveries = await queries.purgeDeliveries(ctx, before, PURGE_BATCH)
+  const deliveries = await deliveryQueries.purgeDeliveries(ctx, before, PURGE_BATCH)
   if (deliveries === PURGE_BATCH) return deliveries
   const ended = new Date(ctx.clock.now().getTime() - HOUR_MS)
   const others = [
     purgeWebhookEvents(ctx, before, PURGE_BATCH),
     purgeSubscriptions(ctx, ended, PURGE_BATCH),
-    queries.purgeEndpoints(ctx, PURGE_BATCH),
-    queries.purgeSecrets(ctx),
+    endpointQueries.purgeEndpoints(ctx, PURGE_BATCH),
+    endpointQueries.purgeSecrets(ctx),
   ]
   return deliveries + (await Promise.all(others)).reduce((sum, count) => sum + count, 0)
 }
 
 export const webhookJobs = [
   job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextCursorAt, retryMs: RETRY_MS, run: createDispatcher() }),
-  job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: queries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
+  job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: deliveryQueries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
   job({ name: 'webhooks.purge', idleMs: HOUR_MS, run: purge }),
 ]

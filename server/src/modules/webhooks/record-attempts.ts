@@ -3,8 +3,9 @@ import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { lookNow, unsubscribe } from '../webhook-events/index.ts'
-import type { ClaimedDelivery, DeliveryResult } from './queries.ts'
-import * as queries from './queries.ts'
+import type { ClaimedDelivery, DeliveryResult } from './deliveries.queries.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
+import * as endpointQueries from './endpoints.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
@@ -13,7 +14,7 @@ export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeRespo
 /** Records attempts, and suspends endpoints that have failed for too long. */
 export async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<void> {
   if (attempts.length === 0) return
-  await queries.saveDeliveryResults(
+  await deliveryQueries.saveDeliveryResults(
     ctx,
     attempts.map((attempt) => resultOf(ctx, attempt)),
   )
@@ -27,7 +28,7 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<voi
       at,
     })),
   )
-  const health = new Map((await queries.countFailures(ctx, found)).map((row) => [row.id, row]))
+  const health = new Map((await endpointQueries.countFailures(ctx, found)).map((row) => [row.id, row]))
   const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
   for (const { projectId, endpointId, gone } of found) {
     const row = health.get(endpointId)
@@ -72,9 +73,9 @@ function describe(response: SafeResponse): string {
 /** Disables an endpoint with a reason that its owner can read, and cancels its deliveries. */
 async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, reason: string): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    if ((await queries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
+    if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
     await unsubscribe(ctx, projectId, endpointId)
-    await queries.cancelDeliveries(ctx, projectId, endpointId)
+    await deliveryQueries.cancelDeliveries(ctx, projectId, endpointId)
     ctx.log.warn({ project_id: projectId, endpoint_id: endpointId, reason }, 'webhook endpoint suspended')
   })
 }

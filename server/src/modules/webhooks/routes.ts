@@ -1,7 +1,8 @@
 import { route } from '../../infra/http/route.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
-import { deliveryListing, endpointListing } from './queries.ts'
+import { deliveryListing } from './deliveries.queries.ts'
+import { endpointListing } from './endpoints.queries.ts'
 import {
   Deliveries,
   Delivery,

@@ -6,8 +6,9 @@ import { distinct } from '../../lib/shapes.ts'
 import { webhookUrlProblem } from '../../lib/urls.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import { storeTest, subscribe, unsubscribe } from '../webhook-events/index.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
+import * as endpointQueries from './endpoints.queries.ts'
 import { DELIVER } from './job-names.ts'
-import * as queries from './queries.ts'
 import {
   type DeliveryId,
   type DeliveryRow,
@@ -29,23 +30,29 @@ const SECRET_BYTES = 32
 /** Creates an active endpoint. Throws if its URL is not allowed, or the project has too many endpoints. */
 export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Promise<EndpointWithSecret> {
   refuseUrl(ctx, input.url)
-  if ((await queries.countEndpoints(ctx)) >= ENDPOINTS_MAX) {
+  if ((await endpointQueries.countEndpoints(ctx)) >= ENDPOINTS_MAX) {
     throw new ApiError('quota_exceeded', `A project may have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`)
   }
   const { name, url, description = '', signing_secret = newSecret(ctx) } = input
   const eventTypes = distinct(input.event_types)
   return inTx(ctx, async (ctx) => {
-    const row = await queries.insertEndpoint(ctx, { name, url, eventTypes, description: description || null, apiVersion: LATEST_VERSION })
+    const row = await endpointQueries.insertEndpoint(ctx, {
+      name,
+      url,
+      eventTypes,
+      description: description || null,
+      apiVersion: LATEST_VERSION,
+    })
     await saveSecret(ctx, row.id, signing_secret, ctx.clock.now())
     await subscribe(ctx, row.id, eventTypes)
     return { ...present(row), signing_secret }
   })
 }
 
-export const listEndpoints = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listEndpoints(ctx, page), present)
+export const listEndpoints = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await endpointQueries.listEndpoints(ctx, page), present)
 
 export async function getEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<Endpoint> {
-  return present(found(await queries.findEndpoint(ctx, id)))
+  return present(found(await endpointQueries.findEndpoint(ctx, id)))
 }
 
 /** Updates an endpoint. Pausing cancels its deliveries; resuming resets its failure counters. */
@@ -53,7 +60,7 @@ export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: E
   if (changes.url !== undefined) refuseUrl(ctx, changes.url)
   return inTx(ctx, async (ctx) => {
     const row = found(
-      await queries.updateEndpoint(ctx, id, {
+      await endpointQueries.updateEndpoint(ctx, id, {
         ...changes,
         ...(changes.event_types && { event_types: distinct(changes.event_types) }),
         ...(changes.description !== undefined && { description: changes.description || null }),
@@ -68,23 +75,23 @@ export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: E
 /** Deletes an endpoint and its secrets. Its deliveries are kept for the usual time. */
 export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    found(await queries.archiveEndpoint(ctx, id))
+    found(await endpointQueries.archiveEndpoint(ctx, id))
     await stopDeliveries(ctx, id)
-    await queries.deleteSecrets(ctx, id)
+    await endpointQueries.deleteSecrets(ctx, id)
   })
 }
 
 async function stopDeliveries(ctx: InTx, id: EndpointId): Promise<void> {
   await unsubscribe(ctx, ctx.projectId, id)
-  await queries.cancelDeliveries(ctx, ctx.projectId, id)
+  await deliveryQueries.cancelDeliveries(ctx, ctx.projectId, id)
 }
 
 /** Replaces the secret of an endpoint. The old one stays valid for a grace period, so that the receiver can be updated. */
 export async function rotateSecret(ctx: ProjectCtx, id: EndpointId, rotation: Rotation): Promise<EndpointWithSecret> {
   const { signing_secret = newSecret(ctx), grace_period_seconds: grace = GRACE_PERIOD_S_DEFAULT } = rotation
   return inTx(ctx, async (ctx) => {
-    const row = found(await queries.touchEndpoint(ctx, id))
-    if (grace > 0 && (await queries.countOldSecrets(ctx, id)) >= OLD_SECRETS_MAX) {
+    const row = found(await endpointQueries.touchEndpoint(ctx, id))
+    if (grace > 0 && (await endpointQueries.countOldSecrets(ctx, id)) >= OLD_SECRETS_MAX) {
       throw fault(
         'validation_failed',
         'grace_period_seconds',
@@ -103,7 +110,7 @@ export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: Te
     const type = event_type ?? row.event_types[0]
     if (type === undefined) throw new Error('An endpoint without event types was stored.')
     const eventId = await storeTest(ctx, type)
-    const [delivery] = await queries.insertDeliveries(ctx, {
+    const [delivery] = await deliveryQueries.insertDeliveries(ctx, {
       projectIds: [ctx.projectId],
       endpointIds: [id],
       eventIds: [eventId],
@@ -117,14 +124,14 @@ export function testEndpoint(ctx: ProjectCtx, id: EndpointId, { event_type }: Te
 }
 
 export async function listDeliveries(ctx: ProjectCtx, id: EndpointId, page: PageRequest) {
-  found(await queries.findEndpoint(ctx, id))
-  return queries.listDeliveries(ctx, id, page)
+  found(await endpointQueries.findEndpoint(ctx, id))
+  return deliveryQueries.listDeliveries(ctx, id, page)
 }
 
 export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: DeliveryId): Promise<DeliveryRow> {
   return inTx(ctx, async (ctx) => {
     await lockActive(ctx, id)
-    const delivery = await queries.resendDelivery(ctx, id, deliveryId)
+    const delivery = await deliveryQueries.resendDelivery(ctx, id, deliveryId)
     if (!delivery) throw missing('delivery')
     ctx.wake(DELIVER)
     return delivery
@@ -132,7 +139,7 @@ export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: Deli
 }
 
 async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
-  const row = found(await queries.lockEndpoint(ctx, id))
+  const row = found(await endpointQueries.lockEndpoint(ctx, id))
   if (row.status !== 'active') {
     throw new ApiError('validation_failed', 'The webhook endpoint is not active. Set its `status` to `active` first.')
   }
@@ -142,7 +149,7 @@ async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
 const newSecret = (ctx: ProjectCtx) => `whsec_${ctx.secrets.random(SECRET_BYTES).toString('base64')}`
 
 const saveSecret = (ctx: InTx, id: EndpointId, secret: string, oldExpireAt: Date) =>
-  queries.replaceSecret(ctx, id, ctx.secrets.seal(secret, sealContext(id)), oldExpireAt)
+  endpointQueries.replaceSecret(ctx, id, ctx.secrets.seal(secret, sealContext(id)), oldExpireAt)
 
 /** The context with which the secret of an endpoint is encrypted. */
 export const sealContext = (id: EndpointId) => `webhook_endpoint:${id}`

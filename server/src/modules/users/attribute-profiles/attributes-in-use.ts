@@ -7,9 +7,9 @@
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
+import { listAttributes } from '../attributes.queries.ts'
 import { visibleData } from '../attributes.ts'
 import { PROFILE } from '../job-names.ts'
-import { listAttributes } from '../queries.ts'
 import * as queries from './queries.ts'
 import type { AttributesInUse } from './schema.ts'
 

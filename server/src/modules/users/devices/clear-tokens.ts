@@ -1,8 +1,7 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { appendUserChanges } from '../changes.ts'
-import { refreshPushFlag } from '../queries.ts'
-import { clearTokens } from './queries.ts'
+import { clearTokens, refreshPushFlag } from './queries.ts'
 
 /** Clears device tokens that a push service rejected for good. The devices stay. */
 export async function clearDeviceTokens(ctx: InTx, tokens: string[]): Promise<void> {

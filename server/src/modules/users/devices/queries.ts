@@ -3,6 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
+import { DeviceRow } from '../schema.ts'
 
 /** The most devices of a user that a push message is sent to. */
 const TARGETS_MAX = 20
@@ -37,4 +38,74 @@ export const clearTokens = (ctx: InTx, tokens: string[]) =>
         set token = null, updated_at = ${ctx.clock.now()}
         where d.project_id = ${ctx.projectId} and d.id = any(array(select id from held))
         returning d.user_id`,
+  )
+
+const DeviceOfUser = Type.Object({ ...DeviceRow.properties })
+
+export const listDevices = (ctx: ProjectCtx, id: UserId) =>
+  ctx.db.many(
+    DeviceOfUser,
+    sql`select device_id, os, os_version, model, app_build, app_version, token is not null as has_token, created_at, updated_at
+        from devices where project_id = ${ctx.projectId} and user_id = ${id} order by id`,
+  )
+
+const UserDeviceRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  os: Nullable(Type.String()),
+  os_version: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  app_build: Nullable(Type.String()),
+  app_version: Nullable(Type.String()),
+})
+
+/** The devices of several users. */
+export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
+  ctx.db.many(
+    UserDeviceRow,
+    sql`select user_id, os, os_version, model, app_build, app_version from devices
+        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
+  )
+
+export type SavedDevice = {
+  device_id: string
+  token: string | null
+  os: string | null
+  os_version: string | null
+  model: string | null
+  app_build: string | null
+  app_version: string | null
+}
+
+/** Registers a device. A token or device of another user moves to this one. */
+export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
+  ctx.db.run(
+    sql`insert into devices (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
+        values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token}, ${device.os}, ${device.os_version}, ${device.model},
+                ${device.app_build}, ${device.app_version}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict (project_id, device_id) do update
+        set user_id = excluded.user_id, token = excluded.token, os = excluded.os, os_version = excluded.os_version, model = excluded.model,
+            app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
+  )
+
+/** Takes a token from any other device that has it. */
+export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
+  ctx.db.many(
+    Owner,
+    sql`update devices set token = null, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and token = ${token} and device_id <> ${deviceId}
+        returning user_id`,
+  )
+
+/** The current user of a device. Locks the device. */
+export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
+  ctx.db.first(Owner, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
+
+/** Sets `has_push_device` of users from their devices. */
+export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(
+    sql`update users u
+        set has_push_device = f.has, updated_at = ${ctx.clock.now()}
+        from (select i.id, exists (select 1 from devices d where d.user_id = i.id and d.project_id = ${ctx.projectId} and d.token is not null) as has
+              from unnest(${ids}::bigint[]) as i(id)) f
+        where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has`,
   )
