@@ -119,10 +119,13 @@ export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId |
 /** The context with which the secrets of a provider are encrypted. */
 export const sealContext = (id: ProviderId) => `provider:${id}`
 
-const DECRYPTED_MAX = 1000
+const DECRYPTED_CHARACTERS_MAX = 16_000_000
 
 /** Decrypted secrets by their ciphertext. It is different after each encryption, so entries never become stale. */
-const decrypted = new LRUCache<string, Settings>({ max: DECRYPTED_MAX })
+const decrypted = new LRUCache<string, Settings>({
+  maxSize: DECRYPTED_CHARACTERS_MAX,
+  sizeCalculation: (_, sealed) => 2 * sealed.length,
+})
 
 /** Decrypts the secrets of a provider. Null if the encryption key is not configured any more. */
 export function openSecrets(ctx: Ctx, { id, sealed }: Pick<ProviderRow, 'id' | 'sealed'>): Settings | null {

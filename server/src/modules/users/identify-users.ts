@@ -34,9 +34,14 @@ export async function identifyUsers(
 export type KnownIds = { byExternalId: Map<string, UserId>; byAnonymousId: Map<string, UserId> }
 
 const CACHED_IDS = 200_000
+const CACHED_CHARACTERS = 16_000_000
 
 /** Users by project, identity epoch and id. An epoch ends when an id starts to belong to another user, or to none. */
-const cache = new LRUCache<string, UserId>({ max: CACHED_IDS })
+const cache = new LRUCache<string, UserId>({
+  max: CACHED_IDS,
+  maxSize: CACHED_CHARACTERS,
+  sizeCalculation: (_, key) => key.length,
+})
 
 /**
  * Finds the users that the ids of these updates belong to before any of them is applied. Results are cached only when `cacheable` says

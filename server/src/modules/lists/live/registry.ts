@@ -42,12 +42,20 @@ export const CLOCK_GRACE_MS = 10_000
 export const isMaintained = ({ isLive, builtTo }: Pick<Version, 'isLive' | 'builtTo'>, userId: UserId): boolean =>
   isLive || userId <= builtTo
 
-const COMPILED_KEPT = 5000
-const REGISTRIES_KEPT = 200
+/** Of the rules that are kept, as JSON. */
+const RULE_CHARACTERS_MAX = 32_000_000
+/** Of the registries that are kept. A registry without versions counts as one. */
+const VERSIONS_MAX = 200_000
 
 /** Never outdated, because the rule of a version never changes. */
-const compiled = new LRUCache<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>({ max: COMPILED_KEPT })
-const registries = new LRUCache<number, { key: string; registry: Registry }>({ max: REGISTRIES_KEPT })
+const compiled = new LRUCache<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>({
+  maxSize: RULE_CHARACTERS_MAX,
+  sizeCalculation: ({ rule }) => JSON.stringify(rule.rule).length,
+})
+const registries = new LRUCache<number, { key: string; registry: Registry }>({
+  maxSize: VERSIONS_MAX,
+  sizeCalculation: ({ registry }) => 1 + registry.versions.length,
+})
 
 const registryOfTransaction = new WeakMap<TxDb, Registry>()
 
@@ -73,12 +81,19 @@ export async function loadRegistry(ctx: ProjectCtx): Promise<Registry> {
 
 async function compiledOf(ctx: ProjectCtx, rows: queries.VersionRow[]) {
   const dynamic = rows.filter(({ is_dynamic }) => is_dynamic)
-  const unknown = dynamic.filter(({ id }) => !compiled.has(id)).map(({ id }) => id)
-  if (unknown.length > 0) {
-    for (const { id, rule, tracker_ids } of await queries.rulesOf(ctx, unknown))
-      compiled.set(id, { rule: compileRule(rule), trackerIds: tracker_ids })
+  // The cache may drop any of them while others are added.
+  const found = new Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>()
+  for (const { id } of dynamic) {
+    const known = compiled.get(id)
+    if (known) found.set(id, known)
   }
-  return new Map(dynamic.map(({ id }) => [id, compiled.get(id) as { rule: CompiledRule; trackerIds: TrackerId[] }]))
+  const unknown = dynamic.filter(({ id }) => !found.has(id)).map(({ id }) => id)
+  for (const { id, rule, tracker_ids } of unknown.length > 0 ? await queries.rulesOf(ctx, unknown) : []) {
+    const entry = { rule: compileRule(rule), trackerIds: tracker_ids }
+    compiled.set(id, entry)
+    found.set(id, entry)
+  }
+  return found
 }
 
 function createRegistry(rows: queries.VersionRow[], rules: Map<ListVersionId, { rule: CompiledRule; trackerIds: TrackerId[] }>): Registry {

@@ -6,7 +6,10 @@ import type { SendableTemplate } from '../../templates/index.ts'
 import { numberLinks, saveLinks } from '../../tracking/index.ts'
 import type { PreparedTemplate, SendingProject } from './render.ts'
 
-const PREPARED_MAX = 500
+/** Of all templates that are kept, so that many small ones are, whatever the number of projects. */
+const CHARACTERS_MAX = 32_000_000
+/** What a template takes beside its content. */
+const CHARACTERS_EACH = 1000
 
 /** A template that is ready, or why it cannot be prepared. */
 export type Prepared = PreparedTemplate | { exceeded: string }
@@ -15,7 +18,10 @@ export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: 
 
 /** Caches prepared templates, by their version and by whether links are tracked. */
 export function createTemplateCache(): TemplateCache {
-  const known = new LRUCache<string, Prepared>({ max: PREPARED_MAX })
+  const known = new LRUCache<string, Prepared>({
+    maxSize: CHARACTERS_MAX,
+    sizeCalculation: (prepared) => CHARACTERS_EACH + JSON.stringify(prepared).length,
+  })
   return async (ctx, project, channel, template) => {
     const wraps = wrapsLinks(project, channel)
     const key = `${template.id}:${template.updated_at.getTime()}:${wraps}`

@@ -8,7 +8,7 @@ import { notFound } from '../not-found.ts'
 import { createMirror } from './mirror.ts'
 
 const CACHE_MS = 5000
-const CACHE_MAX = 1000
+const CACHE_MAX = 10_000
 
 const mirror = createMirror()
 const projectOfHost = cached(CACHE_MAX, CACHE_MS, async (ctx, host: string) => (await findVerifiedHost(ctx, host))?.project_id)

@@ -11,7 +11,7 @@ import type { Domain, DomainChanges, DomainInput, DomainRow } from './schema.ts'
 const DOMAINS_MAX = 100
 const TOKEN_BYTES = 18
 const CACHE_MS = 5000
-const CACHE_MAX = 1000
+const CACHE_MAX = 10_000
 
 const ourHost = (ctx: ProjectCtx | InTx) => new URL(ctx.baseUrl()).hostname
 
