@@ -4,6 +4,9 @@ import { type Db, type Sql, sql } from '../src/infra/postgres/db.ts'
 import type { Ctx } from '../src/infra/runtime/ctx.ts'
 
 type Node = {
+  'Node Type': string
+  'Index Name'?: string
+  'Relation Name'?: string
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
@@ -12,7 +15,8 @@ type Node = {
   'Shared Read Blocks': number
   Plans?: Node[]
 }
-export type Reading = { rows: number; pages: number; claimed: number }
+/** `plan` shows which part read what. */
+export type Reading = { rows: number; pages: number; claimed: number; plan: string }
 
 const Explained = Type.Object({ 'QUERY PLAN': Type.Unsafe<[{ Plan: Node }]>({}) })
 
@@ -20,12 +24,23 @@ const rowsRead = (node: Node): number =>
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) * node['Actual Loops'] +
   (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), 0)
 
+const planOf = (node: Node, depth = 0): string =>
+  [
+    `${'  '.repeat(depth)}${node['Node Type']} ${node['Index Name'] ?? node['Relation Name'] ?? ''}: ${node['Actual Rows']} rows × ${node['Actual Loops']}, ${node['Shared Hit Blocks'] + node['Shared Read Blocks']} pages`,
+    ...(node.Plans ?? []).map((inner) => planOf(inner, depth + 1)),
+  ].join('\n')
+
 /** A context whose statements are explained while they run. They return no rows. */
 export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
   const explain = async (statement: Sql) => {
     const row = await ctx.db.one(Explained, sql`explain (analyze, buffers, format json) ${statement}`)
     const { Plan } = row['QUERY PLAN'][0]
-    readings.push({ rows: rowsRead(Plan), pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'], claimed: Plan['Actual Rows'] })
+    readings.push({
+      rows: rowsRead(Plan),
+      pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'],
+      claimed: Plan['Actual Rows'],
+      plan: planOf(Plan),
+    })
     return []
   }
   const db: Record<string, unknown> = {

@@ -35,11 +35,7 @@ async function withTrigger(tenant: Tenant): Promise<Tenant> {
   const subscription_id = types.body.results.find(({ channel }: { channel: string }) => channel === 'email').id
   const campaign = { type: 'trigger', name: 'Receipt', subscription_id, event_name: 'order', provider_id: provider.body.id }
   const { body } = await w.post('/api/client/campaigns', campaign, key)
-  await w.put(
-    `/api/client/campaigns/${body.id}/templates/en`,
-    { subject: '{{ event.data.number }}', html: '<p>Thank you</p>' },
-    key,
-  )
+  await w.put(`/api/client/campaigns/${body.id}/templates/en`, { subject: '{{ event.data.number }}', html: '<p>Thank you</p>' }, key)
   expect((await w.patch(`/api/client/campaigns/${body.id}`, { state: 'running' }, key)).status).toBe(200)
   return tenant
 }

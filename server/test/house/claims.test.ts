@@ -12,9 +12,9 @@ import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
 import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
 import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
-import { claimMessages, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
-import { eventsAfter, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
-import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/deliveries.queries.ts'
+import { claimMessages, nextDueAt, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
+import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
@@ -82,6 +82,7 @@ const claims: Record<string, Claim> = {
     rows: CLAIMED,
   },
   'messages.queuesDue': { table: 'messages', fill: messages('queued', null), claim: (ctx) => queuesDue(ctx, 0, 100) },
+  'messages.nextDueAt': { table: 'messages', fill: messages('queued', null), claim: (ctx) => nextDueAt(ctx, 0), rows: 1 },
   'messages.claimMessages': {
     table: 'messages',
     fill: messages('queued', null),
@@ -99,16 +100,11 @@ const claims: Record<string, Claim> = {
     claim: (ctx) => releaseLeases(ctx, CLAIMED),
     rows: CLAIMED,
   },
+  'webhooks.nextAttemptAt': { table: 'webhook_deliveries', fill: deliveries, claim: nextAttemptAt, rows: 1 },
+  'webhooks.nextCursorAt': { table: 'webhook_cursors', fill: cursors, claim: nextCursorAt, rows: 1 },
   'webhooks.claimDeliveries': {
     table: 'webhook_deliveries',
-    fill: () =>
-      sql`with endpoints as (
-            insert into webhook_endpoints (id, project_id, name, url, status, event_types, api_version, created_at, updated_at) overriding system value
-            select e, (${projects}::bigint[])[1 + e % 3], 'n', 'u', 'active', '{}', 'v', ${due()}, ${due()} from generate_series(1, 30) as e
-            on conflict do nothing
-          )
-          insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
-          select (${projects}::bigint[])[1 + (1 + i % 30) % 3], 1 + i % 30, 'evt_' || i, 'delivery.failed', 'pending', ${due()}, ${due()} from ${numbers}`,
+    fill: deliveries,
     claim: async (ctx) => {
       const room = {
         total: CLAIMED,
@@ -197,6 +193,16 @@ function subscribedEvents() {
              ${events(sql`i`)()}`
 }
 
+function deliveries() {
+  return sql`with endpoints as (
+            insert into webhook_endpoints (id, project_id, name, url, status, event_types, api_version, created_at, updated_at) overriding system value
+            select e, (${projects}::bigint[])[1 + e % 3], 'n', 'u', 'active', '{}', 'v', ${due()}, ${due()} from generate_series(1, 30) as e
+            on conflict do nothing
+          )
+          insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, next_attempt_at, created_at)
+          select (${projects}::bigint[])[1 + (1 + i % 30) % 3], 1 + i % 30, 'evt_' || i, 'delivery.failed', 'pending', ${due()}, ${due()} from ${numbers}`
+}
+
 function entries() {
   return sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
              select ${someProject()}, 'events', 'r', ${due()}, 1, 'x' from ${numbers}`
@@ -239,9 +245,9 @@ describe.each(['an empty table', 'a table that was full and emptied', 'a full ta
     const readings: Reading[] = []
     await inTx(w.ctx, (ctx) => claim(explaining(ctx, readings)))
     expect(readings.length).toBeGreaterThan(0)
-    for (const { rows: read, pages, claimed } of readings) {
+    for (const { rows: read, pages, claimed, plan } of readings) {
       const count = rows ?? claimed
-      expect([read, pages], `${read} rows and ${pages} pages for ${count}`).toEqual([
+      expect([read, pages], `${read} rows and ${pages} pages for ${count}\n${plan}`).toEqual([
         Math.min(read, ANYWAY + count * ROWS_EACH),
         Math.min(pages, ANYWAY + count * PAGES_EACH),
       ])

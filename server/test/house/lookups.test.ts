@@ -205,10 +205,10 @@ describe.each(['an empty table', 'a full table'])('after %s was analysed', (anal
       const read = readings.reduce((sum, { rows }) => sum + rows, 0)
       const pages = readings.reduce((sum, { pages }) => sum + pages, 0)
       expect(readings.length).toBeGreaterThan(0)
-      expect([read, pages], `${batch}: ${read} rows and ${pages} pages for ${keys} keys`).toEqual([
-        Math.min(read, ANYWAY + keys * ROWS_EACH),
-        Math.min(pages, ANYWAY + keys * PAGES_EACH),
-      ])
+      expect(
+        [read, pages],
+        `${batch}: ${read} rows and ${pages} pages for ${keys} keys\n${readings.map(({ plan }) => plan).join('\n')}`,
+      ).toEqual([Math.min(read, ANYWAY + keys * ROWS_EACH), Math.min(pages, ANYWAY + keys * PAGES_EACH)])
     }
   })
 })

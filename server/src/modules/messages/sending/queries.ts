@@ -8,8 +8,11 @@ import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
-/** Repeats that messages `m` are those of some rows, so that they are read through their key however small PostgreSQL believes the table to be. */
-const among = (rows: Sql) => sql`m.project_id = any(array(select project_id from ${rows})) and m.id = any(array(select id from ${rows}))`
+/**
+ * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project. A
+ * row that changed after the statement began is left out.
+ */
+const among = (rows: Sql) => sql`m.ctid = any(array(select tid from ${rows}))`
 
 const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
@@ -74,10 +77,10 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
           from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ channel }) => channel)}::text[],
                       ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, channel, share)
         ), due as materialized (
-          select m.id, m.project_id, q.token
+          select m.tid
           from queues q
           cross join lateral (
-            select id, project_id from messages
+            select ctid as tid from messages
             where ${isDue} and priority = ${priority} and project_id = q.project_id and channel = q.channel and due_at <= ${ctx.clock.now()}
             order by due_at, id
             limit q.share
@@ -85,9 +88,9 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
           ) m
         )
         update messages m
-        set state = 'claimed', attempts = m.attempts + 1, lease_token = due.token, lease_until = ${leaseUntil}
-        from due
-        where m.id = due.id and m.project_id = due.project_id and ${among(sql`due`)}
+        set state = 'claimed', attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        from queues q
+        where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
         returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
                   m.created_at`,
   )
@@ -174,7 +177,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<MessageResu
 export const releaseLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`with expired as materialized (
-          select id, project_id, lease_token from messages
+          select ctid as tid, id, project_id, lease_token from messages
           where state = 'claimed' and lease_until <= ${ctx.clock.now()}
           order by lease_until
           limit ${limit}
