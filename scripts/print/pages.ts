@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../server/src/infra/http/openapi.ts'
+import { apiDescription } from '../../server/src/api-description/index.ts'
 import { VERSION } from '../../server/src/lib/versions.ts'
 import { createInboxStreams } from '../../server/src/modules/inbox/index.ts'
 import { allPages, allRoutes } from '../../server/src/routes.ts'
@@ -17,7 +17,7 @@ export async function pages(): Promise<Record<string, string>> {
     ),
     'docs/reference/configuration.md': configurationPage(),
     'docs/reference/webhook-events.md': webhookEventsPage(),
-    'server/openapi.json': `${JSON.stringify(openApiDocument({ routes, version: VERSION }), null, 2)}\n`,
+    'server/openapi.json': `${JSON.stringify(apiDescription({ routes, version: VERSION }), null, 2)}\n`,
     'server/schema.sql': await printSchema(),
   }
 }

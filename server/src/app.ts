@@ -1,10 +1,10 @@
 /** The composition root: opens the parts of a process in order, and closes them in reverse order. */
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
+import { apiDescription } from './api-description/index.ts'
 import { authenticator } from './authenticator.ts'
 import { bootstrap, type Credentials, requireWritable, storedCredentials, withDevelopmentSecrets } from './bootstrap.ts'
 import { docsPages } from './docs-site/docs.ts'
-import { openApiDocument } from './infra/http/openapi.ts'
 import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { addStaticPages } from './infra/http/static-pages.ts'
@@ -157,7 +157,7 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
   const lag = createEventLoopLag()
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
-  addStaticPages(app, docsPages({ document: () => openApiDocument({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
+  addStaticPages(app, docsPages({ document: () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
   await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
     throw listenProblem(error, config)

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { expect, inject } from 'vitest'
 import { authenticator } from '../src/authenticator.ts'
+import { repliesOf } from '../src/infra/http/openapi/replies.ts'
 import { addOperations } from '../src/infra/http/operations.ts'
 import type { Route } from '../src/infra/http/route.ts'
 import { createHttpServer } from '../src/infra/http/server.ts'
@@ -247,10 +248,14 @@ const testConfig = (env: Record<string, string>): Config =>
     ...env,
   })
 
+const statuses = new Map<Route, number[]>()
 const replyChecks = new Map<Route, (value: unknown) => string | null>()
 
-/** Every reply in every test is checked against the schema that documents it. */
+/** Every reply in every test is checked against the statuses and the schema that document it. */
 function checkReply(route: Route, status: number, body: unknown): void {
+  const documented = statuses.get(route) ?? Object.keys(repliesOf(route, undefined)).map(Number)
+  statuses.set(route, documented)
+  if (!documented.includes(status)) throw new Error(`${route.method} ${route.path} sent the undocumented status ${status}.`)
   if (!route.reply || status >= 400) return
   const check = replyChecks.get(route) ?? matches(route.reply)
   replyChecks.set(route, check)

@@ -24,6 +24,11 @@ const NAMES: (Exception & { names: string[] })[] = [
   },
   { names: ['people_done', 'people_total'], in: ['server/migrations/'], why: 'columns of preflights' },
   { names: ['people'], in: [`${MODULES}users/attribute-profiles/`], why: 'a JSON member of attributes in use' },
+  {
+    names: ['machine', 'people', 'people_done', 'people_total'],
+    in: ['server/src/api-description/'],
+    why: 'JSON members in descriptions and examples',
+  },
   { names: ['seen'], in: [`${MODULES}rules/explain.ts`, `${MODULES}rules/compile.test.ts`], why: 'a JSON member of explanations' },
   { names: ['person'], in: [`${MODULES}tools/generate/`], why: 'a member of a library' },
   { names: ['settled_at'], in: [''], why: 'a JSON member of recipients, and its column' },

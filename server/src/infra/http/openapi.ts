@@ -8,8 +8,11 @@ import { operationIdOf, tagOf } from './openapi/names.ts'
 import { parametersOf, SHARED_PARAMETERS } from './openapi/parameters.ts'
 import { ERROR_SCHEMA, errorsOf, HEADERS, repliesOf, SHARED_RESPONSES } from './openapi/replies.ts'
 import { exampleOf } from './openapi/samples.ts'
-import { type Components, componentsOf, publicSchema } from './openapi/schemas.ts'
-import type { Media, Method, OpenApiDocument, Operation } from './openapi/types.ts'
+import { type Components, componentsOf, publicSchema, type Use } from './openapi/schemas.ts'
+import { LOCAL_SERVER } from './openapi/servers.ts'
+import type { JsonSchema, Media, Method, OpenApiDocument, Operation, WebhookOperation } from './openapi/types.ts'
+import { describeMembers, NO_WORDS, type Webhook, type Words } from './openapi/words.ts'
+import { LIMIT_DEFAULT } from './paging.ts'
 import type { Access, Route } from './route.ts'
 
 export type { OpenApiDocument } from './openapi/types.ts'
@@ -20,6 +23,7 @@ export type DocumentOptions = {
   version: string
   /** The URL of this server; absent in the committed file. */
   baseUrl?: string
+  words?: Words
 }
 
 const SECURITY_SCHEMES = {
@@ -35,8 +39,9 @@ const SECURITY_SCHEMES = {
 }
 
 /** Describes these routes. Throws if two would have the same operation id. */
-export function openApiDocument({ routes, version, baseUrl }: DocumentOptions): OpenApiDocument {
-  const components = componentsOf(routes)
+export function openApiDocument({ routes, version, baseUrl, words = NO_WORDS }: DocumentOptions): OpenApiDocument {
+  const components = componentsOf(routes, words.webhooks.map(payloadOf))
+  const about: About = { components, words }
   return {
     openapi: '3.1.1',
     info: {
@@ -45,11 +50,12 @@ export function openApiDocument({ routes, version, baseUrl }: DocumentOptions): 
       description: [INTRODUCTION, ...GUIDE.map(({ title, text }) => `## ${title}\n\n${text}`)].join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    ...(baseUrl && { servers: [{ url: baseUrl }] }),
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
-    paths: pathsOf(routes, components),
+    servers: [baseUrl ? { url: baseUrl, description: 'This server.' } : { url: LOCAL_SERVER, description: 'A server on this machine.' }],
+    tags: tagsOf(routes, words),
+    paths: pathsOf(routes, about),
+    webhooks: Object.fromEntries(words.webhooks.map((webhook) => [webhook.type, { post: webhookOf(webhook, about) }])),
     components: {
-      schemas: { ...components.schemas, Error: ERROR_SCHEMA },
+      schemas: { ...schemasOf(about), Error: ERROR_SCHEMA },
       parameters: SHARED_PARAMETERS,
       headers: HEADERS,
       responses: SHARED_RESPONSES,
@@ -58,11 +64,76 @@ export function openApiDocument({ routes, version, baseUrl }: DocumentOptions): 
   }
 }
 
-function pathsOf(routes: readonly Route[], components: Components): OpenApiDocument['paths'] {
+type About = { components: Components; words: Words }
+
+const payloadOf = ({ name, payload }: Webhook): Use => ({ schema: publicSchema(payload), name })
+
+/** The group of the requests to webhook endpoints. */
+const EVENTS_TAG = 'Webhook events'
+
+function tagsOf(routes: readonly Route[], { groups, webhooks }: Words): OpenApiDocument['tags'] {
+  const names = [...new Set(routes.map(tagOf)), ...(webhooks.length > 0 ? [EVENTS_TAG] : [])]
+  return names.map((name) => ({ name, ...(groups[name] !== undefined && { description: groups[name] }) }))
+}
+
+/** The components with the descriptions of their members, and with their examples. */
+function schemasOf({ components, words: { memberOf, examples } }: About): Record<string, JsonSchema> {
+  const named = Object.entries(components.schemas).map(([name, schema]) => {
+    const described = describeMembers(schema, name, memberOf)
+    return [name, { ...described, ...(name in examples && { examples: [examples[name]] }) }] as const
+  })
+  return Object.fromEntries(named)
+}
+
+/** A schema with references, and its example: that of the operation, of the schema, or of the components that it refers to. */
+function mediaOf(schema: JsonSchema, given: unknown, name: string, { components, words }: About): Media {
+  const referred = components.refer(schema)
+  const example = given ?? exampleIn(referred, components, words) ?? exampleOf(schema)
+  return { schema: describeMembers(referred, name, words.memberOf), ...(example !== undefined && { example }) }
+}
+
+/** The example of the component that a schema refers to; for a list, with one item. */
+function exampleIn(schema: JsonSchema, components: Components, words: Words): unknown {
+  const name = schema.$ref?.split('/').at(-1)
+  if (name !== undefined) return words.examples[name] ?? exampleIn(components.schemas[name] ?? {}, components, words)
+  if (schema.items) {
+    const item = exampleIn(schema.items, components, words)
+    return item === undefined ? undefined : [item]
+  }
+  const { results, nextCursor } = schema.properties ?? {}
+  const items = results && exampleIn(results, components, words)
+  return items && { results: items, ...(nextCursor && { nextCursor: null, prevCursor: null, limit: LIMIT_DEFAULT }) }
+}
+
+const text: JsonSchema = { type: 'string' }
+
+function webhookOf({ type, name, summary, description, payload, example }: Webhook, about: About): WebhookOperation {
+  const inHeader = (name: string, description: string) => ({ name, in: 'header' as const, required: true, description, schema: text })
+  return {
+    operationId: `on${name}`,
+    tags: [EVENTS_TAG],
+    summary: summary.replace(/\.$/, ''),
+    description,
+    security: [],
+    parameters: [
+      inHeader(
+        'Service-Signature',
+        '`t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret.',
+      ),
+      inHeader('webhook-id', 'The id of the event, as Standard Webhooks has it.'),
+      inHeader('webhook-timestamp', 'The time of the request in Unix seconds, as Standard Webhooks has it.'),
+      inHeader('webhook-signature', 'The signatures of Standard Webhooks, separated by spaces.'),
+    ],
+    requestBody: { required: true, content: { 'application/json': mediaOf(publicSchema(payload), example, type, about) } },
+    responses: { '2XX': { description: 'The event was received. Any other reply is retried.' } },
+  }
+}
+
+function pathsOf(routes: readonly Route[], about: About): OpenApiDocument['paths'] {
   const paths: OpenApiDocument['paths'] = {}
   const ids = new Set<string>()
   for (const route of routes) {
-    const operation = operationOf(route, components)
+    const operation = operationOf(route, about)
     if (ids.has(operation.operationId))
       throw new Error(`Two routes have the operation id ${operation.operationId}. One is ${route.method} ${route.path}.`)
     ids.add(operation.operationId)
@@ -71,30 +142,32 @@ function pathsOf(routes: readonly Route[], components: Components): OpenApiDocum
   return paths
 }
 
-function operationOf(route: Route, components: Components): Operation {
-  const reply = route.reply && publicSchema(route.reply)
-  const requestBody = requestBodyOf(route, components)
+function operationOf(route: Route, about: About): Operation {
+  const operationId = operationIdOf(route)
+  const example = about.words.operations[operationId]
+  const reply = route.reply && mediaOf(publicSchema(route.reply), example?.reply, operationId, about)
+  const requestBody = requestBodyOf(route, operationId, about)
   return {
-    operationId: operationIdOf(route),
+    operationId,
     tags: [tagOf(route)],
     summary: route.summary.replace(/\.$/, ''),
     ...(route.description !== undefined && { description: route.description }),
     'x-access': route.access,
     security: securityOf(route.access),
-    parameters: parametersOf(route),
+    parameters: parametersOf(route, about.words.parameters),
     ...(requestBody && { requestBody }),
-    responses: repliesOf(route, reply && components.refer(reply), reply && exampleOf(reply)),
+    responses: repliesOf(route, reply),
     'x-errors': errorsOf(route),
   }
 }
 
-function requestBodyOf({ body, form, stream }: Route, { refer }: Components): Operation['requestBody'] {
-  if (stream) return { required: true, content: { [stream.type]: { schema: { type: 'string' } } } }
-  const given = body ?? form
-  if (!given) return undefined
-  const schema = publicSchema(given)
-  const example = exampleOf(schema)
-  const media: Media = { schema: refer(schema), ...(example !== undefined && { example }) }
+function requestBodyOf({ body, form, stream }: Route, operationId: string, about: About): Operation['requestBody'] {
+  const given = about.words.operations[operationId]?.body
+  if (stream) return { required: true, content: { [stream.type]: { schema: text, ...(given !== undefined && { example: given }) } } }
+  const declared = body ?? form
+  if (!declared) return undefined
+  const schema = publicSchema(declared)
+  const media = mediaOf(schema, given, operationId, about)
   const required = body ? !('optionalBody' in body) : (schema.required ?? []).length > 0
   return { required, content: { [body ? 'application/json' : 'application/x-www-form-urlencoded']: media } }
 }

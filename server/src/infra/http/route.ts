@@ -3,6 +3,7 @@
  * the API description, and the house tests try every route with every kind of key.
  */
 import { type Static, type TSchema, Type } from 'typebox'
+import type { ErrorCode } from '../../lib/errors.ts'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { Config } from '../runtime/config.ts'
@@ -154,6 +155,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   records?: 'with_append' | 'around_call'
   /** Served while the server is overloaded too. */
   essential?: true
+  /** Codes of errors that the shape of the route does not show, for the API reference. */
+  errors?: readonly ErrorCode[]
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.

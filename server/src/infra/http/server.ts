@@ -36,7 +36,7 @@ export type HttpOptions = {
   baseUrl: () => string
   /** How late the event loop runs. Over a limit, only essential requests are served. */
   lag: EventLoopLag
-  /** Called with every reply before it is sent. Tests check it against its schema. */
+  /** Called with every reply before it is sent, with null as the body of an error. Tests check it against its description. */
   onReply?: (route: Route, status: number, body: unknown) => void
 }
 
@@ -151,7 +151,7 @@ async function answer(options: HttpOptions, { route, limits, live, request, repl
     if (location !== null) exchange.headers.location = location
     await send(request, reply, exchange, status, body)
   } catch (error) {
-    await fail(options, request, reply, error, exchange)
+    await fail(options, request, reply, error, exchange, route)
   } finally {
     recordRequest(options.ctx, request, reply, route, exchange, performance.now() - started)
   }
@@ -229,8 +229,10 @@ async function fail(
   reply: FastifyReply,
   thrown: unknown,
   exchange?: Exchange,
+  route?: CompiledRoute,
 ): Promise<void> {
   const error = toApiError(thrown)
+  if (route) options.onReply?.(route.def as Route, error.status, null)
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
   if (error.code === 'rate_limited')
     options.ctx.metrics.rateLimited(exchange?.logFields.project_id === undefined ? 'address' : 'credential')

@@ -35,6 +35,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
     method: 'GET',
     path: `${OWN}/unread-count`,
     summary: 'Count the unread inbox messages of the user of a user token.',
+    description: 'Expired and archived messages are not counted.',
     access: { publishable: 'user' },
     reply: UnreadCount,
     run: async (ctx) => ({ unread: await countUnread(ctx, ctx.caller.userId) }),

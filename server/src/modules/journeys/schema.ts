@@ -57,8 +57,12 @@ const Child = Exact({
   path: Type.Optional(Line(64, { description: 'The path that leads to this step, such as `yes`.' })),
 })
 
-const type = OneOf(STEP_TYPES)
-const position = { x: Type.Number(), y: Type.Number() }
+const type = OneOf(STEP_TYPES, { description: 'The kind of step.' })
+const position = {
+  x: Type.Number({ description: 'Where an editor shows the step, from left to right.' }),
+  y: Type.Number({ description: 'Where an editor shows the step, from top to bottom.' }),
+}
+const Children = Type.Array(Child, { maxItems: CHILDREN_MAX, description: 'The steps that follow.' })
 const Data = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members depend on the type.' })
 
 export const StepInput = Exact({
@@ -66,11 +70,11 @@ export const StepInput = Exact({
   name: Type.Optional(Type.String({ maxLength: 255 })),
   ...position,
   data: Type.Optional(Data),
-  children: Type.Optional(Type.Array(Child, { maxItems: CHILDREN_MAX })),
+  children: Type.Optional(Children),
 })
 export type StepInput = Static<typeof StepInput>
 
-const step = { type, name: Type.String(), ...position, data: Data, children: Type.Array(Child) }
+const step = { type, name: Type.String(), ...position, data: Data, children: Children }
 
 /** Steps by key. `graph.ts` checks them step by step. */
 export const StepsInput = Type.Unsafe<Record<string, unknown>>({

@@ -45,6 +45,7 @@ export const keyRoutes = [
     method: 'GET',
     path: '/api/client/keys',
     summary: 'List the API keys of the project that are not archived.',
+    description: 'Values are masked. The last four characters show which key it is.',
     access: { secret: 'admin' },
     list: keyListing,
     reply: Page(Key),

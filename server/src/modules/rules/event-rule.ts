@@ -17,6 +17,7 @@ export const EventRule = Exact(
         minItems: 1,
         maxItems: TESTS_MAX,
         description: 'Tests of the event’s data, as in the `where` of a list rule. All of them must pass.',
+        published: { items: { type: 'object', additionalProperties: true } },
       }),
     ),
     user: Type.Optional(Type.Unsafe<Rule>({ ...RuleSchema, description: 'A rule that the user must match, as in lists.' })),

@@ -46,14 +46,25 @@ export const SHARED_PARAMETERS = {
 const shared = (name: keyof typeof SHARED_PARAMETERS): Ref => ({ $ref: `#/components/parameters/${name}` })
 
 /** The parameters of a route in the order of the request: path, query, headers. */
-export function parametersOf(route: Route): (Parameter | Ref)[] {
-  return [...inPath(route), ...inQuery(route), ...(route.list ? ofPage(route.list) : []), ...inHeaders(route)]
+export function parametersOf(route: Route, examples: Record<string, unknown> = {}): (Parameter | Ref)[] {
+  return [...inPath(route, examples), ...inQuery(route), ...(route.list ? ofPage(route.list) : []), ...inHeaders(route)]
 }
 
-function inPath({ path, params = {} }: Route): Parameter[] {
+function inPath({ path, params = {} }: Route, examples: Record<string, unknown>): Parameter[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
-  return names.map((name) => ({ ...parameter(name, publicSchema(params[name]?.schema ?? { type: 'string' })), in: 'path', required: true }))
+  return names.map((name) => ({
+    description: `The id of the ${wordsOf(name)}.`,
+    ...parameter(name, publicSchema(params[name]?.schema ?? { type: 'string' })),
+    in: 'path',
+    required: true,
+    ...(name in examples && { example: examples[name] }),
+  }))
 }
+
+/** Turns `subscriptionId` into "subscription type". */
+const wordsOf = (name: string) => WORDS[name] ?? name.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+const WORDS: Record<string, string> = { endpointId: 'webhook endpoint', subscriptionId: 'subscription type', domainId: 'custom domain' }
 
 function inQuery({ query }: Route): Parameter[] {
   const { properties = {}, required = [] } = query ? publicSchema(query) : {}

@@ -1,13 +1,15 @@
 /** Replies: the schema of errors, their statuses, and the codes that an operation can reply with (D-ERR-1, D-ERR-2). */
-import { ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
+import { ApiError, ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
+import { errorReply } from '../error-reply.ts'
 import { isIdempotent } from '../idempotency.ts'
 import type { Route } from '../route.ts'
-import { REASONS } from './errors.ts'
+import { ERRORS, REASONS } from './errors.ts'
 import { publicSchema } from './schemas.ts'
-import type { Header, JsonSchema, Ref, Reply } from './types.ts'
+import { LOCAL_SERVER } from './servers.ts'
+import type { Header, JsonSchema, Media, Ref, Reply } from './types.ts'
 
 const text: JsonSchema = { type: 'string' }
-const code: JsonSchema = { type: 'string', enum: Object.keys(ERROR_STATUS) }
+const code: JsonSchema = { type: 'string', enum: Object.keys(ERROR_STATUS), description: 'What went wrong, for programs.' }
 const message: JsonSchema = { type: 'string', description: 'An explanation for developers. It may change.' }
 const param: JsonSchema = { type: 'string', description: 'The parameter at fault, such as `name`, `[3].email` or `body`.' }
 
@@ -16,11 +18,12 @@ export const ERROR_SCHEMA: JsonSchema = {
   type: 'object',
   required: ['status', 'code', 'message', 'error', 'request_id'],
   properties: {
-    status: { const: 'error' },
+    status: { const: 'error', description: 'Always `error`.' },
     code,
     message,
     error: {
       type: 'object',
+      description: 'The error, with all of its details.',
       required: ['code', 'message', 'doc_url'],
       properties: {
         code,
@@ -53,34 +56,76 @@ export const HEADERS: Record<string, Header> = {
 
 const header = (name: keyof typeof HEADERS): Ref => ({ $ref: `#/components/headers/${name}` })
 
-const failure = (description: string, headers: Record<string, Ref> = {}): Reply => ({
+const REQUEST_ID = 'req_01KAFW6V7Q3M8Z5N4P2R9S0T1X'
+
+const failure = (description: string, example: ApiError, headers: Record<string, Ref> = {}): Reply => ({
   description,
   headers: { 'X-Request-Id': header('RequestId'), ...headers },
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      example: errorReply(example, REQUEST_ID, LOCAL_SERVER),
+    },
+  },
 })
+
+const tooLarge = new ApiError('validation_failed', 'The body may have at most 1048576 bytes.', {
+  status: 413,
+  param: 'body',
+  reason: 'body_too_large',
+})
+const tooSlow = new ApiError('validation_failed', 'The body must arrive within 30 seconds.', {
+  status: 408,
+  param: 'body',
+  reason: 'body_too_slow',
+})
+const wrongType = new ApiError('parameter_invalid_format', 'Send the body as `application/json` in UTF-8.', {
+  status: 415,
+  param: 'Content-Type',
+  reason: 'media_type',
+})
+const away = new ApiError('internal_error', 'The server is temporarily unavailable. Try again in a few seconds.', { status: 503 })
 
 /** `#/components/responses` by name, with their status. */
 const FAILURES = {
-  BadRequest: { status: 400, reply: failure('A parameter is missing, empty, malformed or unknown, or the version is not supported.') },
+  BadRequest: {
+    status: 400,
+    reply: failure(
+      'A parameter is missing, empty, malformed or unknown, or the version is not supported.',
+      ERRORS.parameter_missing.example,
+    ),
+  },
   Unauthenticated: {
     status: 401,
-    reply: failure('The key or the user token is missing or not valid.', { 'WWW-Authenticate': header('Authenticate') }),
-  },
-  PermissionDenied: { status: 403, reply: failure('The key is of the wrong kind, or its role is too low.') },
-  Missing: { status: 404, reply: failure('The resource does not exist, or this key cannot see it.') },
-  Conflict: {
-    status: 409,
-    reply: failure('The resource exists already, or the `Idempotency-Key` belongs to another request.', {
-      'Retry-After': header('RetryAfter'),
+    reply: failure('The key or the user token is missing or not valid.', ERRORS.authentication_required.example, {
+      'WWW-Authenticate': header('Authenticate'),
     }),
   },
-  TooSlow: { status: 408, reply: failure('The body took too long.') },
-  TooLarge: { status: 413, reply: failure('The body is too large.') },
-  MediaType: { status: 415, reply: failure('The media type of the body is not supported.') },
-  Invalid: { status: 422, reply: failure('The request breaks a rule, or has several different faults.') },
-  TooMany: { status: 429, reply: failure('Too many requests, or a quota is exceeded.', { 'Retry-After': header('RetryAfter') }) },
-  Internal: { status: 500, reply: failure('Something went wrong on the server.') },
-  Unavailable: { status: 503, reply: failure('The server is temporarily unavailable.', { 'Retry-After': header('RetryAfter') }) },
+  PermissionDenied: {
+    status: 403,
+    reply: failure('The key is of the wrong kind, or its role is too low.', ERRORS.permission_denied.example),
+  },
+  Missing: { status: 404, reply: failure('The resource does not exist, or this key cannot see it.', ERRORS.resource_missing.example) },
+  Conflict: {
+    status: 409,
+    reply: failure(
+      'The resource exists already, or the `Idempotency-Key` belongs to another request.',
+      ERRORS.resource_already_exists.example,
+      {
+        'Retry-After': header('RetryAfter'),
+      },
+    ),
+  },
+  TooSlow: { status: 408, reply: failure('The body took too long.', tooSlow) },
+  TooLarge: { status: 413, reply: failure('The body is too large.', tooLarge) },
+  MediaType: { status: 415, reply: failure('The media type of the body is not supported.', wrongType) },
+  Invalid: { status: 422, reply: failure('The request breaks a rule, or has several different faults.', ERRORS.validation_failed.example) },
+  TooMany: {
+    status: 429,
+    reply: failure('Too many requests, or a quota is exceeded.', ERRORS.rate_limited.example, { 'Retry-After': header('RetryAfter') }),
+  },
+  Internal: { status: 500, reply: failure('Something went wrong on the server.', ERRORS.internal_error.example) },
+  Unavailable: { status: 503, reply: failure('The server is temporarily unavailable.', away, { 'Retry-After': header('RetryAfter') }) },
 }
 
 export const SHARED_RESPONSES: Record<string, Reply> = Object.fromEntries(
@@ -114,7 +159,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     quota_exceeded: isExt(route) || route.location !== undefined,
     internal_error: true,
   }
-  return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => can[code])
+  return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => can[code] || route.errors?.includes(code))
 }
 
 function requiresSomething({ required = [], properties = {}, items }: JsonSchema): boolean {
@@ -123,10 +168,10 @@ function requiresSomething({ required = [], properties = {}, items }: JsonSchema
 
 const SUCCESS = { 200: 'Done.', 201: 'Created.', 202: 'Accepted. It takes effect shortly.', 204: 'Done. The reply has no body.' }
 
-/** Every reply of a route by status. `schema` is that of the body, with references. */
-export function repliesOf(route: Route, schema: JsonSchema | undefined, example: unknown): Record<string, Reply | Ref> {
+/** Every reply of a route by status. `body` is that of a success. */
+export function repliesOf(route: Route, body: Media | undefined): Record<string, Reply | Ref> {
   const status = route.status ?? 200
-  const media = String(schema?.contentMediaType ?? 'application/json')
+  const media = String(body?.schema.contentMediaType ?? 'application/json')
   const success: Reply = {
     description: SUCCESS[status],
     headers: {
@@ -134,7 +179,7 @@ export function repliesOf(route: Route, schema: JsonSchema | undefined, example:
       ...(route.location && { Location: header('Location') }),
       ...(isIdempotent(route.method) && !isExt(route) && { 'Idempotent-Replayed': header('IdempotentReplayed') }),
     },
-    ...(schema && status !== 204 && { content: { [media]: { schema, ...(example !== undefined && { example }) } } }),
+    ...(body && status !== 204 && { content: { [media]: body } }),
   }
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
   if (bodyOf(route) ?? route.stream) statuses.add(413).add(415)

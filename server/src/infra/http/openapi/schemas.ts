@@ -14,9 +14,13 @@ const OWN_KEYWORDS = new Set([
   'optionalBody',
   'instant',
   'exactlyOne',
+  'published',
 ])
 /** In JSON Schema this format is a time of day; ours is a date with or without a time. */
 const OWN_FORMAT = 'time'
+
+/** How the schema of a record with any keys says so. */
+const ANY_KEY = '^.*$'
 
 const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
@@ -29,6 +33,9 @@ export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
     if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && value === OWN_FORMAT)) continue
     result[keyword] = mapKeyword(keyword, value, publicSchema)
   }
+  // ECMA 262 has flags inside a pattern since 2025, and most readers of JSON Schema refuse them. The description says what is accepted.
+  if (source.pattern?.includes('(?i:')) delete result.pattern
+  openUp(result)
   if (source.notBlank === true) result.minLength = Math.max(1, source.minLength ?? 0)
   if (source.freeForm !== undefined) {
     Object.assign(result, { maxProperties: FREE_FORM_KEYS_MAX, propertyNames: { minLength: 1, maxLength: FREE_FORM_KEY_LENGTH_MAX } })
@@ -36,7 +43,21 @@ export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
   // Not a keyword of the validator, which would report a fault for each member that is missing. The module checks it.
   if (Array.isArray(source.exactlyOne)) result.oneOf = source.exactlyOne.map((name) => ({ required: [name] }))
   const description = sentencesOf(source)
-  return description === '' ? result : { ...result, description }
+  return { ...result, ...(description !== '' && { description }), ...(source.published as JsonSchema | undefined) }
+}
+
+/**
+ * Says that an object without members may have any, and that a record may have any key. Generators of clients read an object that says
+ * neither as one without members.
+ */
+function openUp(schema: JsonSchema): void {
+  const { [ANY_KEY]: value, ...patterns } = schema.patternProperties ?? {}
+  if (value && Object.keys(patterns).length === 0) {
+    delete schema.patternProperties
+    schema.additionalProperties = value
+  }
+  const hasMembers = ['properties', 'patternProperties', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'].some((word) => word in schema)
+  if ([schema.type].flat().includes('object') && !hasMembers) schema.additionalProperties = true
 }
 
 function sentencesOf({ description, numericRange, freeForm, format }: JsonSchema): string {
@@ -50,7 +71,8 @@ function sentencesOf({ description, numericRange, freeForm, format }: JsonSchema
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-type Use = { schema: JsonSchema; name: string }
+/** A schema and the name that it gets as a component. */
+export type Use = { schema: JsonSchema; name: string }
 
 export type Components = {
   schemas: Record<string, JsonSchema>
@@ -60,10 +82,11 @@ export type Components = {
 
 /**
  * Shared schemas: an object that is a body, a reply or an item of either is named by its `title`, or else after its path. Equal
- * objects are replaced by references. Shorter paths are named first, so the order of the routes does not matter.
+ * objects are replaced by references. Shorter paths are named first, so the order of the routes does not matter. `more` are the schemas
+ * that no route has.
  */
-export function componentsOf(routes: readonly Route[]): Components {
-  const names = namesOf(routes)
+export function componentsOf(routes: readonly Route[], more: Use[] = []): Components {
+  const names = namesOf(routes, more)
   const refer = (schema: JsonSchema): JsonSchema => {
     const known = names.get(JSON.stringify(schema))
     return known ? { $ref: `#/components/schemas/${known.name}` } : mapInside(schema, refer)
@@ -73,11 +96,11 @@ export function componentsOf(routes: readonly Route[]): Components {
 }
 
 /** The named schemas, by their JSON. */
-function namesOf(routes: readonly Route[]): Map<string, Use> {
+function namesOf(routes: readonly Route[], more: Use[]): Map<string, Use> {
   const byDepth = routes.toSorted((a, b) => depthOf(a) - depthOf(b))
   const names = new Map<string, Use>()
   const taken = new Set<string>()
-  for (const { schema, name } of [...byDepth.flatMap(itemsOf), ...byDepth.flatMap(bodiesOf)]) {
+  for (const { schema, name } of [...byDepth.flatMap(itemsOf), ...byDepth.flatMap(bodiesOf), ...more]) {
     const text = JSON.stringify(schema)
     if (names.has(text)) continue
     const free = freeName(schema.title ?? name, taken)

@@ -31,7 +31,14 @@ export type JsonSchema = {
   [keyword: string]: unknown
 }
 
-export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; description?: string; schema: JsonSchema }
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  description?: string
+  schema: JsonSchema
+  example?: unknown
+}
 export type Header = { description: string; schema: JsonSchema }
 export type Media = { schema: JsonSchema; example?: unknown }
 export type Reply = { description: string; headers?: Record<string, Header | Ref>; content?: Record<string, Media> }
@@ -54,12 +61,20 @@ export type Operation = {
 
 export type Method = Lowercase<Route['method']>
 
+/** A request that the server sends to a webhook endpoint. */
+export type WebhookOperation = Pick<Operation, 'operationId' | 'tags' | 'summary' | 'description' | 'requestBody' | 'responses'> & {
+  security: []
+  parameters: Parameter[]
+}
+
 export type OpenApiDocument = {
   openapi: '3.1.1'
   info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
-  servers?: { url: string }[]
-  tags: { name: string }[]
+  servers: { url: string; description: string }[]
+  tags: { name: string; description?: string }[]
   paths: Record<string, Partial<Record<Method, Operation>>>
+  /** By event type. */
+  webhooks: Record<string, { post: WebhookOperation }>
   components: {
     schemas: Record<string, JsonSchema>
     parameters: Record<string, Parameter>

@@ -38,6 +38,7 @@ export const recipientRoutes = [
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/delivery',
     summary: 'Count the messages of a campaign by state, reason and variant.',
+    description: 'Skipped messages are counted too, with the reason.',
     access: { secret: 'support' },
     params,
     reply: DeliveryReport,

@@ -21,6 +21,7 @@ export const sandboxRoutes = [
     method: 'GET',
     path: '/api/client/sandbox/messages/{messageId}',
     summary: 'Read a sandbox message with its content.',
+    description: '`content` is what a provider would have got.',
     access: { secret: 'support' },
     params: { messageId: pathId<MessageId>() },
     reply: SandboxMessageWhole,

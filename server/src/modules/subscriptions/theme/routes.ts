@@ -7,6 +7,7 @@ export const themeRoutes = [
     method: 'GET',
     path: '/api/client/page-theme',
     summary: 'Read the page theme.',
+    description: 'Members that are not set are null.',
     access: { secret: 'support' },
     reply: PageTheme,
     run: (ctx) => getTheme(ctx),

@@ -1,0 +1,192 @@
+/** Campaigns, templates, preflights, recipients and journeys. */
+import type { Words } from '../../infra/http/openapi/words.ts'
+import { CHANGED, CLICKED, OPENED, of, SENT, since } from './times.ts'
+
+const input = {
+  type: 'blast',
+  name: 'Spring sale',
+  subscription_id: 4,
+  list_ids: [12],
+  tags: ['sale'],
+  send_at: '2026-11-24T09:00:00',
+  send_in_user_timezone: true,
+}
+
+const draft = {
+  ...of(7),
+  type: 'blast',
+  name: 'Spring sale',
+  channel: 'email',
+  subscription_id: 4,
+  state: 'draft',
+  list_ids: [12],
+  exclusion_list_ids: [],
+  tags: ['sale'],
+  send_in_user_timezone: true,
+  send_at: '2026-11-24T09:00:00.000',
+  expires_after_hours: 72,
+  holdout_percent: 0,
+  variants: [],
+  delivery: { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 },
+  ...since,
+}
+
+const running = {
+  ...draft,
+  state: 'running',
+  started_at: SENT,
+  delivery: { sent: 802, total: 812, opens: 311, clicks: 74, bounced: 6 },
+  updated_at: SENT,
+}
+
+const content = {
+  subject: 'Spring sale: 20% off',
+  html: '<p>Hello {{ user.data.first_name }}</p><p><a href="https://shop.example.com/sale">See the sale</a></p><p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>',
+}
+
+const rendered = {
+  subject: 'Spring sale: 20% off',
+  html: '<p>Hello Kim</p><p><a href="https://shop.example.com/sale">See the sale</a></p><p><a href="https://example.com/unsubscribe">Unsubscribe</a></p>',
+  text: 'Hello Kim\n\nSee the sale (https://shop.example.com/sale)\n\nUnsubscribe (https://example.com/unsubscribe)',
+}
+
+const template = { id: 31, campaign_id: 7, locale: 'en-AU', variant: 'A', data: content, ...since }
+
+const finding = {
+  kind: 'missing_alt',
+  severity: 'warning',
+  param: 'html',
+  line: 4,
+  message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
+}
+
+const message = {
+  id: 88214,
+  state: 'delivered',
+  reason: null,
+  detail: null,
+  variant: null,
+  attempts: 1,
+  provider: 'smtp',
+  due_at: SENT,
+  settled_at: SENT,
+  opened_at: OPENED,
+  clicked_at: CLICKED,
+}
+
+const preflight = {
+  id: 5,
+  campaign_id: 7,
+  state: 'running',
+  people_total: 812,
+  people_done: 0,
+  counts: [],
+  problems: [],
+  created_at: CHANGED,
+  finished_at: null,
+}
+
+const journey = { ...of(3), name: 'Welcome', status: 'draft', tags: [], stats: {}, ...since }
+
+const steps = {
+  start: {
+    type: 'entrance',
+    x: 0,
+    y: 0,
+    data: { trigger: 'event', event_name: 'signed_up' },
+    children: [{ external_id: 'wait' }],
+  },
+  wait: { type: 'delay', x: 0, y: 160, data: { format: 'duration', days: 1 }, children: [{ external_id: 'end' }] },
+  end: { type: 'exit', x: 0, y: 320 },
+}
+
+const storedSteps = Object.fromEntries(
+  Object.entries(steps).map(([key, step], index) => [key, { id: index + 1, name: '', data: {}, children: [], ...step, stats: {} }]),
+)
+
+export const campaignExamples = {
+  Campaign: running,
+  CampaignInput: input,
+  CampaignChanges: { state: 'scheduled' },
+  CampaignLink: { id: 61, url: 'https://shop.example.com/sale', position: 1, clicks: 80, people: 74, machine_clicks: 12 },
+  CampaignLinkList: {
+    results: [{ id: 61, url: 'https://shop.example.com/sale', position: 1, clicks: 80, people: 74, machine_clicks: 12 }],
+    opens: { total: 402, proxied: 208, machine: 31 },
+  },
+  CampaignLint: { locale: 'en-AU', variant: 'A', findings: [finding] },
+  CampaignTemplate: template,
+  CampaignTemplateReply: { ...template, findings: [] },
+  CampaignPreviewInput: { locale: 'en-AU', user: 'customer-1042' },
+  CampaignPreviewReply: { locale: 'en-AU', variant: 'A', content: rendered, size_bytes: 148, findings: [] },
+  CampaignTest: {
+    to: 'ana@example.com',
+    outcome: 'accepted',
+    provider: 'smtp',
+    content: { to: 'ana@example.com', ...rendered, subject: '[Test] Spring sale: 20% off' },
+  },
+  CampaignTestInput: { to: ['ana@example.com'], as: 'customer-1042' },
+  CampaignTriggerInput: { external_id: 'customer-1042', data: { total: 89.9 }, key: 'order-5512' },
+  CampaignTriggerReply: { message_id: 88214 },
+  CampaignRecipient: { user: { id: 1042, external_id: 'customer-1042' }, ...message },
+  CampaignRecipientExplainReply: {
+    user: { id: 1042, external_id: 'customer-1042' },
+    summary: `The message was given to \`smtp\` at ${SENT} and was delivered.`,
+    in_audience: true,
+    lists: [{ id: 12, name: 'Pro customers', member: true }],
+    exclusion_lists: [],
+    consent: { subscription_id: 4, state: 1, consent_id: 9, is_transactional: false, requires_confirmation: false },
+    suppression: null,
+    now: { reason: null, variant: null },
+    messages: [{ ...message, cause: 'campaign:7:user:1042', consent_id: 9, created_at: SENT }],
+  },
+  CampaignDeliveryReply: {
+    total: 812,
+    pending: 0,
+    sent: 802,
+    opens: 311,
+    clicks: 74,
+    bounced: 6,
+    states: [
+      { state: 'delivered', reason: null, variant: null, messages: 796, opens: 311, clicks: 74 },
+      { state: 'bounced', reason: 'hard_bounce', variant: null, messages: 6, opens: 0, clicks: 0 },
+      { state: 'skipped', reason: 'unsubscribed', variant: null, messages: 10, opens: 0, clicks: 0 },
+    ],
+  },
+  CampaignPreflightReply: {
+    ...preflight,
+    state: 'finished',
+    people_done: 812,
+    counts: [
+      { state: 'queued', reason: null, people: 802 },
+      { state: 'skipped', reason: 'unsubscribed', people: 10 },
+    ],
+    finished_at: CHANGED,
+  },
+
+  Journey: journey,
+  JourneyInput: { name: 'Welcome', status: 'draft' },
+  JourneyChanges: { description: 'For new customers', tags: ['onboarding'] },
+  JourneyMeta: {
+    steps: {
+      exit: {
+        label: 'Exit',
+        description: 'Ends the journey for the user.',
+        settings: { type: 'object', properties: {}, additionalProperties: false },
+        example: {},
+        sentence: 'leave the journey',
+        waits: false,
+      },
+    },
+  },
+}
+
+export const campaignOperations: Words['operations'] = {
+  createCampaign: { reply: draft },
+  updateCampaign: { reply: { ...draft, state: 'scheduled', updated_at: CHANGED } },
+  duplicateCampaign: { reply: { ...draft, id: 8 } },
+  pauseCampaign: { reply: { ...running, paused_at: OPENED } },
+  setCampaignTemplate: { body: content },
+  createCampaignPreflight: { reply: preflight },
+  listJourneySteps: { reply: storedSteps },
+  setJourneySteps: { body: steps, reply: storedSteps },
+}

@@ -1,0 +1,149 @@
+/** Projects, keys, attributes, providers, domains and webhook endpoints. */
+import type { Words } from '../../infra/http/openapi/words.ts'
+import { CHANGED, CREATED, of, since } from './times.ts'
+
+const project = {
+  id: 1,
+  organization_id: 1,
+  name: 'Shop',
+  locale: 'en-AU',
+  timezone: 'Australia/Sydney',
+  description: null,
+  website_url: 'https://shop.example.com',
+  text_opt_out_message: null,
+  text_help_message: null,
+  link_wrap_email: true,
+  link_wrap_push: false,
+  track_opens_email: null,
+  deeplink_mirror_url: '',
+  ...since,
+}
+
+const smtp = {
+  ...of(3),
+  name: 'Mail relay',
+  kind: 'smtp',
+  channel: 'email',
+  settings: { host: 'smtp.example.com', port: 587, tls: 'starttls', username: 'carillon', default_from: 'Shop <hello@news.example.com>' },
+  is_default: true,
+  has_secrets: ['password'],
+  rate: { limit: 20, interval_seconds: 1 },
+  callback_url: null,
+  ...since,
+}
+
+const domain = {
+  ...of(2),
+  host: 'links.example.com',
+  is_verified: true,
+  is_default: true,
+  problem: null,
+  dns: [
+    { type: 'CNAME', name: 'links.example.com', value: 'carillon.example.net' },
+    { type: 'TXT', name: '_carillon.links.example.com', value: 'carillon-verification=CWm48OReVI-WtvtJnk_xD9km' },
+  ],
+  checked_at: CHANGED,
+  verified_at: CHANGED,
+  ...since,
+}
+
+const endpoint = {
+  ...of(5),
+  name: 'Delivery log',
+  url: 'https://example.com/hooks/carillon',
+  status: 'active',
+  event_types: ['delivery.delivered', 'delivery.dsn-perm-fail'],
+  has_secret: true,
+  ...since,
+}
+
+const key = {
+  ...of(9),
+  name: 'Checkout server',
+  scope: 'secret',
+  role: 'publisher',
+  value: 'sk_********yvWX',
+  description: null,
+  allowed_origins: [],
+  is_system_key: false,
+  ...since,
+}
+
+/** A key in the reply that creates it, in full. This one was never valid. */
+const newKey = { ...key, value: 'sk_5XBhYecUZpsVq6rYi3yg5Vne2pZVGpv1gc0CyvWX' }
+
+export const projectOperations: Words['operations'] = { createKey: { reply: newKey }, createProjectKey: { reply: newKey } }
+
+export const projectExamples = {
+  Project: project,
+  ProjectReply: { ...project, role: 'admin', has_provider: true },
+  ProjectInput: { name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', website_url: 'https://shop.example.com' },
+  ProjectChanges: { link_wrap_email: true, track_opens_email: true },
+
+  Key: key,
+  KeyInput: { name: 'Checkout server', scope: 'secret', role: 'publisher' },
+  KeyChanges: { name: 'Checkout', role: 'editor' },
+
+  Attribute: { key: 'plan', min_role: 'editor', hidden: false, end_user: true },
+  AttributeInput: { min_role: 'editor', end_user: true },
+
+  Provider: smtp,
+  ProviderInput: {
+    name: 'Mail relay',
+    kind: 'smtp',
+    channel: 'email',
+    settings: { ...smtp.settings, password: 'correct-horse-battery' },
+    is_default: true,
+    rate: { limit: 20, interval_seconds: 1 },
+  },
+  ProviderChanges: { settings: { password: 'a-new-password' }, rate: null },
+  ProviderMeta: {
+    name: 'fcm',
+    label: 'Firebase Cloud Messaging',
+    channels: ['push'],
+    settings: {
+      type: 'object',
+      required: ['service_account'],
+      properties: {
+        service_account: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 8192,
+          title: 'Service account',
+          writeOnly: true,
+          description: 'The content of its key file, which is JSON.',
+        },
+      },
+      additionalProperties: false,
+    },
+    has_callbacks: false,
+  },
+  ProviderTestReply: { works: true },
+
+  Domain: domain,
+  DomainInput: { host: 'links.example.com', is_default: true },
+  DomainChanges: { is_default: true },
+
+  Webhook: endpoint,
+  WebhookReply: { ...endpoint, signing_secret: 'whsec_CoAuvM6Z2mSTNPajX1uBUHxlcmvZVVSDENVQkdO40xU=' },
+  WebhookInput: {
+    name: 'Delivery log',
+    url: 'https://example.com/hooks/carillon',
+    event_types: ['delivery.delivered', 'delivery.dsn-perm-fail'],
+  },
+  WebhookChanges: { status: 'inactive' },
+  WebhookRotateSecretInput: { grace_period_seconds: 3600 },
+  WebhookTestInput: { event_type: 'delivery.delivered' },
+  WebhookTestReply: { delivery_id: 301 },
+  WebhookDelivery: {
+    id: 301,
+    event_id: 'evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X',
+    event_type: 'delivery.delivered',
+    status: 'succeeded',
+    attempts: 1,
+    last_status_code: 200,
+    last_error: null,
+    next_attempt_at: null,
+    created_at: CREATED,
+  },
+}
