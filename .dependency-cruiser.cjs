@@ -57,13 +57,14 @@ const NODE_PLACES = {
   https: ['cli/listen.ts'],
   http2: [],
   // dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
-  // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style of the pages. carillon: finds Node 24.
+  // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style and the script of the
+  // pages. guides: the guides of docs. carillon: finds Node 24.
   fs: [
     'infra/outgoing/dev-authority.ts',
     'infra/postgres/(embedded-postgres[a-z-]*|migrate).ts',
     'bootstrap.ts',
     'cli/(carillon|doctor|listen).m?[jt]s',
-    'docs-site/layout.ts',
+    'docs-site/(guides|layout).ts',
   ],
   // embedded-postgres: the server and its programs. carillon: starts itself again under Node 24.
   child_process: ['infra/postgres/embedded-postgres[a-z-]*.ts', 'cli/carillon.mjs'],

@@ -1,35 +1,54 @@
 import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
+import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
+import { apiDescription } from '../api-description/index.ts'
 import { operationIdOf } from '../infra/http/openapi/names.ts'
-import { openApiDocument } from '../infra/http/openapi.ts'
+import type { Operation } from '../infra/http/openapi/types.ts'
 import { addStaticPages } from '../infra/http/static-pages.ts'
 import { ERROR_STATUS } from '../lib/errors.ts'
 import { html } from '../lib/html.ts'
 import { allRoutes } from '../routes.ts'
 import { docsPages } from './docs.ts'
 import { inline, markdown } from './markdown.ts'
+import { curlOf, pythonOf, typescriptOf } from './samples.ts'
 
 const baseUrl = 'https://carillon.example'
 const routes = allRoutes({} as never)
 
 function served(paths = routes) {
   const app = Fastify()
-  addStaticPages(app, docsPages({ document: () => openApiDocument({ routes: paths, version: '1.2.3', baseUrl }), baseUrl: () => baseUrl }))
+  addStaticPages(app, docsPages({ document: () => apiDescription({ routes: paths, version: '1.2.3', baseUrl }), baseUrl: () => baseUrl }))
   return app
 }
 
 const app = served()
 const get = (url: string, headers = {}) => app.inject({ method: 'GET', url, headers })
 
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** The text of HTML. */
+const textOf = (html: string) => html.replace(/<[^>]*>/g, '').replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
+
 const linksOf = (text: string) => [...text.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, target = '']) => target)
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id)
 
-const pages = ['/docs', '/docs/errors']
+const GUIDES = [
+  ...['import', 'lists', 'campaigns', 'sending', 'consent', 'tracking', 'in-app', 'webhooks', 'clients'].map(
+    (name) => `/docs/guide/${name}`,
+  ),
+  '/docs/operate/running',
+  ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),
+]
+const pages = ['/', '/docs', '/docs/errors', '/docs/guides', ...GUIDES]
+
+/** What a browser gets at first, when it takes Brotli. */
+const FIRST_LOAD_BYTES_MAX = 100_000
 
 describe.each(pages)('%s', (url) => {
-  test('does not allow scripts or other content', async () => {
+  test('allows only its own style and script', async () => {
     const { statusCode, headers, body } = await get(url)
     const style = /<style>([\s\S]*?)<\/style>/.exec(body)?.[1] ?? ''
     expect(statusCode).toBe(200)
@@ -38,15 +57,23 @@ describe.each(pages)('%s', (url) => {
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['content-security-policy']).toContain("default-src 'none'")
     expect(headers['content-security-policy']).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`)
+    const scripts = [...body.matchAll(/<script type="module">([\s\S]*?)<\/script>/g)].map(([, script = '']) => script)
+    expect(scripts).toHaveLength(1)
+    expect(headers['content-security-policy']).toContain(
+      `script-src 'sha256-${createHash('sha256').update(scripts.join('')).digest('base64')}'`,
+    )
+    expect(headers['content-security-policy']).toContain("connect-src 'self'")
     expect(headers['content-security-policy']).not.toContain('unsafe')
-    expect(body).not.toMatch(/<script| style="| on\w+="/)
+    expect(body.replace(/<script type="module">[\s\S]*?<\/script>/, '')).not.toMatch(/<script| style="| on\w+="/)
   })
 
-  test('has no links to other sites', async () => {
+  test('loads nothing from other sites, and the pages other than guides link to none', async () => {
     const { body } = await get(url)
     const links = linksOf(body)
-    expect(links.length).toBeGreaterThan(20)
-    expect(links.filter((link) => !/^(?:#|\/(?!\/)|data:image\/svg\+xml,)/.test(link))).toEqual([])
+    expect(links.length).toBeGreaterThan(15)
+    expect([...body.matchAll(/ src="/g)]).toEqual([])
+    const away = links.filter((link) => !/^(?:#|\/(?!\/)|data:image\/svg\+xml,)/.test(link))
+    expect(away.filter((link) => !GUIDES.includes(url) || !link.startsWith('https://'))).toEqual([])
     expect(body).not.toMatch(/@import|url\(/)
   })
 
@@ -59,7 +86,16 @@ describe.each(pages)('%s', (url) => {
         return !ids.get(page === '' ? url : page)?.includes(id)
       })
     expect(broken).toEqual([])
+    const targets = linksOf((await get(url)).body)
+      .filter((link) => link.startsWith('/'))
+      .map((link) => link.split('#')[0] as string)
+    expect([...new Set(targets)].filter((target) => !['/openapi.json', ...pages].includes(target))).toEqual([])
     expect(new Set(ids.get(url)).size).toBe(ids.get(url)?.length)
+  })
+
+  test('is small at the first load', async () => {
+    const { rawPayload } = await get(url, { 'accept-encoding': 'br' })
+    expect(rawPayload.length).toBeLessThan(FIRST_LOAD_BYTES_MAX)
   })
 
   test('is compressed if the client accepts it, and supports HEAD', async () => {
@@ -72,11 +108,103 @@ describe.each(pages)('%s', (url) => {
   })
 })
 
+test('a script is not needed to read samples: each is on the page in every language', async () => {
+  const { body } = await get('/docs')
+  const figures = body.split('<figure class="sample request">').slice(1)
+  expect(figures.length).toBe(routes.length + 1)
+  for (const figure of figures) for (const lang of ['curl', 'ts', 'py']) expect(figure).toContain(`<pre tabindex="0" data-lang="${lang}">`)
+  for (const lang of ['curl', 'ts', 'py']) expect(body).toContain(`type="radio" name="lang" id="lang-${lang}"`)
+})
+
+test('samples and replies have values, not placeholders', async () => {
+  const { body } = await get('/docs')
+  for (const [, text = ''] of body.matchAll(/<pre [^>]*>([\s\S]*?)<\/pre>/g)) expect(text).not.toMatch(/…|\{\w+Id\}|undefined/)
+})
+
+test('every TypeScript sample is TypeScript', async () => {
+  const { body } = await get('/docs')
+  const samples = [...body.matchAll(/data-lang="ts"><code>([\s\S]*?)<\/code>/g)].map(([, sample = '']) => textOf(sample))
+  expect(samples.length).toBe(routes.length + 1)
+  for (const sample of samples) {
+    const { diagnostics = [] } = ts.transpileModule(sample, { reportDiagnostics: true, compilerOptions: { module: ts.ModuleKind.ESNext } })
+    expect(
+      diagnostics.map(({ messageText }) => messageText),
+      sample,
+    ).toEqual([])
+  }
+})
+
+test('a sample is the same request in each language', () => {
+  const operation = apiDescription({ routes, version: '1' }).paths['/api/client/lists']?.post as Operation
+  const call = { method: 'post', path: '/api/client/lists', operation: { ...operation }, baseUrl }
+  expect(curlOf(call)).toBe(`curl "https://carillon.example/api/client/lists" \\
+  -H "Authorization: Bearer $SECRET_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+  "name": "Pro customers",
+  "type": "dynamic",
+  "rule": {
+    "attribute": "data.plan",
+    "is": "pro"
+  },
+  "tags": [
+    "shop"
+  ]
+}'`)
+  expect(typescriptOf(call)).toContain("method: 'POST'")
+  expect(typescriptOf(call)).toContain('body: JSON.stringify({')
+  expect(pythonOf(call)).toContain('reply = requests.post(')
+  expect(pythonOf(call)).toContain('json={')
+})
+
+test('the words of JSON are those of Python, but not inside a text', () => {
+  const { path, method, operation } = {
+    method: 'put',
+    path: '/x',
+    operation: {
+      'x-access': { secret: 'admin' as const },
+      parameters: [],
+      requestBody: { required: true, content: { 'application/json': { schema: {}, example: { a: true, b: null, c: 'true "null"' } } } },
+      responses: {},
+    } as unknown as Operation,
+  }
+  const sample = pythonOf({ method, path, operation, baseUrl })
+  expect(sample).toContain('"a": True')
+  expect(sample).toContain('"b": None')
+  expect(sample).toContain('"c": "true \\"null\\""')
+})
+
+test('the guides have no Markdown left', async () => {
+  for (const url of GUIDES) {
+    const { body } = await get(url)
+    const text = textOf(body.replace(/<(?:pre|style|script)[\s\S]*?<\/(?:pre|style|script)>|<code>[\s\S]*?<\/code>/g, ''))
+    expect(text, url).not.toMatch(/```|\]\(|\*\*|^#{1,4} |^\|/m)
+  }
+})
+
+test('every guide of the repository is served', () => {
+  const files = ['guide', 'operate', 'reference'].flatMap((folder) =>
+    readdirSync(new URL(`../../../docs/${folder}/`, import.meta.url)).map((file) => `/docs/${folder}/${file.replace(/\.md$/, '')}`),
+  )
+  expect(files.toSorted()).toEqual(GUIDES.toSorted())
+})
+
+test('the start page leads to the others', async () => {
+  const { statusCode, body } = await get('/')
+  expect(statusCode).toBe(200)
+  expect(linksOf(body)).toEqual(expect.arrayContaining(['/docs', '/docs/guides', '/docs/errors', '/openapi.json']))
+})
+
+test('the script keeps no key: it uses no storage, no cookies and no HTML', async () => {
+  const script = readFileSync(new URL('./browser.js', import.meta.url), 'utf8')
+  expect(script).not.toMatch(/localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval/)
+})
+
 test('the reference has a section and a curl sample for every route', async () => {
   const { body } = await get('/docs')
   for (const route of routes) {
     const id = operationIdOf(route)
-    const section = body.slice(body.indexOf(`<article class="operation" id="${id}">`)).split('</article>')[0] ?? ''
+    const section = body.slice(body.indexOf(`<article class="operation" id="${id}"`)).split('</article>')[0] ?? ''
     expect(section, id).toContain(route.summary.replace(/\.$/, '').slice(0, 8))
     expect(section, id).toContain('Authorization: Bearer $')
   }

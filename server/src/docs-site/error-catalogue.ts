@@ -53,7 +53,7 @@ function codeSection(code: ErrorCode, baseUrl: string): Html {
   <h4>Can the same request succeed later?</h4>
   ${markdown(retry)}
 </div>
-<div class="samples">${codeBlock('Reply', jsonCode(errorReply(example, REQUEST_ID, baseUrl)))}</div>
+<div class="samples">${codeBlock('Reply', jsonCode(JSON.stringify(errorReply(example, REQUEST_ID, baseUrl), null, 2)))}</div>
 </article>`
 }
 

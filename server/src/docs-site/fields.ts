@@ -42,10 +42,10 @@ function presenceOf(required: boolean, { of }: Reading): Html | false {
 
 type Member = { name: string; schema: JsonSchema; required: boolean }
 
-function membersOf({ properties = {}, patternProperties = {}, required = [] }: JsonSchema): Member[] {
+function membersOf({ properties = {}, additionalProperties, required = [] }: JsonSchema): Member[] {
   const own = Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
-  const patterned = Object.values(patternProperties).map((schema) => ({ name: '{key}', schema, required: false }))
-  return [...own, ...patterned]
+  const record = typeof additionalProperties === 'object' ? [{ name: '{key}', schema: additionalProperties, required: false }] : []
+  return [...own, ...record]
 }
 
 /** The members inside an object, an array of objects or a choice of objects. */

@@ -1,14 +1,13 @@
 /** An operation in the reference: on the left its description, parameters and reply, on the right samples. */
 
-import { sampleOf } from '../infra/http/openapi/samples.ts'
 import type { JsonSchema, Media, Method, OpenApiDocument, Operation, Parameter, Ref, Reply } from '../infra/http/openapi/types.ts'
 import type { Access } from '../infra/http/route.ts'
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts'
 import { type Html, html } from '../lib/html.ts'
-import { codeBlock, jsonCode, shellCode } from './code.ts'
-import { curlOf } from './curl.ts'
+import { codeBlock, jsonCode, requestBlock } from './code.ts'
 import { field, fieldsOf, type Resolve } from './fields.ts'
 import { inline, markdown } from './markdown.ts'
+import { examplePath } from './samples.ts'
 
 export type Listed = { method: Method; path: string; operation: Operation }
 
@@ -29,8 +28,7 @@ export type Resolver = ReturnType<typeof resolverOf>
 
 export function operationSection({ method, path, operation }: Listed, resolver: Resolver, baseUrl: string): Html {
   const { operationId, summary, description } = operation
-  const curl = curlOf({ method, path, operation, baseUrl }, resolver.schema)
-  return html`<article class="operation" id="${operationId}">
+  return html`<article class="operation" id="${operationId}" data-path="${examplePath(path, operation.parameters)}"${!isLive(operation) && html` data-method="${method}"`}${bodyData(operation)}>
 <div class="about">
   <h3><a href="#${operationId}">${inline(summary)}</a></h3>
   <p class="endpoint">${methodBadge(method)} <code>${brokenPath(path)}</code></p>
@@ -41,10 +39,19 @@ export function operationSection({ method, path, operation }: Listed, resolver: 
   ${replyPart(operation, resolver)}
 </div>
 <div class="samples">
-  ${codeBlock('Request', shellCode(curl))}
-  ${replySample(operation, resolver)}
+  ${requestBlock({ method, path, operation, baseUrl })}
+  ${replySample(operation)}
 </div>
 </article>`
+}
+
+/** A stream that does not end, which a form cannot show. */
+const isLive = (operation: Operation): boolean => successOf(operation)[1].content?.['text/event-stream'] !== undefined
+
+/** The example of the body, for the form that tries the operation. Files are not sent from there. */
+function bodyData({ requestBody }: Operation): Html | false {
+  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  return media !== undefined && html` data-type="${type}" data-body="${JSON.stringify(media.example)}"`
 }
 
 export const methodBadge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`
@@ -117,14 +124,10 @@ function errorList(codes: ErrorCode[]): Html {
   return html`<ul class="codes">${byStatus.map((code) => html`<li><span class="status">${ERROR_STATUS[code]}</span> <a href="/docs/errors#${code}"><code>${code}</code></a></li>`)}</ul>`
 }
 
-function replySample(operation: Operation, resolver: Resolver): Html | false {
+function replySample(operation: Operation): Html | false {
   const [status, reply] = successOf(operation)
   const media = jsonOf(reply)
   return (
-    media !== undefined &&
-    codeBlock(
-      html`Reply <span class="status ok">${status}</span>`,
-      jsonCode(media.example ?? sampleOf(media.schema, resolver.schema, 'all')),
-    )
+    media !== undefined && codeBlock(html`Reply <span class="status ok">${status}</span>`, jsonCode(JSON.stringify(media.example, null, 2)))
   )
 }

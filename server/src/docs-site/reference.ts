@@ -2,13 +2,12 @@
 import { GUIDE, INTRODUCTION } from '../infra/http/openapi/guide.ts'
 import type { Method, OpenApiDocument, Operation } from '../infra/http/openapi/types.ts'
 import { type Html, html } from '../lib/html.ts'
-import { codeBlock, shellCode } from './code.ts'
-import { curlOf } from './curl.ts'
+import { requestBlock } from './code.ts'
 import { page } from './layout.ts'
 import { inline, markdown } from './markdown.ts'
 import { brokenPath, type Listed, methodBadge, operationSection, resolverOf } from './operation.ts'
 
-type Group = { name: string; id: string; operations: Listed[] }
+type Group = { name: string; description: string; id: string; operations: Listed[] }
 
 /** The page `/docs`. */
 export function referencePage(document: OpenApiDocument, baseUrl: string): string {
@@ -21,29 +20,39 @@ export function referencePage(document: OpenApiDocument, baseUrl: string): strin
 <section class="intro">
   <h1>API reference</h1>
   <p class="lead">${INTRODUCTION}</p>
-  <dl class="facts"><dt>Base URL</dt><dd><code>${baseUrl}</code></dd><dt>Description</dt><dd><a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</dd></dl>
-  ${first && codeBlock('Try it', shellCode(curlOf({ ...first, baseUrl }, resolver.schema)))}
+  <dl class="facts"><dt>Base URL</dt><dd><code>${baseUrl}</code></dd><dt>Description</dt><dd><a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), for <a href="/docs/guide/clients">clients that are generated</a></dd></dl>
+  ${first && requestBlock({ ...first, baseUrl })}
 </section>
 ${GUIDE.map(({ id, title, text }) => html`<section class="guide" id="${id}"><h2><a href="#${id}">${title}</a></h2>${markdown(text)}</section>`)}
 ${groups.map(
   (group) => html`<section class="group" id="${group.id}">
 <h2><a href="#${group.id}">${group.name}</a></h2>
+<p>${inline(group.description)}</p>
 ${overview(group)}
 ${group.operations.map((listed) => operationSection(listed, resolver, baseUrl))}
 </section>`,
 )}`
-  return page({ title: 'Carillon API reference', version: document.info.version, current: '/docs', contents: contentsOf(groups), main })
+  return page({
+    title: 'Carillon API reference',
+    version: document.info.version,
+    current: '/docs',
+    hasRequests: true,
+    contents: contentsOf(groups),
+    main,
+  })
 }
 
 function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     (Object.entries(methods) as [Method, Operation][]).map(([method, operation]) => ({ method, path, operation })),
   )
-  return tags.map(({ name }) => ({
+  const groups = tags.map(({ name, description = '' }) => ({
     name,
+    description,
     id: `group-${name.toLowerCase()}`,
     operations: all.filter(({ operation }) => operation.tags.includes(name)),
   }))
+  return groups.filter(({ operations }) => operations.length > 0)
 }
 
 const overview = ({ operations }: Group): Html =>
@@ -53,6 +62,7 @@ const overview = ({ operations }: Group): Html =>
   )}</ul>`
 
 const contentsOf = (groups: Group[]): Html => html`
+<input type="search" id="search" placeholder="Search operations" aria-label="Search operations" hidden>
 <p>Guide</p>
 <ul>${GUIDE.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${groups.map(
