@@ -70,7 +70,7 @@ export function typescriptOf(call: Call): string {
     named.length === 1 ? `headers: { ${named[0]} },` : `headers: {\n${named.map((line) => `    ${line},`).join('\n')}\n  },`,
     ...(type === undefined ? [] : [`body: ${typescriptBody(type, body)},`]),
   ]
-  return `const reply = await fetch('${url}', {\n${options.map((line) => `  ${line}`).join('\n')}\n})\n${ending(call, 'ts')}`
+  return `const reply = await fetch('${url}', {\n${options.map((line) => `  ${line}`).join('\n')}\n})\n${lastLine(call, 'ts')}`
 }
 
 function typescriptBody(type: string, body: unknown): string {
@@ -92,7 +92,7 @@ export function pythonOf(call: Call): string {
     `headers={${named.join(', ')}},`,
     ...(type === undefined ? [] : [`${member}=${indented(python(body), '    ')},`]),
   ]
-  return `import os, requests\n\nreply = requests.${method.toLowerCase()}(\n${options.map((line) => `    ${line}`).join('\n')}\n)\n${ending(call, 'py')}`
+  return `import os, requests\n\nreply = requests.${method.toLowerCase()}(\n${options.map((line) => `    ${line}`).join('\n')}\n)\n${lastLine(call, 'py')}`
 }
 
 const LITERALS: Record<string, string> = { true: 'True', false: 'False', null: 'None' }
@@ -101,8 +101,8 @@ const LITERALS: Record<string, string> = { true: 'True', false: 'False', null: '
 const python = (value: unknown) =>
   JSON.stringify(value, null, 4).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) => LITERALS[part] ?? part)
 
-/** What is done with the reply. */
-function ending({ operation }: Call, language: 'ts' | 'py'): string {
+/** Prints the reply. */
+function lastLine({ operation }: Call, language: 'ts' | 'py'): string {
   const replies = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
   const isJson = replies !== undefined && 'content' in replies && 'application/json' in (replies.content ?? {})
   if (language === 'ts') return isJson ? 'console.log(await reply.json())' : 'console.log(reply.status)'

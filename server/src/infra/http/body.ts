@@ -5,10 +5,15 @@ import { pipeline } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+import type { Route } from './route.ts'
 
 const JSON_DEPTH_MAX = 32
 
 const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/** Whether the bodies of requests to a route are read. A body that the route does not take is read too, and must be valid. */
+export const readsBody = ({ method, body }: Pick<Route, 'method' | 'body'>) =>
+  method !== 'GET' && (method !== 'DELETE' || body !== undefined)
 
 /** Reads the whole body, decompressed. Throws 413 once there are more than `limit` bytes, and 408 if they take too long. */
 export async function readBody({ clock, config }: Ctx, request: IncomingMessage, limit: number): Promise<Buffer> {

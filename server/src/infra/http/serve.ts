@@ -8,7 +8,7 @@ import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../runtime/ctx.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
-import { checkMediaType, parseJson, parsePairs, readBody, toRecord } from './body.ts'
+import { checkMediaType, parseJson, parsePairs, readBody, readsBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { errorReply } from './error-reply.ts'
@@ -188,7 +188,7 @@ const NO_BODY: Body = { value: undefined, raw: Buffer.alloc(0) }
 
 async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): Promise<Body> {
   const { def, takes } = route
-  if (def.method === 'GET' || (def.method === 'DELETE' && !def.body)) return NO_BODY
+  if (!readsBody(def)) return NO_BODY
   if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
   const raw = await readBody(ctx, request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
   if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)

@@ -1,5 +1,6 @@
 /** Replies: the schema of errors, their statuses, and the codes that an operation can reply with (D-ERR-1, D-ERR-2). */
 import { ApiError, ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
+import { readsBody } from '../body.ts'
 import { errorReply } from '../error-reply.ts'
 import { isIdempotent } from '../idempotency.ts'
 import type { Route } from '../route.ts'
@@ -182,8 +183,8 @@ export function repliesOf(route: Route, body: Media | undefined): Record<string,
     ...(body && status !== 204 && { content: { [media]: body } }),
   }
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
-  if (bodyOf(route) ?? route.stream) statuses.add(413).add(415)
-  if (bodyOf(route)) statuses.add(408)
+  if (readsBody(route)) statuses.add(413).add(415)
+  if (readsBody(route) && !route.stream) statuses.add(408)
   const failures = Object.entries(FAILURES).filter(([, { status }]) => statuses.has(status) || status === 503)
   return {
     [status]: success,
