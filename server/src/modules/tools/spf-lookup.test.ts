@@ -98,6 +98,7 @@ describe('an SPF look-up', () => {
 
   const txt = (record: string) => ({ txt: [record] })
   const hosts = (count: number) => Array.from({ length: count }, (_, i) => [`h${i}.example.com`, { a: ['192.0.2.1'] }] as const)
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `mx${i}.example.com`)
   const naming = (count: number) =>
     hosts(count)
       .map(([host]) => `a:${host}`)
@@ -131,6 +132,17 @@ describe('an SPF look-up', () => {
         'x.example.com': { aaaa: ['2001:db8::1'] },
       },
       [],
+    ],
+    ['an `mx` with ten hosts', { 'example.com': { ...txt('v=spf1 mx -all'), mx: names(10) } }, []],
+    ['an `mx` with eleven hosts', { 'example.com': { ...txt('v=spf1 mx -all'), mx: names(11) } }, ['mxHosts']],
+    [
+      'an `mx` with eleven hosts in an include',
+      {
+        'example.com': txt('v=spf1 include:b.example.com -all'),
+        'b.example.com': txt('v=spf1 mx:c.example.com -all'),
+        'c.example.com': { mx: names(11) },
+      },
+      ['mxHosts'],
     ],
     ['an include of itself', { 'example.com': txt('v=spf1 include:example.com -all') }, ['loop']],
     [

@@ -13,6 +13,7 @@ export type SpfResolver = {
 const TERMS_MAX = 10
 const VOIDS_MAX = 2
 const QUERIES_MAX = 20
+const MX_HOSTS_MAX = 10
 
 /** Terms for which a receiver queries the DNS. */
 const LOOKUP_TERMS = new Set(['include', 'a', 'mx', 'ptr', 'exists', 'redirect'])
@@ -76,8 +77,11 @@ async function follow(lookup: Lookup, path: string[], { name, domain }: Term): P
   // Macros and `ptr` depend on the sender, which only receivers know.
   if (!target || target.includes('%') || name === 'ptr') return
   switch (name) {
-    case 'mx':
-      return countVoid(lookup, await ask(lookup, (resolver) => resolver.resolveMx(target)))
+    case 'mx': {
+      const answer = await ask(lookup, (resolver) => resolver.resolveMx(target))
+      if (answer.is === 'found' && answer.values.length > MX_HOSTS_MAX) end(lookup, 'mxHosts')
+      return countVoid(lookup, answer)
+    }
     case 'a': {
       const answer = await ask(lookup, (resolver) => resolver.resolve4(target))
       return countVoid(lookup, answer.is === 'nothing' ? await ask(lookup, (resolver) => resolver.resolve6(target)) : answer)

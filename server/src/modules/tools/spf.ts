@@ -2,6 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { dnsName } from '../../lib/urls.ts'
 import type { SpfReply } from './schema.ts'
+import { hasValidMacros } from './spf-macros.ts'
 
 export type SpfReport = SpfReply['data']
 
@@ -13,6 +14,7 @@ export const WARNINGS = {
   several: 'More than one SPF record was found; receivers answer with a permanent error. The first is shown.',
   lookups: 'The record needs more than 10 DNS look-ups; receivers answer with a permanent error.',
   voids: 'More than 2 DNS look-ups of the record find nothing; receivers answer with a permanent error.',
+  mxHosts: 'An `mx` has more than 10 hosts; receivers answer with a permanent error.',
   loop: 'An `include` or `redirect` leads back to a domain that was already visited.',
   targetless: 'An `include` or `redirect` names a domain without an SPF record; receivers answer with a permanent error.',
   endless: 'The record ends without `all` or `redirect`, so that senders it does not name are treated as neutral.',
@@ -21,6 +23,7 @@ export const WARNINGS = {
   ptr: 'The record uses `ptr`, which is slow and unreliable and should not be used.',
   afterAll: 'Mechanisms after `all` are never evaluated.',
   unknown: 'The record contains a term that is unknown, incomplete or names no domain.',
+  macro: 'The record contains an invalid macro; receivers answer with a permanent error.',
   address: 'The record contains an invalid IP address or prefix length.',
   duplicate: 'The record contains the same term more than once.',
   redirectWithAll: 'The record has both `all` and `redirect`; the `redirect` is never followed.',
@@ -43,7 +46,7 @@ export type Term = {
   qualifier: string
   /** The domain, in the form for DNS queries. With `%` in it, only a receiver can expand it. */
   domain?: string
-  problem?: 'unknown' | 'address'
+  problem?: 'unknown' | 'macro' | 'address'
 }
 
 /** Is this TXT record an SPF record? It must be `v=spf1`, alone or before a space, in any case. */
@@ -89,7 +92,8 @@ function afterColon(rest: string): Rest {
 }
 
 function named(domain: string): Rest {
-  const name = domain.includes('%') ? domain : dnsName(domain)
+  if (domain.includes('%')) return hasValidMacros(domain) ? { domain } : { problem: 'macro' }
+  const name = dnsName(domain)
   return name === null ? { problem: 'unknown' } : { domain: name }
 }
 
@@ -136,6 +140,7 @@ function* warningsOfTerms(terms: Term[], all: number): Iterable<Warning> {
   if (has('ptr')) yield 'ptr'
   if (all >= 0 && terms.slice(all + 1).some((term) => term.is === 'mechanism')) yield 'afterAll'
   if (terms.some((term) => term.problem === 'unknown')) yield 'unknown'
+  if (terms.some((term) => term.problem === 'macro')) yield 'macro'
   if (terms.some((term) => term.problem === 'address')) yield 'address'
   if (new Set(terms.map(duplicateKey)).size < terms.length) yield 'duplicate'
   if (all >= 0 && has('redirect')) yield 'redirectWithAll'
