@@ -7,7 +7,7 @@ import { HOUR_MS } from '../src/lib/times.ts'
 
 export type Json = Record<string, unknown>
 
-export type MadeUpEvent = { name: string; data: Json; atMs: number }
+export type MadeUpEvent = { name: string; source: 'api' | 'system'; data: Json; atMs: number }
 
 export type MadeUpUser = {
   email: string | null
@@ -82,6 +82,7 @@ export const histories = (aroundMs: number, { lists, campaigns }: ReferenceIds, 
   fc.array(
     fc.record({
       name: fc.constantFrom(...EVENT_NAMES),
+      source: fc.constantFrom('api', 'system'),
       data: fc
         .tuple(dataOf(aroundMs), fc.constantFrom(undefined, ...lists), fc.constantFrom(undefined, ...campaigns))
         .map(([data, list_id, campaign_id]) => ({

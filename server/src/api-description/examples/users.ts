@@ -60,7 +60,7 @@ export const userExamples = {
   },
 
   EventInput: { name: 'order_placed', external_id: 'customer-1042', data: { total: 89.9, currency: 'AUD' } },
-  UserEvent: { name: 'order_placed', data: { total: 89.9, currency: 'AUD' }, created_at: CHANGED, received_at: CHANGED },
+  UserEvent: { name: 'order_placed', data: { total: 89.9, currency: 'AUD' }, created_at: CHANGED, received_at: CHANGED, source: 'api' },
   EventStat: { name: 'order_placed', count: 3, days: [{ day: '2026-11-21', count: 3 }] },
   EventStatList: {
     since: '2026-10-25',

@@ -16,7 +16,12 @@ const trigger = (id: number, event_name: string, more: Partial<Trigger> = {}): T
 
 const storedEvent = (user: number, key: string, name: string) => {
   const at = new Date('2026-11-20T09:30:00Z')
-  return { userId: user as UserId, event: { key, name, data: { n: user }, createdAt: at, receivedAt: at, eventId: null }, triggers: true }
+  return {
+    userId: user as UserId,
+    event: { key, name, data: { n: user }, createdAt: at, receivedAt: at, eventId: null },
+    source: 'api' as const,
+    triggers: true,
+  }
 }
 
 test('each event makes one intent for each campaign that it matches, with its own cause', () => {

@@ -26,6 +26,7 @@ const store = (w: World, events: Given[], partition = 0) =>
         data: events[index]?.data ?? {},
         created_at: event.createdAt,
         received_at: w.clock.now(),
+        source: 'api',
       })),
     )
     await countEvents(ctx, counted, partition)

@@ -5,15 +5,17 @@ import { join, type Sql, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { Instant } from '../../lib/shapes.ts'
+import { Instant, OneOf } from '../../lib/shapes.ts'
 import { Coverage, Samples, samplesOf } from '../users/index.ts'
 import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
+import { EVENT_SOURCES } from './event.ts'
 
 const ItemRow = Type.Object({
   name: Type.String(),
   data: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
   created_at: Instant,
   received_at: Instant,
+  source: OneOf(EVENT_SOURCES),
   seq: Type.Integer(),
 })
 export type ItemRow = Static<typeof ItemRow>
@@ -40,7 +42,7 @@ export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enab
 /** A page of the events stored under any of these ids. */
 export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
   pageOf(ctx, ItemRow, timelineListing, page, {
-    select: sql`e.name, e.data, e.created_at, e.received_at, e.seq`,
+    select: sql`e.name, e.data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.seq`,
     from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
     where: sql`true`,
   })
@@ -64,7 +66,7 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
     const way = ascending ? sql`asc` : sql`desc`
     const beyond =
       position && sql`(e.created_at, e.seq) ${ascending ? sql`>=` : sql`<=`} (${position.sortValue}::timestamptz, ${position.id}::bigint)`
-    return sql`(select e.name, e.data, e.created_at, e.received_at, e.seq
+    return sql`(select e.name, e.data, e.created_at, e.received_at, e.source, e.seq
                 from events e
                 where ${join(beyond ? [...conditions, beyond] : conditions, ' and ')}
                 order by e.created_at ${way}

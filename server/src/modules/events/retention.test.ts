@@ -30,6 +30,7 @@ const store = (w: World, ...times: string[]) =>
         data: {},
         created_at: createdAt,
         received_at: createdAt,
+        source: 'api',
       })),
     )
     await countEvents(ctx, events, 0)

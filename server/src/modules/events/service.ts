@@ -15,19 +15,25 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
   if (fresh.length === 0) return []
   await queries.copyEvents(
     ctx,
-    fresh.map(({ userId, event }) => ({
+    fresh.map(({ userId, event, source }) => ({
       project_id: ctx.projectId,
       user_id: userId,
       name: event.name,
       data: event.data,
       created_at: event.createdAt,
       received_at: event.receivedAt,
+      source,
     })),
   )
   await countEvents(ctx, fresh, partition)
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
-  return fresh.map(({ userId, event, silent }) => ({ userId, event, triggers: !silent && event.createdAt.getTime() >= oldest }))
+  return fresh.map(({ userId, event, source, silent }) => ({
+    userId,
+    event,
+    source,
+    triggers: !silent && event.createdAt.getTime() >= oldest,
+  }))
 }
 
 async function withoutRepeats(ctx: InTx, events: NewEvent[]): Promise<NewEvent[]> {

@@ -47,14 +47,37 @@ describe('GET /users/{userId}/events', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       results: [
-        { name: 'tomorrow', data: {}, created_at: '2026-11-23T09:00:00.000Z', received_at: '2026-11-23T09:00:00.000Z' },
-        { name: 'late', data: { total: 9 }, created_at: '2026-11-22T08:00:00.000Z', received_at: '2026-11-23T09:00:00.000Z' },
-        { name: 'old', data: {}, created_at: '1970-01-01T00:00:00.000Z', received_at: '2026-11-23T09:00:00.000Z' },
+        { name: 'tomorrow', data: {}, created_at: '2026-11-23T09:00:00.000Z', received_at: '2026-11-23T09:00:00.000Z', source: 'api' },
+        {
+          name: 'late',
+          data: { total: 9 },
+          created_at: '2026-11-22T08:00:00.000Z',
+          received_at: '2026-11-23T09:00:00.000Z',
+          source: 'api',
+        },
+        { name: 'old', data: {}, created_at: '1970-01-01T00:00:00.000Z', received_at: '2026-11-23T09:00:00.000Z', source: 'api' },
       ],
       nextCursor: null,
       prevCursor: null,
       limit: 25,
     })
+  })
+
+  test('shows which events Carillon wrote, and a request cannot set that', async () => {
+    await using w = await world()
+    const list = (await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })).body
+    await w.drain()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { plan: 'pro' } }])
+    await w.drain()
+    await send(w, [{ name: 'list_entered', external_id: 'kim', data: { list_id: list.id, source: 'system' } }])
+    const { body } = await w.get(of('kim', '?direction=asc'))
+    const shown = body.results.map(({ name, source, data }: Record<string, unknown>) => ({ name, source, data }))
+    expect(shown).toEqual([
+      { name: 'list_entered', source: 'system', data: { list_id: list.id } },
+      { name: 'list_entered', source: 'api', data: { list_id: list.id, source: 'system' } },
+    ])
+    const refused = await w.post('/api/client/events', [{ name: 'list_entered', external_id: 'kim', source: 'system' }])
+    expect(refused).toMatchObject({ status: 400, body: { code: 'parameter_unknown' } })
   })
 
   test('includes the events before the user was identified', async () => {

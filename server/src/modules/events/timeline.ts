@@ -2,8 +2,9 @@
 import { type Static, Type } from 'typebox'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { Exact, Timestamp } from '../../lib/shapes.ts'
+import { Exact, OneOf, Timestamp } from '../../lib/shapes.ts'
 import { findIdsOf, requireUser } from '../users/index.ts'
+import { EVENT_SOURCES } from './event.ts'
 import { readRange } from './range.ts'
 import * as queries from './reading.queries.ts'
 
@@ -12,6 +13,9 @@ export const TimelineItem = Exact({
   data: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Attributes of the event.' }),
   created_at: Timestamp,
   received_at: Timestamp,
+  source: OneOf(EVENT_SOURCES, {
+    description: '`api` for an event of a request, `system` for one that Carillon wrote itself. A request cannot set it.',
+  }),
 })
 type TimelineItem = Static<typeof TimelineItem>
 

@@ -50,7 +50,7 @@ export const updatesOf = (items: Item[]): UserUpdate[] => items.filter(isUpdate)
 export function newEventsOf(items: Item[], users: IdentifiedUser[], systemEvents: KeyedSystemEvent[]): NewEvent[] {
   const events = items.filter(isUpdate).flatMap(({ event }, index): NewEvent[] => {
     const user = users[index]
-    return event && user && 'userId' in user ? [{ userId: user.userId, event }] : []
+    return event && user && 'userId' in user ? [{ userId: user.userId, event, source: 'api' }] : []
   })
   return [...events, ...systemEvents.map(newSystemEvent)]
 }

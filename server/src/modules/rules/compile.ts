@@ -95,10 +95,11 @@ export const referencesOf = (rule: Rule): Reference[] =>
 /** Whether a tracker counts this event. The window of the tracker is checked later, when its times are read. */
 export const matchesTracker = (
   tracker: Tracker,
-  event: { name: string; data: Record<string, unknown>; createdAtMs: number },
+  event: { name: string; source: 'api' | 'system'; data: Record<string, unknown>; createdAtMs: number },
   nowMs: number,
 ): boolean =>
   tracker.names.includes(event.name) &&
+  (!tracker.systemOnly || event.source === 'system') &&
   (tracker.sinceMs === null || event.createdAtMs >= tracker.sinceMs) &&
   (tracker.untilMs === null || event.createdAtMs < tracker.untilMs) &&
   passesWhere(tracker, event.data, nowMs)

@@ -56,7 +56,8 @@ export type CompiledEventRule = {
 export function compileEventRule({ where, user }: EventRule): CompiledEventRule {
   const tracker = where === undefined ? undefined : compileRule(asCondition(where)).trackers[0]
   return {
-    passes: (data, nowMs) => tracker === undefined || matchesTracker(tracker, { name: 'event', data, createdAtMs: nowMs }, nowMs),
+    passes: (data, nowMs) =>
+      tracker === undefined || matchesTracker(tracker, { name: 'event', source: 'api', data, createdAtMs: nowMs }, nowMs),
     user: user === undefined ? null : compileRule(user),
   }
 }

@@ -129,9 +129,9 @@ async function save(madeUp: MadeUpUser[]): Promise<Saved[]> {
 
 async function saveEvents(events: (MadeUpEvent & { user_id: number })[]): Promise<void> {
   await w.db.run(
-    sql`insert into events (project_id, user_id, name, data, created_at, received_at)
-        select ${w.projectId}, i.user_id, i.name, i.data, 'epoch'::timestamptz + i."atMs" * interval '1 millisecond', ${NOW}
-        from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as i(user_id bigint, name text, data jsonb, "atMs" bigint)`,
+    sql`insert into events (project_id, user_id, name, source, data, created_at, received_at)
+        select ${w.projectId}, i.user_id, i.name, nullif(i.source, 'api'), i.data, 'epoch'::timestamptz + i."atMs" * interval '1 millisecond', ${NOW}
+        from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as i(user_id bigint, name text, source text, data jsonb, "atMs" bigint)`,
   )
 }
 
@@ -171,7 +171,7 @@ async function saveRest(madeUp: MadeUpUser[], ids: number[]): Promise<void> {
 /** The times that a tracker keeps of a history, computed in the simplest way. */
 const timesOf = (tracker: Tracker, history: MadeUpEvent[], nowMs: number): number[] =>
   history
-    .filter(({ name, data, atMs }) => matchesTracker(tracker, { name, data, createdAtMs: atMs }, nowMs))
+    .filter(({ name, source, data, atMs }) => matchesTracker(tracker, { name, source, data, createdAtMs: atMs }, nowMs))
     .map(({ atMs }) => atMs)
     .sort((a, b) => (tracker.keep === 'latest' ? b - a : a - b))
     .slice(0, tracker.count)
@@ -283,7 +283,7 @@ test.each<[Json, Json, number, boolean]>([
   ],
 ])('whether a tracker with %j keeps a purchase with %j after %i ms is %s, in SQL too', async (members, data, afterMs, kept) => {
   const [tracker] = compileRule({ event: 'purchase', ...members } as Rule).trackers
-  const event = { name: 'purchase', data, atMs: NOW_MS + afterMs }
+  const event = { name: 'purchase', source: 'api' as const, data, atMs: NOW_MS + afterMs }
   expect(matchesTracker(tracker as Tracker, { ...event, createdAtMs: event.atMs }, NOW_MS)).toBe(kept)
   await saveEvents([{ ...event, user_id: 1 }])
   const rows = await w.db.many(
@@ -308,8 +308,8 @@ test('a tracker keeps the same events in SQL and in memory', async () => {
           Place,
           sql`select (e.data -> 'place')::int as place from events e where e.project_id = ${w.projectId} and ${matchesEventSql(tracker)} order by 1`,
         )
-        const kept = history.flatMap(({ name, data, atMs }, index) =>
-          matchesTracker(tracker, { name, data, createdAtMs: atMs }, 0) ? [index] : [],
+        const kept = history.flatMap(({ name, source, data, atMs }, index) =>
+          matchesTracker(tracker, { name, source, data, createdAtMs: atMs }, 0) ? [index] : [],
         )
         expect(rows.map(({ place }) => place)).toEqual(kept)
       }

@@ -30,9 +30,10 @@ export async function evaluateMemberships(
   const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
   const merged = new Set(mergedInto.values())
   const reasons = {
-    events: events.map(({ userId, event: { name, data, createdAt } }) => ({
+    events: events.map(({ userId, source, event: { name, data, createdAt } }) => ({
       userId: mergedInto.get(userId) ?? userId,
       name,
+      source,
       data,
       createdAtMs: createdAt.getTime(),
     })),
@@ -46,7 +47,7 @@ export async function evaluateMemberships(
 }
 
 /** An event of a user, as rules see it. */
-type RuleEvent = { userId: UserId; name: string; data: Record<string, unknown>; createdAtMs: number }
+type RuleEvent = { userId: UserId; name: string; source: StoredEvent['source']; data: Record<string, unknown>; createdAtMs: number }
 
 /** Why memberships are evaluated. */
 type Reasons = {
@@ -100,8 +101,8 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
   return changes
 }
 
-function addEvent(work: Work, { userId, name, data, createdAtMs }: RuleEvent): void {
-  const event = { name, data, createdAtMs }
+function addEvent(work: Work, { userId, ...event }: RuleEvent): void {
+  const { name, createdAtMs } = event
   for (const version of work.registry.dependingOn(`event:${name}`)) {
     const isKept = isMaintained(version, userId)
     if (!isKept && !version.isScanned) continue
@@ -136,7 +137,7 @@ function queue(pending: Pending, version: Version, userId: UserId): void {
 function addMembershipChange(work: Work, { userId, listId, entered }: MembershipChange): void {
   for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId)
   const { name, data } = membershipEvent(listId, entered, new Date(work.nowMs))
-  addEvent(work, { userId, name, data, createdAtMs: work.nowMs })
+  addEvent(work, { userId, name, source: 'system', data, createdAtMs: work.nowMs })
 }
 
 async function evaluateNextRank(ctx: InTx, work: Work): Promise<MembershipChange[]> {

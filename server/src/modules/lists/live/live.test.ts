@@ -157,6 +157,24 @@ describe('changes of a user', () => {
   })
 })
 
+describe('a list about a campaign', () => {
+  test('counts no event that a caller made up, however it is evaluated', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
+    const { body: campaign } = await w.post('/api/client/campaigns', { type: 'blast', name: 'News', subscription_id: type.id })
+    const rule = { campaign: campaign.id, did: 'opened' }
+    const kept = await listOf(w, rule)
+    await did(w, ['kim', 'email_opened', 0, { campaign_id: campaign.id }])
+    const built = await listOf(w, rule)
+    expect([await members(w, kept), await members(w, built)]).toEqual([[], []])
+    expect((await w.post('/api/client/lists/preview', { rule })).body.count).toBe(0)
+    expect((await w.get(`/api/client/lists/${kept}/users/kim/explain`)).body.holds).toBe(false)
+    const byName = await listOf(w, { event: 'email_opened' })
+    expect(await members(w, byName)).toEqual(['kim'])
+  })
+})
+
 describe('lists that depend on lists', () => {
   test('a list follows the lists that its rule refers to, in order', async () => {
     await using w = await world()

@@ -17,7 +17,7 @@ const ACTION_PHRASES: Record<CampaignCondition['did'], string> = {
   failed: 'failed to receive',
 }
 
-/** Counts the system events about messages. */
+/** Counts the system events about messages, and no events of requests with the same names (D-EVT-5). */
 export const campaign = condition<CampaignCondition>({
   label: 'Campaign',
   description: 'Users with this result recorded for a message of the campaign.',
@@ -32,6 +32,7 @@ export const campaign = condition<CampaignCondition>({
   compile: (given, index) => {
     const tracker: Tracker = {
       names: CHANNELS.map((channel) => `${channel}_${given.did}`),
+      systemOnly: true,
       where: [{ attribute: 'data.campaign_id', is: given.campaign }],
       ...compilePeriod(given),
       keep: 'latest',

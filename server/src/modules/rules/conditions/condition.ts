@@ -10,6 +10,8 @@ export type Dependency = `attribute:${string}` | `event:${string}` | `list:${num
 /** A filter of events that a condition counts. The condition needs only the `count` latest (or earliest) times. */
 export type Tracker = {
   names: string[]
+  /** Counts system events only, and none of requests. */
+  systemOnly?: true
   where: EventTest[]
   /** The first instant that counts. */
   sinceMs: number | null

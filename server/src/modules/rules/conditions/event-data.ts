@@ -40,12 +40,13 @@ export function passesWhere(tracker: Tracker, data: Record<string, unknown>, now
   return true
 }
 
-/** Whether a tracker counts an event of `events e`: by name, instants and data, without the window. */
+/** Whether a tracker counts an event of `events e`: by name, source, instants and data, without the window. */
 export function matchesEventSql(tracker: Tracker): Sql {
-  const { names, sinceMs, untilMs } = tracker
+  const { names, systemOnly, sinceMs, untilMs } = tracker
   return join(
     [
       sql`e.name = any(${names}::text[])`,
+      ...(systemOnly ? [sql`e.source = 'system'`] : []),
       ...(sinceMs === null ? [] : [sql`e.created_at >= ${new Date(sinceMs)}`]),
       ...(untilMs === null ? [] : [sql`e.created_at < ${new Date(untilMs)}`]),
       ...testsOf(tracker).map((test) => test.sql),
