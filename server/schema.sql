@@ -348,7 +348,9 @@ create table events (
   created_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone not null,
   seq bigint not null default nextval('event_seq'::regclass),
-  constraint events_pkey PRIMARY KEY (project_id, user_id, created_at, seq)
+  source text,
+  constraint events_pkey PRIMARY KEY (project_id, user_id, created_at, seq),
+  constraint events_source_check CHECK ((source = 'system'::text))
 ) partition by RANGE (created_at);
 
 create table idempotency_records (

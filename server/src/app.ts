@@ -32,6 +32,7 @@ import { StartError } from './lib/start-error.ts'
 import { VERSION } from './lib/versions.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
+import { isForCustomDomain } from './modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
 
@@ -157,7 +158,8 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
   const lag = createEventLoopLag()
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
-  addStaticPages(app, docsPages({ document: () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() }), baseUrl }))
+  const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
+  addStaticPages(app, docsPages({ document, baseUrl }), async (headers) => !(await isForCustomDomain(ctx, headers)))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
   await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
     throw listenProblem(error, config)

@@ -63,6 +63,7 @@ const MAY: Record<string, string> = {
   'webhook-events.projectsWithEvents': 'finds the projects that have work',
   'webhook-events.purgeWebhookEvents': 'purges by age, over all projects',
   'tracking.findVerifiedHost': 'the host identifies the project',
+  'tracking.verifiedHosts': 'a request has no project before its host is known',
   'tracking.lockClaims': 'a host is verified for only one of the projects that have it',
   'users.findErasable': 'finds the projects that have work',
   'users.claimProfiling': 'finds the projects that have work',

@@ -41,7 +41,7 @@ export type Credential =
 export type Authenticator = {
   /** Looks up a key. */
   authenticate(ctx: Ctx, key: string): Promise<Credential>
-  /** Returns the user of a user token, in the project of the credential. */
+  /** Returns the signed-in user, in the project of the credential. */
   userOf(ctx: Ctx, credential: Credential & { projectId: ProjectId }, token: string): Promise<UserId>
 }
 

@@ -2,6 +2,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodingFor } from './encoding.ts'
+import type { RequestHeaders } from './public-page.ts'
 
 export type StaticPage = {
   url: string
@@ -14,16 +15,20 @@ export type StaticPage = {
 const CACHE_SECONDS = 300
 const BROTLI_QUALITY = 6
 
+/** Whether the pages are served at the host of a request. Elsewhere they do not exist. */
+export type IsServed = (headers: RequestHeaders) => Promise<boolean>
+
 /** Adds a route for each page. */
-export function addStaticPages(app: FastifyInstance, pages: StaticPage[]): void {
-  for (const page of pages) add(app, page)
+export function addStaticPages(app: FastifyInstance, pages: StaticPage[], isServed: IsServed = async () => true): void {
+  for (const page of pages) add(app, page, isServed)
 }
 
 type Encoded = Record<'br' | 'gzip' | 'identity', Buffer>
 
-function add(app: FastifyInstance, { url, type, contentSecurityPolicy, write }: StaticPage) {
+function add(app: FastifyInstance, { url, type, contentSecurityPolicy, write }: StaticPage, isServed: IsServed) {
   let encoded: Encoded | undefined
-  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!(await isServed(request.headers))) return reply.callNotFound()
     encoded ??= encodedIn(write())
     const encoding = encodingFor(request.headers['accept-encoding']) ?? 'identity'
     if (encoding !== 'identity') reply.header('content-encoding', encoding)

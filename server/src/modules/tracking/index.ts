@@ -3,6 +3,7 @@
  * found in templates before Liquid is rendered, and get a signed URL in each message. Promises: a link only redirects to its own
  * target; a redirect does not wait for the database; bots are not counted as users.
  */
+export { isForCustomDomain } from './domains/hosts.ts'
 export { findDomain } from './domains/queries.ts'
 export { trackingBaseUrl } from './domains/service.ts'
 export { createEngagementBuffer, type EngagementBuffer } from './engagement/buffer.ts'

@@ -3,6 +3,7 @@ import { cached } from '../../../infra/runtime/cache.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { findProject } from '../../projects/index.ts'
+import { hostOf } from '../domains/hosts.ts'
 import { findVerifiedHost } from '../domains/queries.ts'
 import { notFound } from '../not-found.ts'
 import { createMirror } from './mirror.ts'
@@ -33,7 +34,7 @@ export const deeplinkPages = [
 ]
 
 async function association(ctx: Ctx, { headers }: PublicRequest, file: string): Promise<PublicReply> {
-  const host = (headers.host ?? '').toLowerCase().replace(/:\d*$/, '')
+  const host = hostOf(headers)
   const projectId = await projectOfHost.get(ctx, host)
   const source = projectId === undefined ? '' : await mirrored.get(ctx, projectId)
   // A host that mirrors itself would wait for its own response.

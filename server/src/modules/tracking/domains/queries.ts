@@ -94,6 +94,11 @@ const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_defau
 export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
   ctx.db.many(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
 
+const Host = Type.Object({ host: Type.String() })
+
+/** The verified hosts of all projects. */
+export const verifiedHosts = (ctx: Ctx) => ctx.db.many(Host, sql`select host from domains where is_verified`)
+
 /** The project that a host belongs to. */
 export const findVerifiedHost = (ctx: Ctx, host: string) =>
   ctx.db.first(Claim, sql`select id, project_id from domains where host = ${host} and is_verified`)
