@@ -23,7 +23,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
   route({
     method: 'GET',
     path: OWN,
-    summary: 'List the inbox messages of the user of a user token.',
+    summary: 'List the inbox messages of the signed-in user.',
     description: 'Newest first, without expired messages. `q` finds a substring of `title` or `body`.',
     access: { publishable: 'user' },
     query: StatusFilter,
@@ -34,7 +34,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
   route({
     method: 'GET',
     path: `${OWN}/unread-count`,
-    summary: 'Count the unread inbox messages of the user of a user token.',
+    summary: 'Count the unread inbox messages of the signed-in user.',
     description: 'Expired and archived messages are not counted.',
     access: { publishable: 'user' },
     reply: UnreadCount,
@@ -43,7 +43,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
   route({
     method: 'GET',
     path: `${OWN}/stream`,
-    summary: 'Stream the inbox changes of the user of a user token.',
+    summary: 'Stream the inbox changes of the signed-in user.',
     description:
       'Server-sent events, from now on or after the event in `Last-Event-ID`. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.',
     access: { publishable: 'user' },
@@ -58,7 +58,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
   route({
     method: 'POST',
     path: `${OWN}/read-all`,
-    summary: 'Mark all unread inbox messages of the user of a user token as read.',
+    summary: 'Mark all unread inbox messages of the signed-in user as read.',
     description: 'Archived messages do not change.',
     access: { publishable: 'user' },
     reply: AllRead,
@@ -71,7 +71,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
   route({
     method: 'PATCH',
     path: `${OWN}/{messageId}`,
-    summary: 'Mark an inbox message of the user of a user token as seen, read, clicked or archived.',
+    summary: 'Mark an inbox message of the signed-in user as seen, read, clicked or archived.',
     description: 'Members that are left out do not change. `seen_at` and `clicked_at` keep the time of the first action.',
     access: { publishable: 'user' },
     params: { messageId: pathId<MessageId>() },

@@ -145,7 +145,7 @@ const ofRules = (verbs: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/lists/preview',
-    summary: 'Count the users for whom a rule holds.',
+    summary: 'Count the users who match a rule.',
     description: 'Saves nothing. Each condition is also counted on its own.',
     access: { secret: 'support' },
     body: PreviewInput,

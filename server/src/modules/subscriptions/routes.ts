@@ -76,7 +76,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/me/subscriptions',
-    summary: 'List the subscription states of the user of a user token.',
+    summary: 'List the subscription states of the signed-in user.',
     description: 'Only public types are listed.',
     access: { publishable: 'user' },
     list: userSubscriptionListing,
@@ -86,7 +86,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
   route({
     method: 'PATCH',
     path: '/api/client/users/me/subscriptions',
-    summary: 'Set subscription states of the user of a user token.',
+    summary: 'Set subscription states of the signed-in user.',
     description:
       'All items are applied or none. The reply has the first page of states, at most 100. State 1 does not replace a confirmed ' +
       'state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or ' +

@@ -60,7 +60,7 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/users/me',
-    summary: 'Read the user of a user token.',
+    summary: 'Read the signed-in user.',
     description: '`data` is without the attributes that the register closes to users.',
     access: { publishable: 'user' },
     reply: UserWithDevices,
