@@ -43,9 +43,10 @@ export const guidePages = (version: () => string): StaticPage[] =>
 
 function guidePage(path: GuidePath, version: string): string {
   const { body, headings } = guideMarkdown(textOf(path), targetFrom(path))
+  const onPage = html`<p>On this page</p>
+<ul>${headings.map(({ id, text }: Heading) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>`
   const contents = html`
-<p>On this page</p>
-<ul>${headings.map(({ id, text }: Heading) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>
+${headings.length > 0 && onPage}
 <p>Guides</p>
 ${guideLinks(path)}`
   return page({

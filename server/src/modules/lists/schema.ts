@@ -9,7 +9,7 @@ const LIST_TYPES = ['static', 'dynamic'] as const
 const USERS_MAX = 100
 
 const type = OneOf(LIST_TYPES, {
-  description: 'A `static` list has the users that were added to it; a `dynamic` list has the users for whom its rule holds.',
+  description: 'A `static` list has the users that were added to it; a `dynamic` list has the users who match its rule.',
 })
 
 export const ListInput = Exact(
@@ -67,7 +67,7 @@ export const Selection = Exact({
 })
 export type Selection = Static<typeof Selection>
 
-const unchanged = Type.Integer({ description: 'Number of users for whom nothing changed.' })
+const unchanged = Type.Integer({ description: 'Number of users who did not change.' })
 const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The given ids for which no user was found.' })
 
 export const Added = Exact({ added: Type.Integer(), unchanged, missing: absent })
@@ -76,13 +76,13 @@ export const Removed = Exact({ removed: Type.Integer(), unchanged, missing: abse
 export const PreviewInput = Exact({ rule: RuleSchema }, { examples: [{ rule: { attribute: 'data.plan', is: 'pro' } }] })
 
 export const Preview = Exact({
-  count: Type.Integer({ description: 'Number of users for whom the rule holds.' }),
+  count: Type.Integer({ description: 'Number of users who match the rule.' }),
   users: Type.Array(User, { description: 'The ten newest of these users.' }),
   conditions: Type.Array(
     Exact({
       path: Type.String({ description: 'Path of the condition in the request body.' }),
       description: Type.String(),
-      count: Type.Integer({ description: 'Number of users for whom this condition holds on its own.' }),
+      count: Type.Integer({ description: 'Number of users who match this condition on its own.' }),
     }),
   ),
   sampled: Type.Boolean({ description: 'Whether the counts are estimates. `false`: they are exact.' }),
