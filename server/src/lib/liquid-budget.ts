@@ -1,6 +1,6 @@
 /**
  * What rendering one message may cost. It is counted and not timed, so that a template gets the same verdict on every machine, however
- * busy it is. All strings of a message share one budget.
+ * busy it is. All strings of a message share one budget. Numbers are checked here too, where all values pass: no message says `NaN`.
  */
 import {
   Context,
@@ -54,6 +54,12 @@ export class RenderBudget {
   readonly output = new Counter(OUTPUT_LENGTH_MAX, 'the result has more than 2,000,000 characters')
 }
 
+/** Returns the value unless it is `Infinity` or `NaN`, which throws. `of` completes “… is not a finite number”. */
+function finite<T>(value: T, of: string): T {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value
+  throw new Error(`${of} is not a finite number, as after a division by zero`)
+}
+
 class BudgetedContext extends Context {
   readonly budget: RenderBudget
   constructor(liquid: Liquid, scope: object, budget: RenderBudget) {
@@ -75,7 +81,7 @@ class CountedEmitter implements Emitter {
   write(written: unknown): void {
     const value = toValue(written)
     if (Array.isArray(value)) for (const item of value) this.write(item)
-    else if (value !== undefined && value !== null) this.#append(typeof value === 'string' ? value : String(value))
+    else if (value !== undefined && value !== null) this.#append(typeof value === 'string' ? value : String(finite(value, 'a value')))
   }
 
   #append(text: string): void {
@@ -102,16 +108,24 @@ export class BudgetedLiquid extends Liquid {
 
 type Handler = Extract<FilterImplOptions, CallableFunction>
 
-/** A filter that counts the items of the list it is given. */
+/** A filter that counts the items of the list it is given, and gives no number that is not finite. */
 export function countedFilter(name: string, filter: FilterImplOptions | undefined): FilterImplOptions {
   const { handler, ...options } = typeof filter === 'function' ? { handler: filter } : { handler: undefined, ...filter }
   const items = name.endsWith('_exp') ? 1 : LIST_ITEMS
   const counted: Handler = function (this: ThisParameterType<Handler>, value: unknown, ...args: unknown[]) {
     if (Array.isArray(value)) (this.context.renderLimit as unknown as Counter).use(Math.ceil(value.length / items))
-    return (handler as Handler).call(this, value, ...args)
+    // The result of some filters is computed later, and only seen by the next one.
+    for (const given of [value, ...args]) finite(given, 'a value')
+    return finite((handler as Handler).call(this, value, ...args), `the result of \`${name}\``)
   }
   return { ...options, handler: counted } as FilterImplOptions
 }
+
+/** The escaping of outputs, which turns numbers into text. */
+export const finiteOnly = (escaping: Handler): Handler =>
+  function (this: ThisParameterType<Handler>, value: unknown) {
+    return escaping.call(this, finite(value, 'a value'))
+  }
 
 /** Without an emitter the output is captured, and is part of the memory. */
 function* countedRender(

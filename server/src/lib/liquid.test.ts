@@ -65,6 +65,37 @@ describe('rendering', () => {
   })
 })
 
+describe('a number that is not finite fails the render', () => {
+  const scope = { event: { stock: 0, price: 5, items: [{ price: 3 }, { price: '1e400' }], word: 'Infinity', name: 'NaN' } }
+
+  test.each([
+    ['{{ event.price | divided_by: event.stock }}', 'the result of `divided_by`'],
+    ['{{ 0 | divided_by: 0 }}', 'the result of `divided_by`'],
+    ['{{ event.price | modulo: 0 }}', 'the result of `modulo`'],
+    ['{{ event.word | plus: 1 }}', 'the result of `plus`'],
+    ['{{ event.word | minus: event.word }}', 'the result of `minus`'],
+    ['{{ event.items | sum: "price" }}', 'a value'],
+    ['{% assign all = event.items | sum: "price" | append: "%" %}', 'a value'],
+    ['{% assign share = 1 | divided_by: 0 %}', 'the result of `divided_by`'],
+    ['{% assign share = 1 | divided_by: 0 | append: "%" %}', 'the result of `divided_by`'],
+    [`{{ ${'9'.repeat(400)} }}`, 'a value'],
+  ])('%s', (text, of) => {
+    for (const isHtml of [true, false]) {
+      const error = thrownBy(() => render(`\n${text}`, scope, isHtml))
+      expect(error).toBeInstanceOf(LiquidError)
+      expect(error).toMatchObject({ line: 2, message: `${of} is not a finite number, as after a division by zero` })
+    }
+  })
+
+  test.each([
+    ['{{ event.name }} {{ event.word }}', 'NaN Infinity'],
+    ['{{ event.missing | times: 2 }}', '0'],
+    ['{{ event.price | divided_by: 2 }}', '2.5'],
+  ])('and %s does not', (text, expected) => {
+    for (const isHtml of [true, false]) expect(render(text, scope, isHtml)).toBe(expected)
+  })
+})
+
 test.each([
   ['plain', false],
   ['{ not }', false],

@@ -12,7 +12,7 @@ import {
   TokenKind,
 } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
-import { BudgetExceeded, BudgetedLiquid, countedFilter, RenderBudget } from './liquid-budget.ts'
+import { BudgetExceeded, BudgetedLiquid, countedFilter, finiteOnly, RenderBudget } from './liquid-budget.ts'
 import { dateFilter, inZone, money } from './liquid-filters.ts'
 import { lineCounter } from './text.ts'
 
@@ -74,6 +74,8 @@ function engine(options: { outputEscape?: 'escape' }) {
     parseLimit: TEXT_LENGTH_MAX,
   })
   for (const name of ['include', 'render', 'layout', 'block']) delete liquid.tags[name]
+  const { outputEscape } = liquid.options
+  if (outputEscape) liquid.options.outputEscape = finiteOnly(outputEscape)
   const { date } = liquid.filters
   for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
   liquid.registerFilter('money', money)

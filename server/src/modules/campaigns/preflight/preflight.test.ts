@@ -64,6 +64,31 @@ test('a preflight counts who would get the campaign and who not, lists users who
   expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
 })
 
+test('a preflight names the users for whom a template divides by zero', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo')])
+  await w.put(`${pathOf(campaign)}/templates/en`, { subject: 'Save {{ 100 | divided_by: user.data.orders }}%', html: '<p>Hi</p>' })
+  await w.post('/api/client/users/batch', [
+    { external_id: 'ana', data: { orders: 0 } },
+    { external_id: 'bo', data: { orders: 4 } },
+  ])
+  const { body } = await start(w, campaign)
+  await w.drain()
+  expect((await w.get(`${pathOfPreflights(campaign)}/${body.id}`)).body).toMatchObject({
+    counts: [
+      { state: 'failed', reason: 'render_failed', people: 1 },
+      { state: 'queued', reason: null, people: 1 },
+    ],
+    problems: [
+      {
+        kind: 'render_failed',
+        message: 'The template fails on line 1: the result of `divided_by` is not a finite number, as after a division by zero.',
+        users: [{ external_id: 'ana' }],
+      },
+    ],
+  })
+})
+
 test('a preflight continues chunk by chunk, and a campaign runs only one at a time', async () => {
   await using w = await world()
   const campaign = await blastTo(w, [await listOf(w, 'a', 'b', 'c', 'd', 'e')])
