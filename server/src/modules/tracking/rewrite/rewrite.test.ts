@@ -52,6 +52,14 @@ describe('a link is found', () => {
 
   test.each([
     ['<a href="{{ url }}">', '{{ url }}'],
+    ['<a href="{{ review_url }}">', '{{ review_url }}'],
+    ['<a href="{{ event.data.review_url }}">', '{{ event.data.review_url }}'],
+    ['<a href="{{ user.data.view_url }}">', '{{ user.data.view_url }}'],
+    ['<a href="{{ event["unsubscribe_url"] }}">', '{{ event["unsubscribe_url"] }}'],
+    ['<a href="{{ preferences_urls[0] }}">', '{{ preferences_urls[0] }}'],
+    ['<a href="{{ link | append: "#view_url" }}">', '{{ link | append: "#view_url" }}'],
+    ['<a href="https://a.test/view_url/{{ id }}">', 'https://a.test/view_url/{{ id }}'],
+    ['<a href="{% if x %}{{ review_url }}{% endif %}">', '{% if x %}{{ review_url }}{% endif %}'],
     ['<a href={{ url | default: "https://a.test" }}>', '{{ url | default: "https://a.test" }}'],
     ['<a href="https://a.test/{{ user.data["x>y"] }}?b={{ "}}" }}">', 'https://a.test/{{ user.data["x>y"] }}?b={{ "}}" }}'],
     ['<a {% if x > 1 %}class="a"{% endif %} href="https://a.test/{{ id }}">', 'https://a.test/{{ id }}'],
@@ -102,6 +110,8 @@ describe('left alone is', () => {
     '<a href="{{ unsubscribe_url }}">',
     '<a href="{{ preferences_url | append: "?x" }}">',
     '<a href="https://a.test/?back={{ view_url }}">',
+    '<a href="{% if x %}{{ unsubscribe_url }}{% else %}https://a.test{% endif %}">',
+    '<a href={{view_url}}>',
     '<script>"<a href=https://a.test>"</script>',
     '<textarea><a href="https://a.test"></textarea>',
   ])('%s', (html) => {

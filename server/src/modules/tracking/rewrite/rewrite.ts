@@ -2,6 +2,8 @@
  * Finds the links of an HTML template before Liquid fills it in, and gives each another address afterwards. In between, boundaries
  * of digits stand around the values, which no filter changes: a number that cannot be guessed, then which link it is, and its quotes.
  */
+import { LiquidError } from '../../../lib/liquid.ts'
+import { variablesOf } from '../../../lib/liquid-variables.ts'
 import { decodeAttribute, encodeAttribute } from '../../../lib/markup/attribute-text.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, maskValidLiquid } from '../../../lib/markup/liquid-mask.ts'
@@ -25,8 +27,8 @@ const ENDS = '9'
 const BOUNDARY = new RegExp(`^\\d{${LINK_DIGITS}}[0129]`)
 const BOUNDARY_LENGTH = LINK_DIGITS + 1
 
-/** Addresses that are about the message itself. */
-const OURS = /unsubscribe_url|preferences_url|view_url/
+/** Variables whose addresses are about the message itself. */
+const OURS = ['unsubscribe_url', 'preferences_url', 'view_url']
 
 /** `nonce` is what boundaries begin with: at least 20 digits that are known here only. */
 export function createLinkRewriter(nonce: string): LinkRewriter {
@@ -95,7 +97,17 @@ function edited(html: string, edits: Edit[]): string {
 function isTrackable({ placeholder, unmask }: MaskedText, value: string): boolean {
   const liquidAt = value.search(placeholder)
   if (liquidAt < 0) return webUrlOf(value) !== null
-  return !OURS.test(unmask(value)) && !isSurelyOther(value.slice(0, liquidAt))
+  return !isSurelyOther(value.slice(0, liquidAt)) && !readsOurs(unmask(value))
+}
+
+/** Does it read one of our variables? One whose name only contains such a name is the author's, as is an attribute of that name. */
+function readsOurs(value: string): boolean {
+  try {
+    return variablesOf(value).some(({ names: [root = ''] }) => OURS.includes(root))
+  } catch (error) {
+    if (error instanceof LiquidError) return false
+    throw error
+  }
 }
 
 /** The value of a link with its new address. One that ends before its boundary, because of a quote in it, stays as it is. */
