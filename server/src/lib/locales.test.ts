@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isLocale, normaliseLocale, regionOf } from './locales.ts'
+import { isLocale, normaliseLocale, partsOf, regionOf } from './locales.ts'
 
 describe('a locale', () => {
   test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])('is a language tag: %s', (text) =>
@@ -28,3 +28,18 @@ test.each([
   ['sr-Latn', undefined],
   ['not a locale', undefined],
 ])('the region of %s is %s', (locale, region) => expect(regionOf(locale)).toBe(region))
+
+test.each([
+  ['zh-TW', 'zh Hant TW', true],
+  ['zh_Hant', 'zh Hant TW', false],
+  ['zh', 'zh Hans CN', false],
+  ['sr-Latn', 'sr Latn RS', false],
+  ['iw', 'he Hebr IL', false],
+  ['en-UK', 'en Latn GB', true],
+  ['es-419', 'es Latn 419', true],
+  ['not a locale', 'not a locale  ', false],
+])('the parts of %s are %s', (locale, expected, hasRegion) => {
+  const { language, script, region, ...rest } = partsOf(locale)
+  expect(`${language} ${script} ${region}`).toBe(expected)
+  expect(rest).toEqual({ hasRegion })
+})

@@ -30,3 +30,25 @@ function parseWithIntl(text: string): Intl.Locale | null {
     return null
   }
 }
+
+/** The language, script and region of a locale, those that it leaves out being the likely ones: `zh-TW` is `zh-Hant-TW`. */
+export type LocaleParts = { language: string; script: string; region: string; hasRegion: boolean }
+
+const knownParts = new Map<string, LocaleParts>()
+
+/** The parts of a locale. A text that is no locale is a language of its own. */
+export function partsOf(text: string): LocaleParts {
+  const cached = knownParts.get(text)
+  if (cached) return cached
+  if (knownParts.size >= CACHE_ENTRIES_MAX) knownParts.clear()
+  const locale = parse(text)
+  const likely = locale?.maximize()
+  const parts = {
+    language: likely?.language ?? text.toLowerCase(),
+    script: likely?.script ?? '',
+    region: likely?.region ?? '',
+    hasRegion: locale?.region !== undefined,
+  }
+  knownParts.set(text, parts)
+  return parts
+}

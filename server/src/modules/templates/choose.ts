@@ -1,7 +1,10 @@
+import { normaliseLocale, partsOf } from '../../lib/locales.ts'
+
 /**
  * Chooses the template for a user, in this order: the user's locale, the user's language, the project's locale, the project's language,
- * any. Within a language, a template without a region comes first, then the first of the others. Templates of the user's variant are
- * used; if it has none, those of the first variant.
+ * any. A script or region that a locale leaves out is the likely one, so `zh-TW` and `zh-Hant-TW` are one locale. Within a language,
+ * templates in the same script come first, and of these one without a region, then the first of the others. Templates of the user's
+ * variant are used; if it has none, those of the first variant.
  */
 export function chooseTemplate<T extends { locale: string; variant: number }>(
   templates: readonly T[],
@@ -12,7 +15,7 @@ export function chooseTemplate<T extends { locale: string; variant: number }>(
   const wanted = [...(userLocale === null ? [] : preferences(userLocale)), ...preferences(projectLocale), () => true]
   const eligible = ofVariant(templates, variant)
   for (const isWanted of wanted) {
-    const found = eligible.find(({ locale }) => isWanted(normal(locale)))
+    const found = eligible.find(({ locale }) => isWanted(locale))
     if (found) return found
   }
   return undefined
@@ -24,10 +27,18 @@ function ofVariant<T extends { variant: number }>(templates: readonly T[], varia
 }
 
 function preferences(text: string): ((locale: string) => boolean)[] {
-  const wanted = normal(text)
-  const language = languageOf(wanted)
-  return [(locale) => locale === wanted, (locale) => locale === language, (locale) => languageOf(locale) === language]
+  const [wanted, { language, script, region, hasRegion }] = [normal(text), partsOf(text)]
+  const isLanguage = (locale: string) => partsOf(locale).language === language
+  const isScript = (locale: string) => isLanguage(locale) && partsOf(locale).script === script
+  const isGeneral = (locale: string) => !partsOf(locale).hasRegion
+  return [
+    (locale) => normal(locale) === wanted,
+    (locale) => hasRegion && isScript(locale) && !isGeneral(locale) && partsOf(locale).region === region,
+    (locale) => isScript(locale) && isGeneral(locale),
+    isScript,
+    (locale) => isLanguage(locale) && isGeneral(locale),
+    isLanguage,
+  ]
 }
 
-const normal = (locale: string) => locale.replaceAll('_', '-').toLowerCase()
-const languageOf = (locale: string) => locale.split('-')[0] ?? locale
+const normal = (locale: string) => normaliseLocale(locale).toLowerCase()
