@@ -86,6 +86,22 @@ describe('compiled HTML', () => {
     expect(await htmlOf(body(`${comment}${section('<mj-text>x</mj-text>')}`))).toContain(comment)
   })
 
+  test('has the attributes of `mj-html-attributes`, with their Liquid', async () => {
+    const selector = (path: string, name: string, value: string) =>
+      `<mj-selector path="${path}"><mj-html-attribute name="${name}">${value}</mj-html-attribute></mj-selector>`
+    const html = await htmlOf(
+      body(
+        `{% if vip %}${section('<mj-text css-class="x">Hi {{ user.data.name | default: "<b>" }}</mj-text>')}{% endif %}${section('<mj-button href="https://example.com/?a={{ x }}&amp;b=2">Go</mj-button>')}`,
+        `<mj-html-attributes>${selector('.x div', 'data-id', '42')}\n${selector('.x div', 'data-user', '{{ user.id }}')}</mj-html-attributes>`,
+      ),
+    )
+    expect(html).toMatch(
+      /<div[^>]* data-id="42"[^>]* data-user="\{\{ user.id \}\}"[^>]*>Hi \{\{ user.data.name \| default: "<b>" \}\}<\/div>/,
+    )
+    expect(html).toContain('<a href="https://example.com/?a={{ x }}&amp;b=2"')
+    expect(html).toMatch(/<!--\[if mso \| IE\]>/)
+  })
+
   test('keeps Liquid in HTML comments', async () => {
     expect(await htmlOf(body(`<!-- {{ a }} -->${section('<mj-text>x</mj-text>')}`))).toContain('<!-- {{ a }} -->')
   })
@@ -245,6 +261,10 @@ const headed = fc.oneof(
   ),
   attributes('color:colour', 'padding:size').map(
     (all) => `<mj-attributes><mj-text${all} /><mj-all${all} /><mj-class name="x"${all} /></mj-attributes>`,
+  ),
+  output.map(
+    (tag) =>
+      `<mj-html-attributes><mj-selector path="div"><mj-html-attribute name="data-x">${tag}</mj-html-attribute></mj-selector></mj-html-attributes>`,
   ),
   fc.constantFrom('{% assign z = 1 %}', '{{ a }}'),
 )

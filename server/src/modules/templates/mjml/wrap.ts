@@ -14,6 +14,7 @@ const OPAQUE = new Set([
   'mj-breakpoint',
   'mj-button',
   'mj-carousel-image',
+  'mj-html-attribute',
   'mj-navbar-link',
   'mj-preview',
   'mj-raw',
