@@ -74,7 +74,7 @@ export const twilio = provider({
     }
     const now = clock.now()
     const text = form.get('Body')
-    if (text === null || form.get('SmsStatus') !== 'received') return { is: 'read', reports: reportsOf(callback, form, now) }
+    if (text === null || isStatus(form)) return { is: 'read', reports: reportsOf(callback, form, now) }
     const fields = { address: form.get('From') ?? '', reference: form.get('MessageSid') }
     // If Twilio recognised STOP, START or HELP itself, it has replied already.
     const isAnswered = form.has('OptOutType')
@@ -98,6 +98,9 @@ function formOf({ from, messaging_service_sid }: Settings, { id, content }: Outg
   const sender = from === undefined ? { MessagingServiceSid: messaging_service_sid as string } : { From: from }
   return { To: to, Body: body, ...sender, StatusCallback: `${callbackUrl}?message=${id}` }
 }
+
+/** Is it a report of an outgoing message? Only those have a status other than `received`; either may come to any URL. */
+const isStatus = (form: URLSearchParams): boolean => form.has('MessageStatus') && form.get('MessageStatus') !== 'received'
 
 /** Signs the URL, followed by the names and values of the form, sorted by name. */
 function signatureOf(token: string, url: string, form: URLSearchParams): string {

@@ -81,6 +81,8 @@ const inbound = {
   SmsStatus: 'received',
 }
 
+const { SmsStatus: _, ...withoutStatus } = inbound
+
 export const twilio = recording({
   over: 'https',
   settings: () => ({ account_sid: ACCOUNT, auth_token: TOKEN, from: '+61411111111' }),
@@ -160,6 +162,30 @@ export const twilio = recording({
         call: () => signed(inbound, ''),
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop' }],
         reply: { status: 200, body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
+      },
+      ...(
+        [
+          ['without a status', withoutStatus],
+          ['of a messaging service', { ...inbound, MessagingServiceSid: `MG${'0123456789abcdef'.repeat(2)}`, SmsStatus: 'receiving' }],
+          ['with the status of messages', { ...withoutStatus, MessageStatus: 'received' }],
+        ] as const
+      ).flatMap(([what, form]) =>
+        ['', 'message=42'].map((query) => ({
+          name: `a message from a user ${what}${query && ', at the URL of a report'}`,
+          call: () => signed(form, query),
+          reports: [{ what: 'received' as const, address: '+61400000000', text: 'Stop', reference: 'SM0f' }],
+          reply: { status: 200, body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
+        })),
+      ),
+      {
+        name: 'a picture without words from a user',
+        call: () => signed({ ...inbound, Body: '', NumMedia: '1' }, ''),
+        reports: [{ what: 'received', text: '' }],
+      },
+      {
+        name: 'the report of a message that repeats its text',
+        call: () => signed({ ...status('delivered'), Body: 'Hello Ana' }, 'message=42'),
+        reports: [{ what: 'delivered', messageId: 42 as never }],
       },
     ],
     forged: [
