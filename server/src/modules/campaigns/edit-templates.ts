@@ -30,7 +30,7 @@ export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: 
   const campaign = await getCampaign(ctx, place.campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
   // Compiling is slow, so it is done before the campaign is locked. The channel of a campaign never changes.
-  const written = await checkAndCompile(ctx, campaign.channel, given)
+  const written = await checkAndCompile(ctx, campaign.channel, place.locale, given)
   const findings = await findingsOf(ctx, campaign.channel, written, await lintContextOf(ctx, campaign))
   const saved = await inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)

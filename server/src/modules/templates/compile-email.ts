@@ -1,36 +1,84 @@
-/** Compiles an email when it is saved: MJML to HTML, the preheader, the plain text. */
+/** Compiles an email when it is saved: MJML to HTML, its language, the preheader, the plain text. */
 import type { Fault } from '../../lib/errors.ts'
-import { readHtml } from '../../lib/markup/html-reader.ts'
-import { maskLiquid } from '../../lib/markup/liquid-mask.ts'
+import { normaliseLocale } from '../../lib/locales.ts'
+import { encodeAttribute } from '../../lib/markup/attribute-text.ts'
+import { type HtmlTag, readHtml } from '../../lib/markup/html-reader.ts'
+import { type MaskedText, maskLiquid } from '../../lib/markup/liquid-mask.ts'
 import { plainTextOf } from '../../lib/markup/plain-text.ts'
 import { compileMjml } from './mjml/compile-mjml.ts'
 
 type Mail = { html?: string; mjml?: string; text?: string; preheader?: string }
 type CompiledMail = { html: string; text: string }
 
-/** Compiles an email. Never throws for a checked template. */
-export async function compileEmail(mail: Mail): Promise<{ compiled: CompiledMail } | { faults: Fault[] }> {
-  if (mail.mjml === undefined) return { compiled: compileHtml({ ...mail, html: mail.html ?? '' }) }
-  const made = await compileMjml(mail.mjml)
-  return 'faults' in made ? made : { compiled: compileHtml({ ...mail, html: made.html }) }
+/** Compiles an email in a locale. Never throws for a checked template. */
+export async function compileEmail(mail: Mail, locale: string): Promise<{ compiled: CompiledMail } | { faults: Fault[] }> {
+  if (mail.mjml === undefined) return { compiled: compileHtml({ ...mail, html: mail.html ?? '' }, locale) }
+  const made = await compileMjml(withLanguage(mail.mjml, 'mjml', locale))
+  return 'faults' in made ? made : { compiled: compileHtml({ ...mail, html: made.html }, locale) }
 }
 
 /** Compiles an email whose body is HTML. */
-export const compileHtml = ({ html, text, preheader }: Mail & { html: string }): CompiledMail => ({
-  html: withPreheader(html, preheader ?? ''),
+export const compileHtml = ({ html, text, preheader }: Mail & { html: string }, locale: string): CompiledMail => ({
+  html: withPreheader(withLanguage(html, 'html', locale), preheader ?? ''),
   text: text || plainTextOf(html),
 })
 
-/** Mail programs show the first words of an email beside its subject. The preheader is put there, hidden in the email itself. */
+const UNDETERMINED = ['', 'und']
+
+/** Sets `lang` on the root elements that have none, which screen readers and translators need. Text without a root element stays as it is. */
+function withLanguage(text: string, root: 'html' | 'mjml', locale: string): string {
+  const masked = maskLiquid(text)
+  const lang = ` lang="${encodeAttribute(normaliseLocale(locale))}"`
+  return edited(
+    text,
+    startTagsOf(masked, root).flatMap((tag): Edit[] => {
+      const own = tag.attributes.find(({ name }) => name === 'lang')
+      const afterName = masked.sourceOffset(tag.begin + '<'.length + root.length)
+      if (!own) return [{ begin: afterName, end: afterName, text: lang }]
+      if (!UNDETERMINED.includes(own.value.trim())) return []
+      return [{ begin: masked.sourceOffset(own.begin), end: masked.sourceOffset(own.end), text: lang.trimStart() }]
+    }),
+  )
+}
+
+/** So that the preview in an inbox shows no words of the body after a short preheader. Mail programs show up to about 200 characters. */
+const PADDING = '&#847;&zwnj;&nbsp;'.repeat(150)
+
+/** Mail programs show the first words of the body beside the subject. The preheader is put there, hidden in the email itself. */
 function withPreheader(html: string, preheader: string): string {
   if (preheader.trim() === '') return html
   const words = maskLiquid(preheader)
   const escaped = words.unmask(words.text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`))
-  const hidden = `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">${escaped}</div>`
-  const masked = maskLiquid(html)
-  const before = readHtml(masked).find(
-    (token) => token.kind === 'tag' && ((token.name === 'body' && !token.isEnd) || (token.name === 'head' && token.isEnd)),
+  const hidden = `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">${escaped}${PADDING}</div>`
+  return edited(
+    html,
+    bodyBegins(maskLiquid(html)).map((at) => ({ begin: at, end: at, text: hidden })),
   )
-  const at = before ? masked.sourceOffset(before.end) : 0
-  return html.slice(0, at) + hidden + html.slice(at)
+}
+
+/** Where the body begins: after its start tags, of which a condition can have several, or else where a parser would open it. */
+function bodyBegins(masked: MaskedText): number[] {
+  const bodies = startTagsOf(masked, 'body')
+  if (bodies.length > 0) return bodies.map(({ end }) => masked.sourceOffset(end))
+  const tokens = readHtml(masked)
+  const before =
+    tokens.find((token) => token.kind === 'tag' && token.name === 'head' && token.isEnd) ??
+    tokens.find((token) => token.kind === 'tag' && token.name === 'html' && !token.isEnd) ??
+    tokens.find((token) => token.kind === 'comment' && /^<!doctype/i.test(masked.text.slice(token.begin, token.end)))
+  return [before ? masked.sourceOffset(before.end) : 0]
+}
+
+const startTagsOf = (masked: MaskedText, name: string): HtmlTag[] =>
+  readHtml(masked).filter((token): token is HtmlTag => token.kind === 'tag' && token.name === name && !token.isEnd)
+
+type Edit = { begin: number; end: number; text: string }
+
+/** The text with these edits, which are in order. */
+function edited(text: string, edits: Edit[]): string {
+  let [result, at] = ['', 0]
+  for (const edit of edits) {
+    result += text.slice(at, edit.begin) + edit.text
+    at = edit.end
+  }
+  return result + text.slice(at)
 }

@@ -1,3 +1,4 @@
+import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { LiquidError, MissingVariable } from '../../lib/liquid.ts'
 import { CHANNELS, type Channel } from '../../lib/shapes.ts'
@@ -111,7 +112,7 @@ describe('required variables', () => {
 
 describe('compiling', () => {
   const compiled = async (channel: Channel, content: Record<string, unknown>) => {
-    const result = await compileContent(channel, content)
+    const result = await compileContent(channel, content, 'fr-CA')
     return 'compiled' in result ? result.compiled : result.faults
   }
 
@@ -125,16 +126,65 @@ describe('compiling', () => {
     expect(await compiled('text', { body: 'x' })).toEqual({})
   })
 
-  test('puts the preheader at the start of the body, hidden and escaped', async () => {
-    const html = '<html><body class="a">\n<p>Hi</p></body></html>'
-    const email = (await compiled('email', { subject: 's', html, preheader: 'A & <b> {{ user.data.name }}' })) as {
-      html: string
-      text: string
-    }
-    expect(email.html).toMatch(/<body class="a"><div style="display:none[^"]*">A &#38; &#60;b&#62; \{\{ user.data.name \}\}<\/div>\n<p>Hi/)
+  const htmlOf = async (data: Record<string, unknown>) =>
+    (await compiled('email', { subject: 's', ...data })) as { html: string; text: string }
+  const mjmlOf = (root = '<mjml>') =>
+    `${root}<mj-body><mj-section><mj-column><mj-text>Hi</mj-text></mj-column></mj-section></mj-body></mjml>`
+  /** The elements that a parser puts into the body, and the text of the first. */
+  const bodyOf = (html: string) => {
+    const root = parse(html).childNodes.find(({ nodeName }) => nodeName === 'html') as DefaultTreeAdapterTypes.Element
+    const body = root.childNodes.find(({ nodeName }) => nodeName === 'body') as DefaultTreeAdapterTypes.Element
+    const [first] = body.childNodes as DefaultTreeAdapterTypes.Element[]
+    return { root, first, text: first?.childNodes?.map((node) => ('value' in node ? node.value : '')).join('') ?? '' }
+  }
+  const attributeOf = ({ attrs }: DefaultTreeAdapterTypes.Element, name: string) =>
+    attrs.find((attribute) => attribute.name === name)?.value
+
+  test.each([
+    ['<html><body class="a">\n<p>Hi</p></body></html>', '<body class="a">'],
+    ['<!doctype html><html><head><title>T</title></head><body><p>Hi</p></body></html>', '<body>'],
+    ['<!doctype html><html><head><title>T</title></head><p>Hi</p></html>', '</head>'],
+    ['<!doctype html><html><p>Hi</p></html>', '<html lang="fr-CA">'],
+    ['<!DOCTYPE html>\n<p>Hi</p>', '<!DOCTYPE html>'],
+    ['<p>Hi</p>', ''],
+    ['<!-- <body> --><body><p>Hi</p>', '--><body>'],
+  ])('puts the preheader at the start of the body of %s, hidden, escaped and padded', async (html, before) => {
+    const email = await htmlOf({ html, preheader: 'A & <b> {{ user.data.name }}' })
+    expect(email.html).toContain(`${before}<div style="display:none`)
+    expect(email.html).toContain('">A &#38; &#60;b&#62; {{ user.data.name }}&#847;')
+    const { first, text } = bodyOf(email.html)
+    expect(first?.nodeName).toBe('div')
+    expect(text).toMatch(/^A & <b> \{\{ user.data.name \}\}(?:\u034F\u200C\u00A0){100,}$/)
     expect(email.text).toBe('Hi')
-    const bare = (await compiled('email', { subject: 's', html: 'x', preheader: 'P' })) as { html: string }
-    expect(bare.html).toMatch(/^<div[^>]*>P<\/div>x$/)
+  })
+
+  test('puts the preheader of an email in MJML into its body, and into each body of a condition', async () => {
+    const made = bodyOf((await htmlOf({ mjml: mjmlOf(), preheader: 'News' })).html)
+    expect(made.text).toMatch(/^News\u034F/)
+    const branches = await htmlOf({ html: '{% if x %}<body dir="rtl">{% else %}<body>{% endif %}Hi</body>', preheader: 'News' })
+    expect(branches.html).toMatch(/<body dir="rtl"><div[^>]*>News[^<]*<\/div>\{% else %\}<body><div[^>]*>News[^<]*<\/div>\{% endif %\}Hi/)
+  })
+
+  test.each([
+    ['<!doctype html><html><body>Hi</body></html>', 'fr-CA'],
+    ['<html dir="ltr"><body>Hi</body></html>', 'fr-CA'],
+    ['<html lang=""><body>Hi</body></html>', 'fr-CA'],
+    ["<html lang='und' dir=ltr><body>Hi</body></html>", 'fr-CA'],
+    ['<html lang="mi"><body>Hi</body></html>', 'mi'],
+    ['<html lang="{{ user.locale }}"><body>Hi</body></html>', '{{ user.locale }}'],
+  ])('gives %s the language of the template unless it has one', async (html, expected) => {
+    expect(attributeOf(bodyOf((await htmlOf({ html })).html).root, 'lang')).toBe(expected)
+  })
+
+  test('leaves a language in a condition alone', async () => {
+    const html = '<html{% if x %} lang="de"{% endif %}><body>Hi</body></html>'
+    expect((await htmlOf({ html })).html).toBe(html)
+  })
+
+  test('gives an email in MJML the language of the template unless it has one', async () => {
+    const { html } = await htmlOf({ mjml: mjmlOf() })
+    expect(html.match(/ lang="[^"]*"/g)).toEqual([' lang="fr-CA"', ' lang="fr-CA"'])
+    expect((await htmlOf({ mjml: mjmlOf('<mjml lang="mi">') })).html).toContain('<html lang="mi"')
   })
 
   test('replaces members by their compiled form', async () => {
@@ -142,7 +192,7 @@ describe('compiling', () => {
       '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ user.data.name }}</mj-text></mj-column></mj-section></mj-body></mjml>'
     const data = { subject: 's', mjml, required: ['user.data.name'] }
     const result = (await compiled('email', data)) as Record<string, string>
-    const stored = { data, compiled: result }
+    const stored = { locale: 'fr-CA', data, compiled: result }
     expect(contentOf(stored)).toEqual({ subject: 's', html: result.html, text: 'Hi {{ user.data.name }}' })
     expect(requiredOf(stored)).toEqual(['user.data.name'])
     expect(renderContent('email', contentOf(stored), { user: { data: { name: '<Kim>' } } })).toMatchObject({
@@ -152,12 +202,12 @@ describe('compiling', () => {
   })
 
   test('happens on reading for an email that was saved without compiled content', () => {
-    expect(contentOf({ data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
+    expect(contentOf({ locale: 'en', data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
       subject: 's',
       html: '<p>Hi {{ x }}</p>',
       text: 'Hi {{ x }}',
     })
-    expect(contentOf({ data: { body: 'x' }, compiled: {} })).toEqual({ body: 'x' })
+    expect(contentOf({ locale: 'en', data: { body: 'x' }, compiled: {} })).toEqual({ body: 'x' })
   })
 })
 

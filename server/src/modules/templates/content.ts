@@ -78,9 +78,13 @@ function liquidFault(text: string, param: string): Fault[] {
   }
 }
 
-/** Compiles checked content when a template is saved. */
-export async function compileContent(channel: Channel, content: Content): Promise<{ compiled: Compiled } | { faults: Fault[] }> {
-  return (await channels[channel].compile?.(content)) ?? { compiled: {} }
+/** Compiles checked content for a locale when a template is saved. */
+export async function compileContent(
+  channel: Channel,
+  content: Content,
+  locale: string,
+): Promise<{ compiled: Compiled } | { faults: Fault[] }> {
+  return (await channels[channel].compile?.(content, locale)) ?? { compiled: {} }
 }
 
 /** The size of rendered content, and what else its channel measures. */
@@ -88,12 +92,12 @@ export const measure = (channel: Channel, content: Content): Measures =>
   channels[channel].measure?.(content) ?? { size_bytes: jsonBytes(content) }
 
 /** A stored template. Emails in HTML that were saved by old versions have no compiled content. */
-type Stored = { data: Content; compiled: Content | null }
+type Stored = { locale: string; data: Content; compiled: Content | null }
 
 /** The content that is rendered: compiled members replace their sources. */
-export function contentOf({ data, compiled }: Stored): Content {
+export function contentOf({ locale, data, compiled }: Stored): Content {
   const { mjml: _, required: __, ...members } = data
-  return { ...members, ...(compiled ?? compileHtml(data as { html: string })) }
+  return { ...members, ...(compiled ?? compileHtml(data as { html: string }, locale)) }
 }
 
 /** The variables that must not be empty. */

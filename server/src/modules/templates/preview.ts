@@ -13,9 +13,8 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
   const user = await userFor(ctx, input, locale)
   const template = input.template
     ? {
-        locale: locale ?? ctx.project.locale,
         variant: input.variant ?? 'A',
-        ...(await checkAndCompile(ctx, campaign.channel, input.template)),
+        ...(await checkAndCompile(ctx, campaign.channel, locale ?? ctx.project.locale, input.template)),
       }
     : await storedTemplate(ctx, campaign, locale ?? user.locale, input.variant)
   const result = await tryRender(ctx, campaign.channel, template, await scopeFor(ctx, campaign, user, input.data ?? {}))

@@ -15,11 +15,16 @@ import { variantNumber } from './variants.ts'
 
 type WrittenTemplate = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
 
-/** Checks and compiles the content of a template. Throws 400 and 422 if the channel cannot send it. */
-export async function checkAndCompile(ctx: ProjectCtx, channel: Channel, given: unknown): Promise<{ data: Content; compiled: Compiled }> {
-  const outcome = await ctx.threads.run(ctx, checkTemplate, { channel, given })
+/** Checks the content of a template, and compiles it for its locale. Throws 400 and 422 if the channel cannot send it. */
+export async function checkAndCompile(
+  ctx: ProjectCtx,
+  channel: Channel,
+  locale: string,
+  given: unknown,
+): Promise<{ locale: string; data: Content; compiled: Compiled }> {
+  const outcome = await ctx.threads.run(ctx, checkTemplate, { channel, locale, given })
   if ('exceeded' in outcome) throw tooCostly(outcome.exceeded)
-  if ('data' in outcome.value) return outcome.value
+  if ('data' in outcome.value) return { locale, ...outcome.value }
   refuse(outcome.value.faults)
   throw new Error('A template was refused without a reason.')
 }

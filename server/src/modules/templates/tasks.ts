@@ -13,19 +13,19 @@ export { scopeOf } from './scope.ts'
 
 type Content = Record<string, unknown>
 /** A template as it was written, with what was compiled from it. */
-export type Written = { data: Content; compiled: Content | null }
+export type Written = { locale: string; data: Content; compiled: Content | null }
 
-/** Checks and compiles content. */
+/** Checks content, and compiles it for a locale. */
 export const checkTemplate = task({
   name: 'templates.checkTemplate',
   async run(
     _,
     __: null,
-    { channel, given }: { channel: Channel; given: unknown },
+    { channel, locale, given }: { channel: Channel; locale: string; given: unknown },
   ): Promise<{ data: Content; compiled: Compiled } | { faults: Fault[] }> {
     const { faults, content } = checkContent(channel, given)
     if (faults.length > 0) return { faults }
-    const result = await compileContent(channel, content)
+    const result = await compileContent(channel, content, locale)
     return 'faults' in result ? result : { data: content, compiled: result.compiled }
   },
 })

@@ -29,8 +29,8 @@ export type TemplateKind<S extends TSchema = TSchema> = {
   html: readonly string[]
   /** Checks that concern several members, or strings that contain no Liquid. */
   check?: (data: Static<S>) => Fault[]
-  /** Compiles content when it is saved, if the channel needs it. */
-  compile?: (data: Static<S>) => Promise<{ compiled: Compiled } | { faults: Fault[] }>
+  /** Compiles content for a locale when it is saved, if the channel needs it. */
+  compile?: (data: Static<S>, locale: string) => Promise<{ compiled: Compiled } | { faults: Fault[] }>
   /** Measures a rendered message. By default the size is that of its JSON. */
   measure?: (content: Record<string, unknown>) => Measures
   /** A template that uses every member, for tests. */
