@@ -34,9 +34,19 @@ const inputs: [name: string, of: (length: number) => string][] = [
     '{% raw %}',
     '</div>',
     '<div>',
+    '&zwj;',
+    '&nbsp;',
+    '<div style="display:none',
+    '<div style="display:none">',
+    '<a href="https://a">{% if x %}',
+    '{% if x %}<a href="https://a">{% elsif y %}{% endif %}',
   ].map((part): [string, (length: number) => string] => [JSON.stringify(part), repeated(part)]),
   ['attributes', numbered('<a ', (number) => `a${number} `)],
   ['what begins like a placeholder', numbered('', (number) => `_lq${number}tag`)],
+  [
+    'branches that end a link',
+    (length) => `<a href="https://${'a'.repeat(length / 2)}">b{% if x %}${'</a>{% elsif y %}'.repeat(length / 40)}{% endif %}`,
+  ],
   ['spaces in a line', (length) => `<pre>a${' '.repeat(length)}b</pre>`],
 ]
 

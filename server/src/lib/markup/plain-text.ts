@@ -35,10 +35,7 @@ const textOf = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f',
   formatters: { formatBlock },
-  selectors: [
-    ...[...BLOCKS.keys()].map((selector) => ({ selector, format: 'formatBlock' })),
-    { selector: 'a', options: { linkBrackets: ['(', ')'], hideLinkHrefIfSameAsText: true } },
-  ],
+  selectors: [...[...BLOCKS.keys()].map((selector) => ({ selector, format: 'formatBlock' }))],
 })
 
 /**
@@ -63,7 +60,7 @@ function converted(masked: MaskedText): string {
   const lines = trimmed(
     textOf(html)
       .split('\n')
-      .map((line, at, lines) => (at < lines.length - 1 ? trimEndMatching(line, /^[ \t]$/) : line))
+      .map((line, at, lines) => (at < lines.length - 1 ? trimEndMatching(line, /^[ \t\u00A0\u2007]$/) : line))
       .join('\n')
       .replace(/\n{3,}/g, '\n\n'),
   )
@@ -76,7 +73,7 @@ function converted(masked: MaskedText): string {
 
 function trimmed(text: string): string {
   let [from, to] = [0, text.length]
-  while (from < to && /[ \t\n]/.test(text[from] as string)) from++
-  while (from < to && /[ \t\n]/.test(text[to - 1] as string)) to--
+  while (from < to && /[ \t\n\u00A0\u2007]/.test(text[from] as string)) from++
+  while (from < to && /[ \t\n\u00A0\u2007]/.test(text[to - 1] as string)) to--
   return text.slice(from, to)
 }
