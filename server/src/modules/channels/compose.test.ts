@@ -69,6 +69,18 @@ describe('a rendered template is composed into a message', () => {
     })
   })
 
+  test.each([
+    ['Bells, Inc <a@example.com>', '"Bells, Inc" <a@example.com>'],
+    ['Bells (Sydney): news <a@example.com>', '"Bells (Sydney): news" <a@example.com>'],
+    ['"Bells, Inc" <a@example.com>', '"Bells, Inc" <a@example.com>'],
+    ['Bells Inc <a@example.com>', 'Bells Inc <a@example.com>'],
+    ['a@example.com', 'a@example.com'],
+    ['a@example.com, Bo <b@example.com>', 'a@example.com, Bo <b@example.com>'],
+  ])('the display name of %s is quoted if it needs it', (given, expected) => {
+    const filled = { subject: 'Hi', html: 'x', from: given, reply_to: given, cc: given }
+    expect(compose('email', filled, ana)).toMatchObject({ content: { from: expected, reply_to: expected, cc: expected } })
+  })
+
   test.each(['', 'example.com/hook', 'ftp://example.com', 'https://exa mple.com', 'https://'])(
     'the endpoint %j is a problem',
     (endpoint) => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
 import { channel, filledOnly, oneLine, summarise } from './channel.ts'
+import { withQuotedName } from './mailbox.ts'
 
 const Addresses = Type.Optional(Type.String({ description: 'Comma-separated addresses.' }))
 
@@ -24,7 +25,8 @@ export const email = channel({
   content: EmailContent,
   compose({ from, reply_to, cc, bcc, subject, preheader, html, text }: EmailTemplate, { email }) {
     const to = email as string
-    const headers = Object.entries({ from, reply_to, cc, bcc, preheader }).map(([name, value]) => [name, oneLine(value ?? '')])
+    const lines = Object.entries({ from, reply_to, cc, bcc, preheader }).map(([name, value]) => [name, oneLine(value ?? '')] as const)
+    const headers = lines.map(([name, value]) => [name, name === 'preheader' ? value : withQuotedName(value)])
     const content = { ...filledOnly(Object.fromEntries(headers)), to, subject: oneLine(subject), html, text }
     return { recipient: to, summary: summarise(content.subject), content }
   },

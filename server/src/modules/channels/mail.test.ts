@@ -23,6 +23,12 @@ describe('the sender of an email', () => {
     ['hello@example.com', 'default@example.com', { name: '', address: 'hello@example.com' }],
     ['Carillon <hello@example.com>', undefined, { name: 'Carillon', address: 'hello@example.com' }],
     ['"Bells, Inc" <hello@example.com>', undefined, { name: 'Bells, Inc', address: 'hello@example.com' }],
+    ['Bells, Inc <hello@example.com>', undefined, { name: 'Bells, Inc', address: 'hello@example.com' }],
+    ['Bells (Sydney): news; more <hello@example.com>', undefined, { name: 'Bells (Sydney): news; more', address: 'hello@example.com' }],
+    ['"The \\"best\\", Inc" <hello@example.com>', undefined, { name: 'The "best", Inc', address: 'hello@example.com' }],
+    ['Kim @ Bells <hello@example.com>', undefined, { name: 'Kim @ Bells', address: 'hello@example.com' }],
+    ['hello@example.com, Ana <ana@example.com>', undefined, { name: '', address: 'hello@example.com' }],
+    [undefined, 'Bells, Inc (Sydney) <default@example.com>', { name: 'Bells, Inc (Sydney)', address: 'default@example.com' }],
     [undefined, 'Default <default@example.com>', { name: 'Default', address: 'default@example.com' }],
   ])('template %j, provider %j', (from, default_from, expected) => {
     const email = emailOf(message({ from }), default_from === undefined ? {} : { default_from })

@@ -6,7 +6,10 @@ import { isEmail } from '../../lib/email.ts'
 import { Line } from '../../lib/shapes.ts'
 import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
+import { type Mailbox, readMailbox } from './mailbox.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
+
+export { formatMailbox, type Mailbox } from './mailbox.ts'
 
 /** The sender of emails whose template has none. */
 export const DefaultFrom = Type.Optional(
@@ -19,9 +22,6 @@ export const DefaultFrom = Type.Optional(
 
 /** A setting that is secret. */
 export const Secret = (title: string, options: object = {}) => Line(512, { title, writeOnly: true, format: 'no-control', ...options })
-
-/** An address with a display name, which can be empty. */
-export type Mailbox = { name: string; address: string }
 
 /** An email. Each recipient is in it only once. */
 export type Email = {
@@ -80,9 +80,16 @@ const senderProblem = (sender: string) =>
     ? 'The email has no sender. Set `from` in its template, or `default_from` of the provider.'
     : 'The sender of the email is not an email address. Correct `from` in its template, or `default_from` of the provider.'
 
-/** The valid addresses of a list. */
+/** The valid addresses of a list, or of one mailbox. */
 const mailboxesIn = (list: string): Mailbox[] =>
-  addressparser(list, { flatten: true }).flatMap(({ name, address }) => (isEmail(address) ? [{ name: oneLine(name), address }] : []))
+  (alone(list) ?? addressparser(list, { flatten: true })).flatMap(({ name, address }) =>
+    isEmail(address) ? [{ name: oneLine(name), address }] : [],
+  )
+
+function alone(text: string): Mailbox[] | null {
+  const mailbox = readMailbox(text)
+  return mailbox && [mailbox]
+}
 
 const ENCODED_WORD_LENGTH_MAX = 75
 
@@ -92,10 +99,6 @@ export function encodeMailbox({ name, address }: Mailbox): string {
   const isAscii = /^[\x20-\x7E]*$/.test(name)
   return `${isAscii ? `"${name.replace(/["\\]/g, '\\$&')}"` : encodeWord(name, 'Q', ENCODED_WORD_LENGTH_MAX)} <${address}>`
 }
-
-/** Formats a mailbox for providers that encode it themselves. */
-export const formatMailbox = ({ name, address }: Mailbox): string =>
-  name === '' ? address : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 
 const SECONDS_MAX = 8.64e12
 

@@ -63,12 +63,12 @@ function addressFaults(param: string, text: string | undefined, split: (text: st
   return [{ code: 'parameter_invalid_format', param, message }]
 }
 
-/** Whether this is an email address, with or without a display name. */
+/** Whether this is an email address, with or without a display name, which is put into quotes when a message is composed. */
 export function isMailbox(text: string): boolean {
   const mailbox = text.trim()
   const open = mailbox.endsWith('>') ? mailbox.lastIndexOf('<') : -1
   if (open === -1) return isEmail(mailbox)
-  return /^(?:"[^"]*"|[^"<>,;:@]*)$/.test(mailbox.slice(0, open).trim()) && isEmail(mailbox.slice(open + 1, -1))
+  return /^(?:"[^"]*"|[^"<>@]*)$/.test(mailbox.slice(0, open).trim()) && isEmail(mailbox.slice(open + 1, -1))
 }
 
 /** Splits addresses at commas outside quoted display names. */
