@@ -18,5 +18,5 @@ test.each<[Channel, string | null]>([
 
 test.each(CHANNELS)('the label and headings of %s have text, without space around it', (channel) => {
   const { label, heading } = channels[channel]
-  for (const text of [label, ...Object.values(heading)]) expect([text, text !== '']).toEqual([text.trim(), true])
+  for (const text of [label, ...Object.values(heading ?? {})]) expect([text, text !== '']).toEqual([text.trim(), true])
 })

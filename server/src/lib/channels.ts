@@ -9,6 +9,9 @@ export type AddressKind = 'email' | 'phone'
 /** Where messages are sent: an address of the user, their devices, their inbox, or the URL of the template. */
 type Recipient = AddressKind | 'devices' | 'inbox' | 'endpoint'
 
+/** A text in each language of the hosted pages. */
+type Heading = Record<'ar' | 'de' | 'en' | 'es' | 'fa' | 'fr' | 'he' | 'it' | 'ja' | 'nl' | 'pl' | 'pt' | 'zh' | 'zh-Hant', string>
+
 type ChannelFacts = {
   /** The subscription type of a new project is called `Default <label>` (D-PROJ-1). */
   label: string
@@ -22,8 +25,8 @@ type ChannelFacts = {
   knowsEngagement: boolean
   /** Whether messages have a browser version at `view_url`. */
   isViewable: boolean
-  /** The heading of its subscription types in the preference centre, in each language of the hosted pages. */
-  heading: { de: string; en: string; es: string; fr: string; it: string; ja: string; nl: string; pt: string }
+  /** The heading of its subscription types in the preference centre; null if the centre does not show them, because users do not get the messages. */
+  heading: Heading | null
 }
 
 const declared = {
@@ -35,14 +38,20 @@ const declared = {
     knowsEngagement: true,
     isViewable: true,
     heading: {
+      ar: 'عبر البريد الإلكتروني',
       de: 'Per E-Mail',
       en: 'By email',
       es: 'Por correo electrónico',
+      fa: 'با ایمیل',
       fr: 'Par e-mail',
+      he: 'בדוא״ל',
       it: 'Per e-mail',
       ja: 'メール',
       nl: 'Per e-mail',
+      pl: 'E-mailem',
       pt: 'Por e-mail',
+      zh: '电子邮件',
+      'zh-Hant': '電子郵件',
     },
   },
   text: {
@@ -53,14 +62,20 @@ const declared = {
     knowsEngagement: false,
     isViewable: false,
     heading: {
+      ar: 'عبر الرسائل النصية القصيرة',
       de: 'Per SMS',
       en: 'By text message',
       es: 'Por SMS',
+      fa: 'با پیامک',
       fr: 'Par SMS',
+      he: 'בהודעת טקסט',
       it: 'Per SMS',
       ja: 'SMS',
       nl: 'Per sms',
+      pl: 'SMS-em',
       pt: 'Por SMS',
+      zh: '短信',
+      'zh-Hant': '簡訊',
     },
   },
   push: {
@@ -71,14 +86,20 @@ const declared = {
     knowsEngagement: true,
     isViewable: false,
     heading: {
+      ar: 'على أجهزتك',
       de: 'Auf Ihren Geräten',
       en: 'On your devices',
       es: 'En sus dispositivos',
+      fa: 'روی دستگاه‌های شما',
       fr: 'Sur vos appareils',
+      he: 'במכשירים שלך',
       it: 'Sui suoi dispositivi',
       ja: 'プッシュ通知',
       nl: 'Op uw apparaten',
+      pl: 'Na urządzeniach',
       pt: 'Nos seus dispositivos',
+      zh: '推送通知',
+      'zh-Hant': '推播通知',
     },
   },
   webhook: {
@@ -88,16 +109,7 @@ const declared = {
     opensCountedBy: null,
     knowsEngagement: false,
     isViewable: false,
-    heading: {
-      de: 'An andere Systeme',
-      en: 'To other systems',
-      es: 'A otros sistemas',
-      fr: 'Vers d’autres systèmes',
-      it: 'Ad altri sistemi',
-      ja: '外部システムへの送信',
-      nl: 'Naar andere systemen',
-      pt: 'Para outros sistemas',
-    },
+    heading: null,
   },
   in_app: {
     label: 'In-app',
@@ -107,14 +119,20 @@ const declared = {
     knowsEngagement: true,
     isViewable: false,
     heading: {
+      ar: 'في التطبيق',
       de: 'In der App',
       en: 'In the app',
       es: 'En la aplicación',
+      fa: 'در برنامه',
       fr: 'Dans l’application',
+      he: 'באפליקציה',
       it: 'Nell’app',
       ja: 'アプリ内',
       nl: 'In de app',
+      pl: 'W aplikacji',
       pt: 'No aplicativo',
+      zh: '应用内',
+      'zh-Hant': '應用程式內',
     },
   },
 } as const satisfies Record<string, ChannelFacts>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isLocale, normaliseLocale, partsOf, regionOf } from './locales.ts'
+import { directionOf, isLocale, normaliseLocale, partsOf, regionOf } from './locales.ts'
 
 describe('a locale', () => {
   test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])('is a language tag: %s', (text) =>
@@ -43,3 +43,14 @@ test.each([
   expect(`${language} ${script} ${region}`).toBe(expected)
   expect(rest).toEqual({ hasRegion })
 })
+
+test.each([
+  ['ar', 'rtl'],
+  ['fa-AF', 'rtl'],
+  ['iw', 'rtl'],
+  ['pa-Arab', 'rtl'],
+  ['pa', 'ltr'],
+  ['az', 'ltr'],
+  ['zh-Hant', 'ltr'],
+  ['not a locale', 'ltr'],
+])('the direction of %s is %s', (locale, direction) => expect(directionOf(locale)).toBe(direction))

@@ -52,3 +52,8 @@ export function partsOf(text: string): LocaleParts {
   knownParts.set(text, parts)
   return parts
 }
+
+const RIGHT_TO_LEFT = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa'])
+
+/** The direction of the script of a locale, as in the `dir` of HTML. */
+export const directionOf = (locale: string): 'ltr' | 'rtl' => (RIGHT_TO_LEFT.has(partsOf(locale).script) ? 'rtl' : 'ltr')

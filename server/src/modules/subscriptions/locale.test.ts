@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { acceptedLocales, languageFor } from './locale.ts'
 
-const LANGUAGES = { en: 1, de: 1, pt: 1 }
+const LANGUAGES = { en: 1, de: 1, he: 1, pt: 1, zh: 1, 'zh-Hant': 1 }
 
 test.each([
   [['de-AT', 'en'], 'de'],
@@ -11,6 +11,11 @@ test.each([
   [['sv-SE', 'pt'], 'pt'],
   [['sv-SE'], 'en'],
   [['constructor'], 'en'],
+  [['zh-CN'], 'zh'],
+  [['zh-TW', 'en'], 'zh-Hant'],
+  [['zh_Hant_HK'], 'zh-Hant'],
+  [['zh-Hans-HK'], 'zh'],
+  [['iw-IL'], 'he'],
   [[], 'en'],
 ])('%j: %s', (locales, expected) => {
   expect(languageFor(locales, LANGUAGES)).toBe(expected)

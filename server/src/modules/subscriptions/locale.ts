@@ -1,12 +1,19 @@
 /** Chooses a language. Pure. */
+import { partsOf } from '../../lib/locales.ts'
 
-/** The language of the first of these locales that is available, else English. */
+/** The language of the first of these locales that is available, in the same script if there is one; else English. */
 export function languageFor<L extends Record<string, unknown> & { en: unknown }>(
   locales: readonly (string | null | undefined)[],
   languages: L,
 ): keyof L & string {
-  const wanted = locales.map((locale) => locale?.split(/[-_]/)[0]?.toLowerCase() ?? '')
-  return wanted.find((language): language is keyof L & string => Object.hasOwn(languages, language)) ?? 'en'
+  const available = Object.keys(languages).map((name) => ({ name, ...partsOf(name) }))
+  for (const locale of locales) {
+    const { language, script } = partsOf(locale ?? '')
+    const known = available.filter((one) => one.language === language)
+    const chosen = known.find((one) => one.script === script) ?? known[0]
+    if (chosen) return chosen.name
+  }
+  return 'en'
 }
 
 const ACCEPTED_MAX = 20

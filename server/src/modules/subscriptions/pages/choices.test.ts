@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SubscriptionId } from '../../../lib/ids.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import type { TypeWithState } from '../schema.ts'
-import { choicesOf, readForm } from './choices.ts'
+import { canReceive, choicesOf, readForm } from './choices.ts'
 
 const type = (id: number, given: Partial<TypeWithState> = {}): TypeWithState => ({
   id: id as SubscriptionId,
@@ -64,4 +64,17 @@ test('readForm returns the types that were on the page and those that were ticke
   })
   expect(readForm(Buffer.from('all=yes')).all).toBe(true)
   expect(readForm(Buffer.alloc(0))).toEqual({ offered: new Set(), ticked: new Set(), all: false })
+})
+
+test.each<[Channel, object, boolean]>([
+  ['email', { email: 'kim@example.com' }, true],
+  ['email', {}, false],
+  ['text', { phone: '+61412345678' }, true],
+  ['text', { email: 'kim@example.com' }, false],
+  ['push', { has_push_device: true }, true],
+  ['push', {}, false],
+  ['in_app', {}, true],
+  ['webhook', { email: 'kim@example.com', phone: '+61412345678', has_push_device: true }, false],
+])('whether messages over %s reach a user with %j is %s', (channel, given, expected) => {
+  expect(canReceive(channel, { email: null, phone: null, has_push_device: false, ...given })).toBe(expected)
 })

@@ -1,6 +1,6 @@
 /** The choices of a user in the preference centre. Pure. */
+import { addressOf, type Channel, channels, hasAddresses } from '../../../lib/channels.ts'
 import type { SubscriptionId } from '../../../lib/ids.ts'
-import type { Channel } from '../../../lib/shapes.ts'
 import type { SubscriptionState, TypeWithState } from '../schema.ts'
 
 /** Whether a user gets messages of a type. Never on a channel on which they unsubscribed from everything. */
@@ -10,6 +10,16 @@ export const isWanted = ({ state, channel }: Pick<TypeWithState, 'state' | 'chan
 /** Whether users can choose a type. Transactional types are only listed. */
 export const isChoice = ({ is_public, is_transactional }: Pick<TypeWithState, 'is_public' | 'is_transactional'>) =>
   is_public && !is_transactional
+
+/** The addresses and devices of a user. */
+type Reach = { email: string | null; phone: string | null; has_push_device: boolean }
+
+/** Whether a user gets messages of the channel: over an address or a device that they have, or in the app. Webhooks go to other systems. */
+export function canReceive(channel: Channel, user: Reach): boolean {
+  if (hasAddresses(channel)) return addressOf(channel, user) !== null
+  const { recipient } = channels[channel]
+  return recipient === 'devices' ? user.has_push_device : recipient === 'inbox'
+}
 
 /** The submitted form: the types that were on the page, and those that were ticked. */
 export type Form = { offered: Set<number>; ticked: Set<number> }

@@ -39,7 +39,7 @@ export async function showConfirmation(ctx: Ctx, call: PublicRequest): Promise<P
   if (type.state === 2) return confirmed(shell, type)
   if (isExpired(found.confirming)) return textPage(shell, 410, shell.words.expired)
   const { title, heading, explain, button } = shell.words.confirm
-  const body = html`${type.description !== null && html`<p class="quiet">${type.description}</p>`}<p>${filled(shell, explain)}</p>
+  const body = html`${type.description !== null && html`<p class="quiet"><bdi>${type.description}</bdi></p>`}<p>${filled(shell, explain)}</p>
 <form method="post"><button name="confirm" value="yes">${button}</button></form>`
   return renderPage(shell, 200, { title, heading: filled(shell, heading, type.name), body })
 }

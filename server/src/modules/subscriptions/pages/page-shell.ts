@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { channels } from '../../../lib/channels.ts'
 import { Html, html } from '../../../lib/html.ts'
+import { directionOf } from '../../../lib/locales.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { acceptedLocales, languageFor } from '../locale.ts'
 import type { PageTheme } from '../theme/schema.ts'
@@ -28,8 +29,14 @@ export function shellOf(call: PublicRequest, owner: Owner | null, userLocale: st
 }
 
 /** Fills names into a text. */
-export const filled = ({ brand }: PageShell, text: string, type = ''): string =>
-  text.replace(/\{(brand|type)\}/g, (_, name: string) => (name === 'brand' ? brand : type))
+export const filled = ({ language, brand }: PageShell, text: string, type = ''): string =>
+  text.replace(/\{(brand|type)\}/g, (_, name: string) => isolated(name === 'brand' ? brand : type, directionOf(language)))
+
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
+
+/** A name of the other direction, isolated so that the sentence around it keeps its order (U+2068, U+2069). */
+const isolated = (name: string, direction: 'ltr' | 'rtl'): string =>
+  direction === 'rtl' || RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name
 
 export type PageContent = { title: string; heading: string; body: Html; notice?: string }
 
@@ -38,7 +45,7 @@ export function renderPage(shell: PageShell, status: number, { title, heading, b
   const { language, brand, theme } = shell
   const style = styleWith(theme.accent_color)
   const page = html`<!doctype html>
-<html lang="${language}">
+<html lang="${language}"${directionOf(language) === 'rtl' && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,13 +55,13 @@ export function renderPage(shell: PageShell, status: number, { title, heading, b
 <style>${new Html(style.css)}</style>
 </head>
 <body>
-${brand !== '' && html`<header class="brand">${theme.logo_url ? html`<img src="${theme.logo_url}" alt="${brand}">` : brand}</header>`}
+${brand !== '' && html`<header class="brand">${theme.logo_url ? html`<img src="${theme.logo_url}" alt="${brand}">` : isolated(brand, directionOf(language))}</header>`}
 <main>
 ${notice !== undefined && html`<p role="status" tabindex="-1" autofocus>${notice}</p>`}
 <h1>${heading}</h1>
 ${body}
 </main>
-${theme.footer_text !== null && html`<footer>${theme.footer_text}</footer>`}
+${theme.footer_text !== null && html`<footer><bdi>${theme.footer_text}</bdi></footer>`}
 </body>
 </html>
 `
@@ -88,7 +95,7 @@ export const removed = (shell: PageShell): PublicReply => textPage(shell, 200, s
 
 const versions = new Map(
   Object.entries(languages).map(([language, words]) => {
-    const headings = Object.values(channels).map(({ heading }) => heading[language as keyof typeof languages])
+    const headings = Object.values(channels).map(({ heading }) => heading?.[language as keyof typeof languages])
     const hash = createHash('sha256').update(JSON.stringify([words, headings]))
     return [language, `${language}@${hash.digest('hex').slice(0, 8)}`]
   }),

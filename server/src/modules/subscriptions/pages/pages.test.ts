@@ -25,6 +25,12 @@ async function pagesFor(w: World, user: string, at = 0) {
   return { unsubscribe: path(links.unsubscribe_url), preferences: path(links.preferences_url), subscriptionId }
 }
 
+/** Gives a user an address of each kind and a device, so that messages of every channel but webhooks reach them. */
+async function withEverything(w: World, user: string, profile: object = {}) {
+  await w.post('/api/client/users/batch', [{ external_id: user, email: `${user}@example.com`, phone: '+61412345678', ...profile }])
+  await w.post('/api/client/devices', { external_id: user, device_id: `${user}-phone`, token: `${user}-token` })
+}
+
 const open = (w: World, path: string, headers: Record<string, string> = {}) => w.get(path, { key: null, headers })
 const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
 
@@ -153,20 +159,44 @@ describe('the preference centre', () => {
     [...on.map((id) => `on=${id}`), ...shown.map((id) => `shown=${id}`)].join('&')
   const save = (w: World, path: string, fields: string | Record<string, string>) => w.form(path, fields, { key: null })
 
-  test('shows every public type with its state, and transactional types separately', async () => {
+  test('shows every public type that reaches the user with its state, and transactional types separately', async () => {
     await using w = await world()
-    await w.users('kim')
+    await withEverything(w, 'kim')
     await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
     await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true, description: 'What you <bought>' })
     await w.post(TYPES, { name: 'Digest', channel: 'email', default_state: 0, description: 'Once a week' })
     const { text, headers } = await open(w, (await pagesFor(w, 'kim')).preferences)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(text.match(/type="checkbox"/g)).toHaveLength(6)
-    expect(text.match(/ checked>/g)).toHaveLength(5)
+    expect(text.match(/type="checkbox"/g)).toHaveLength(5)
+    expect(text.match(/ checked>/g)).toHaveLength(4)
     expect(text).toContain('Once a week')
     expect(text).not.toContain('Internal')
     expect(text).toContain('What you &lt;bought&gt;')
     expect(text).toContain('Always sent')
+  })
+
+  test.each([
+    [{ email: 'kim@example.com' }, ['Default Email', 'Default In-app', 'Receipts']],
+    [{ phone: '+61412345678' }, ['Default SMS', 'Default In-app', 'Codes']],
+    [{}, ['Default In-app']],
+  ])('shows no type whose messages do not reach a user with %j, and no webhooks', async (profile, expected) => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', ...profile }])
+    await w.post(TYPES, { name: 'Receipts', channel: 'email', is_transactional: true })
+    await w.post(TYPES, { name: 'Codes', channel: 'text', is_transactional: true })
+    await w.post(TYPES, { name: 'Partners', channel: 'webhook' })
+    const { text } = await open(w, (await pagesFor(w, 'kim')).preferences)
+    expect([...text.matchAll(/<bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name)).toEqual(expected)
+    expect(text).not.toMatch(/webhook/i)
+  })
+
+  test('leaves the state of a type that it does not show', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const { preferences } = await pagesFor(w, 'kim')
+    const shown = [...(await open(w, preferences)).text.matchAll(/name="shown" value="(\d+)"/g)].map(([, id]) => `shown=${id}`)
+    await save(w, preferences, shown.join('&'))
+    expect(await statesOf(w, 'kim')).toEqual([0, 1, 1, 1, 0])
   })
 
   test('saves ticked and unticked boxes, and redirects with a notice', async () => {
@@ -209,7 +239,7 @@ describe('the preference centre', () => {
       types.map(({ id }) => ({ subscription_id: id, state: 1 })),
     )
     expect(await reasons()).toEqual(['unsubscribed_all', 'unsubscribed_all'])
-    expect((await open(w, preferences)).text.match(/ checked>/g)).toHaveLength(3)
+    expect((await open(w, preferences)).text.match(/ checked>/g)).toHaveLength(1)
 
     await save(w, preferences, chosen(types.slice(0, 5), [types[0]?.id as number]))
     expect(await reasons()).toEqual([undefined, 'unsubscribed_all'])
@@ -271,15 +301,43 @@ describe('every page', () => {
 
   test.each([
     [{ locale: 'ja-JP' }, 'de', 'ja', 'プッシュ通知'],
+    [{ locale: 'pl' }, 'de', 'pl', 'E-mailem'],
+    [{ locale: 'zh-CN' }, 'de', 'zh', '推送通知'],
+    [{ locale: 'zh-TW' }, 'de', 'zh-Hant', '推播通知'],
     [{ locale: 'pt-BR' }, 'de', 'pt', 'Por e-mail'],
     [{ locale: 'sv-SE' }, 'de', 'en', 'By email'],
     [{}, 'de', 'en', 'By email'],
   ])('is in the language of the user, else of the project: %j', async (profile, accepted, language, expected) => {
     await using w = await world()
-    await w.post('/api/client/users/batch', [{ external_id: 'kim', ...profile }])
+    await withEverything(w, 'kim', profile)
     const { text } = await open(w, (await pagesFor(w, 'kim')).preferences, { 'accept-language': accepted })
     expect(text).toContain(`<html lang="${language}">`)
     expect(text).toContain(expected)
+  })
+
+  test.each([
+    ['ar-EG', 'ar', 'هل تريد إلغاء الاشتراك في «\u2068Bell, Inc.\u2069»؟', 'عبر الرسائل النصية القصيرة'],
+    ['fa', 'fa', 'اشتراک «\u2068Bell, Inc.\u2069» لغو شود؟', 'با پیامک'],
+    ['iw-IL', 'he', 'לבטל את ההרשמה אל „\u2068Bell, Inc.\u2069”?', 'בהודעת טקסט'],
+  ])('runs from right to left in %s, with names in their own direction', async (locale, language, heading, group) => {
+    await using w = await world()
+    await withEverything(w, 'kim', { locale })
+    const { id } = (await w.post(TYPES, { name: 'Bell, Inc.', channel: 'email', description: 'What’s on?' })).body
+    const at = (await typesOf(w)).findIndex((type) => type.id === id)
+    const { unsubscribe, preferences } = await pagesFor(w, 'kim', at)
+    const [asked, choices] = [(await open(w, unsubscribe)).text, (await open(w, preferences)).text]
+    for (const text of [asked, choices]) expect(text).toContain(`<html lang="${language}" dir="rtl">`)
+    expect(asked).toContain(`<h1>${heading}</h1>`)
+    expect(choices).toContain(group)
+    expect(choices).toContain('<bdi>Bell, Inc.</bdi><span class="quiet"><bdi>What’s on?</bdi></span>')
+    expect(choices).not.toMatch(/(?:padding|margin|text-align|float)[^;:{}]*:? ?(?:left|right)/)
+  })
+
+  test('in English isolates a name that runs from right to left', async () => {
+    await using w = await world()
+    await w.users('kim')
+    await w.put(THEME, { brand_name: 'בית הפעמונים' })
+    expect((await open(w, (await pagesFor(w, 'kim')).preferences)).text).toContain('that you want from \u2068בית הפעמונים\u2069.')
   })
 
   test('has the theme of the project', async () => {

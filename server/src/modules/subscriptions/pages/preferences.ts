@@ -1,4 +1,4 @@
-/** The preference centre: the public subscription types of a project, with a box for each. */
+/** The preference centre: the public subscription types of a project whose messages reach the user, with a box for each. */
 
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
@@ -11,7 +11,7 @@ import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { liftOptOuts, lockUser, writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
-import { choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
+import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
 import { pageUserOfLink } from './page-user.ts'
 
@@ -23,7 +23,7 @@ export async function showPreferences(ctx: Ctx, call: PublicRequest): Promise<Pu
   if (!pageUser) return invalid(call)
   const { shell, user } = pageUser
   if (!user) return removed(shell)
-  const types = await typesWithState(pageUser.ctx, user.id)
+  const types = (await typesWithState(pageUser.ctx, user.id)).filter(({ channel }) => canReceive(channel, user))
   const { title, explain, none } = shell.words.preferences
   const choices = types.filter(isChoice)
   const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, addressesOf(user))
@@ -46,7 +46,7 @@ ${groups
   .filter(({ types }) => types.length > 0)
   .map(
     ({ channel, types }) =>
-      html`<fieldset><legend>${channels[channel].heading[shell.language]}</legend>${types.map((type) => choice(shell, type, isWanted(type, unsubscribedChannels)))}</fieldset>`,
+      html`<fieldset><legend>${channels[channel].heading?.[shell.language]}</legend>${types.map((type) => choice(shell, type, isWanted(type, unsubscribedChannels)))}</fieldset>`,
   )}
 <button>${save}</button>
 </form>`
@@ -54,8 +54,8 @@ ${groups
 
 function choice(shell: PageShell, type: TypeWithState, wanted: boolean): Html {
   const hints = [type.description, wanted && isAwaiting(type) && shell.words.preferences.awaiting].filter(Boolean)
-  return html`<label><input type="checkbox" name="on" value="${type.id}"${wanted && html` checked`}><span>${type.name}${hints.map(
-    (hint) => html`<span class="quiet">${hint}</span>`,
+  return html`<label><input type="checkbox" name="on" value="${type.id}"${wanted && html` checked`}><span><bdi>${type.name}</bdi>${hints.map(
+    (hint) => html`<span class="quiet"><bdi>${hint}</bdi></span>`,
   )}</span><input type="hidden" name="shown" value="${type.id}"></label>`
 }
 
@@ -63,7 +63,8 @@ function alwaysSent(shell: PageShell, types: TypeWithState[]): Html | false {
   if (types.length === 0) return false
   const { always_heading, always } = shell.words.preferences
   return html`<section><h2>${always_heading}</h2><p>${always}</p><ul>${types.map(
-    ({ name, description }) => html`<li>${name}${description !== null && html`<br><span class="quiet">${description}</span>`}</li>`,
+    ({ name, description }) =>
+      html`<li><bdi>${name}</bdi>${description !== null && html`<br><bdi class="quiet">${description}</bdi>`}</li>`,
   )}</ul></section>`
 }
 

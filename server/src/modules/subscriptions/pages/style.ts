@@ -6,13 +6,19 @@ const ACCENT = '#1f4fd8'
 
 // Grey text has a contrast of 7 to its background in both schemes; borders of controls have 3.
 const RULES = `
-:root{color-scheme:light dark;--ground:#f3f4f6;--card:#ffffff;--text:#17181b;--quiet:#4b4f58;--edge:#767b86;--line:#dcdfe5;--good:#e7f4ea}
+:root{color-scheme:light dark;--script:"Noto Sans";--ground:#f3f4f6;--card:#ffffff;--text:#17181b;--quiet:#4b4f58;--edge:#767b86;--line:#dcdfe5;--good:#e7f4ea}
 @media (prefers-color-scheme:dark){:root{--ground:#131417;--card:#1d1f24;--text:#f2f3f5;--quiet:#b9bdc7;--edge:#8a8f9b;--line:#363a42;--good:#17331f}}
+:lang(ar),:lang(fa){--script:"Noto Sans Arabic"}
+:lang(he){--script:"Noto Sans Hebrew"}
+:lang(ja){--script:"Noto Sans JP"}
+:lang(zh){--script:"Noto Sans SC"}
+:lang(zh-Hant){--script:"Noto Sans TC"}
 *{box-sizing:border-box}
-html{font:100%/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Noto Sans JP",sans-serif;background:var(--ground);color:var(--text)}
+html{font:100%/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",var(--script),sans-serif;background:var(--ground);color:var(--text)}
 body{margin:0 auto;padding:2.5rem 1rem;max-width:38rem;overflow-wrap:break-word}
 .brand{margin:0 0 1.25rem;font-weight:600}
 .brand img{display:block;height:2.5rem;width:auto;max-width:100%;object-fit:contain;object-position:left}
+[dir=rtl] .brand img{object-position:right}
 main{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem}
 h1{margin:0 0 .75rem;font-size:1.625rem;line-height:1.25;text-wrap:balance}
 h2{margin:0 0 .5rem;font-size:1.125rem;line-height:1.3}
@@ -26,7 +32,7 @@ input{flex:none;width:1.375rem;height:1.375rem;margin:.0625rem 0 0;accent-color:
 label span{display:block}
 .quiet{color:var(--quiet)}
 label .quiet{font-size:.9375rem}
-ul{margin:0;padding-left:1.25rem}
+ul{margin:0;padding-inline-start:1.25rem}
 button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:.5rem;cursor:pointer;border:1px solid var(--edge);background:var(--accent);color:var(--on-accent)}
 button.plain{background:transparent;color:var(--text)}
 form>button{margin-top:.5rem}

@@ -63,7 +63,7 @@ function askPage(shell: PageShell, type: TypeWithState, call: PublicRequest): Pu
   return renderPage(shell, 200, { title, heading: filled(shell, heading, type.name), body })
 }
 
-const about = ({ description }: TypeWithState) => description !== null && html`<p class="quiet">${description}</p>`
+const about = ({ description }: TypeWithState) => description !== null && html`<p class="quiet"><bdi>${description}</bdi></p>`
 
 function donePage(shell: PageShell, type: TypeWithState, call: PublicRequest): PublicReply {
   const { title, done_heading, done } = shell.words.unsubscribe

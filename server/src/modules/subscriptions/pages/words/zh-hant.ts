@@ -1,0 +1,41 @@
+import { words } from './words.ts'
+
+export const zhHant = words({
+  unsubscribe: {
+    title: '取消訂閱',
+    heading: '要取消訂閱「{type}」嗎？',
+    explain: '{brand} 將不再向您傳送此類訊息。其他訊息不受影響。',
+    button: '取消訂閱',
+    done_heading: '您已取消訂閱',
+    done: '{brand} 將不再向您傳送「{type}」。已經送出的訊息可能仍會送達。',
+    transactional_heading: '這些訊息屬於您使用的服務',
+    transactional: '「{type}」與您的訂單、帳戶或詢問有關，因此無法單獨取消訂閱。',
+  },
+  preferences: {
+    link: '選擇 {brand} 可以傳送給您的訊息',
+    title: '我們可以傳送什麼給您？',
+    explain: '請選擇您希望收到的 {brand} 訊息。',
+    awaiting: '等待您確認',
+    save: '儲存',
+    none: '目前沒有可選擇的訊息。',
+    always_heading: '一律傳送',
+    always: '這些訊息與您的訂單、帳戶或詢問有關：',
+    all_heading: '取消訂閱全部訊息',
+    all: '{brand} 將不再向您傳送任何電子郵件或簡訊，包括與您的訂單或帳戶有關的訊息。您可以隨時回到此頁面重新訂閱。',
+    all_button: '取消訂閱全部訊息',
+    saved: '您的選擇已儲存。',
+    saved_confirm: '您的選擇已儲存。其中一部分需要您確認，請留意附有連結的訊息。',
+    saved_all: '您已取消訂閱全部訊息。',
+  },
+  confirm: {
+    title: '確認',
+    heading: '要接收「{type}」嗎？',
+    explain: '請確認 {brand} 可以向您傳送此類訊息。您可以隨時取消訂閱。',
+    button: '是，我要訂閱',
+    done_heading: '謝謝，您已訂閱',
+    done: '從現在起，{brand} 將向您傳送「{type}」。',
+  },
+  expired: { heading: '此連結已過期', text: '連結的有效期為 30 天。請重新訂閱以取得新連結。' },
+  removed: { heading: '您將不再收到訊息', text: '我們已不再保存您的資料，因此無法再向您傳送訊息。' },
+  invalid: { heading: '此連結無法使用', text: '連結可能不完整。請從收到的訊息中重新開啟。' },
+})

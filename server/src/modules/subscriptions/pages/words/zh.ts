@@ -1,0 +1,41 @@
+import { words } from './words.ts'
+
+export const zh = words({
+  unsubscribe: {
+    title: '退订',
+    heading: '要退订“{type}”吗？',
+    explain: '{brand} 将不再向您发送此类消息。其他消息不受影响。',
+    button: '退订',
+    done_heading: '您已退订',
+    done: '{brand} 将不再向您发送“{type}”。已经发出的消息可能仍会送达。',
+    transactional_heading: '这些消息属于您使用的服务',
+    transactional: '“{type}”与您的订单、账户或咨询有关，因此无法单独退订。',
+  },
+  preferences: {
+    link: '选择 {brand} 可以向您发送的消息',
+    title: '我们可以向您发送什么？',
+    explain: '请选择您希望收到的 {brand} 消息。',
+    awaiting: '等待您确认',
+    save: '保存',
+    none: '目前没有可选择的消息。',
+    always_heading: '始终发送',
+    always: '这些消息与您的订单、账户或咨询有关：',
+    all_heading: '退订全部消息',
+    all: '{brand} 将不再向您发送任何电子邮件或短信，包括与您的订单或账户有关的消息。您可以随时回到此页面重新订阅。',
+    all_button: '退订全部消息',
+    saved: '您的选择已保存。',
+    saved_confirm: '您的选择已保存。其中一部分需要您确认，请留意带有链接的消息。',
+    saved_all: '您已退订全部消息。',
+  },
+  confirm: {
+    title: '确认',
+    heading: '要接收“{type}”吗？',
+    explain: '请确认 {brand} 可以向您发送此类消息。您可以随时退订。',
+    button: '是，我要订阅',
+    done_heading: '谢谢，您已订阅',
+    done: '从现在起，{brand} 将向您发送“{type}”。',
+  },
+  expired: { heading: '此链接已过期', text: '链接有效期为 30 天。请重新订阅以获取新链接。' },
+  removed: { heading: '您将不再收到消息', text: '我们已不再保存您的资料，因此无法再向您发送消息。' },
+  invalid: { heading: '此链接无法使用', text: '链接可能不完整。请从收到的消息中重新打开。' },
+})
