@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { directionOf, isLocale, normaliseLocale, partsOf, regionOf } from './locales.ts'
+import { directionOf, isLocale, languagesOf, normaliseLocale, partsOf, regionOf } from './locales.ts'
 
 describe('a locale', () => {
   test.each(['en', 'en-AU', 'en_AU', 'iw', 'zh-Hant-TW', 'zh_Hant_TW', 'es-419', 'de-DE-u-co-phonebk'])('is a language tag: %s', (text) =>
@@ -54,3 +54,12 @@ test.each([
   ['zh-Hant', 'ltr'],
   ['not a locale', 'ltr'],
 ])('the direction of %s is %s', (locale, direction) => expect(directionOf(locale)).toBe(direction))
+
+test.each([
+  ['CA', ['en', 'fr']],
+  ['PL', ['pl']],
+  ['TW', ['zh']],
+  ['IR', ['fa']],
+  ['AT', ['de']],
+  ['419', ['es']],
+])('the languages of %s are %j', (region, languages) => expect(languagesOf(region)).toEqual(languages))

@@ -57,3 +57,25 @@ const RIGHT_TO_LEFT = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', '
 
 /** The direction of the script of a locale, as in the `dir` of HTML. */
 export const directionOf = (locale: string): 'ltr' | 'rtl' => (RIGHT_TO_LEFT.has(partsOf(locale).script) ? 'rtl' : 'ltr')
+
+/** Regions in which people write to companies in several languages. */
+const SPOKEN: Record<string, readonly string[]> = {
+  AD: ['es', 'fr'],
+  BE: ['nl', 'fr', 'de'],
+  CA: ['en', 'fr'],
+  CH: ['de', 'fr', 'it'],
+  DZ: ['ar', 'fr'],
+  HK: ['zh', 'en'],
+  IL: ['he', 'ar'],
+  LB: ['ar', 'fr'],
+  LU: ['fr', 'de'],
+  MA: ['ar', 'fr'],
+  MO: ['zh', 'pt'],
+  MY: ['en', 'zh'],
+  SG: ['en', 'zh'],
+  TN: ['ar', 'fr'],
+  US: ['en', 'es'],
+}
+
+/** The languages of a region: those of the table, or else the likely one. */
+export const languagesOf = (region: string): readonly string[] => SPOKEN[region] ?? [partsOf(`und-${region}`).language]

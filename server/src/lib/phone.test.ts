@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { normalisePhone, phoneRegions } from './phone.ts'
+import { normalisePhone, phoneRegions, regionsOfPhone } from './phone.ts'
 
 describe('a phone number becomes E.164', () => {
   test.each([
@@ -68,3 +68,12 @@ test.each([
 ])('a user with %j in a project with %j: the regions are %j', (user, project, regions) =>
   expect(phoneRegions(user, project)).toEqual(regions),
 )
+
+test.each([
+  ['+14165550100', ['CA']],
+  ['+12125550100', ['US']],
+  ['+41446681800', ['CH']],
+  ['+61412345678', ['AU']],
+  ['12345', []],
+  ['Carillon', []],
+])('the regions of the number %s are %j', (number, regions) => expect(regionsOfPhone(number)).toEqual(regions))

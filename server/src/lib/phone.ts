@@ -39,6 +39,12 @@ export function normalisePhone(text: string, regions: string[]): string | null {
   )
 }
 
+/** The country of an international number; empty without one, as for a short code. */
+export function regionsOfPhone(number: string): string[] {
+  const country = isInternationalPhone(number) ? parse(number)?.country : undefined
+  return country === undefined ? [] : [country]
+}
+
 function readInternational(digits: string): string | null {
   const number = parse(digits)
   if (number?.isPossible()) return number.number

@@ -17,6 +17,36 @@ describe('a text message', () => {
     ['arret', 'fr-CA', 'stop'],
     ['Arre\u0302t', 'fr', 'stop'],
     ['arrêt', 'en', null],
+    ['stop please', 'en', 'stop'],
+    ['Please stop!', 'en-AU', 'stop'],
+    ['STOP, thank you.', 'en', 'stop'],
+    ['pls unsubscribe me thanks', 'en', 'stop'],
+    ['Stop texting me', 'en', 'stop'],
+    ['bitte abmelden', 'de', 'stop'],
+    ['STOP svp', 'fr', 'stop'],
+    ['Arrêtez, s’il vous plaît', 'fr-FR', 'stop'],
+    ["arretez s'il vous plait", 'fr-FR', 'stop'],
+    ['停止してください', 'ja', 'stop'],
+    ['help please', 'en', 'help'],
+    ['Yes please', 'en', null],
+    ['please', 'en', null],
+    ['please please please please please stop', 'en', null],
+    ['stop please by tomorrow', 'en', null],
+    ['إيقاف', 'ar-EG', 'stop'],
+    ['ايقاف من فضلك', 'ar', 'stop'],
+    ['نعم', 'ar', 'start'],
+    ['لطفاً لغو', 'fa', 'stop'],
+    ['لغو\u200cاشتراک', 'fa', null],
+    ['\u200fلغو اشتراک\u200f', 'fa', 'stop'],
+    ['הסר', 'he', 'stop'],
+    ['הסירו אותי בבקשה', 'iw-IL', 'stop'],
+    ['退订', 'zh-CN', 'stop'],
+    ['请退订，谢谢', 'zh', 'stop'],
+    ['取消訂閱', 'zh-TW', 'stop'],
+    ['T', 'zh-CN', 'stop'],
+    ['t', 'en', null],
+    ['Rezygnuję', 'pl', 'stop'],
+    ['prosze usun', 'pl', 'stop'],
     ['kündigen', 'de', 'stop'],
     ['Kundigen', 'de', 'stop'],
     ['停止。', 'ja-JP', 'stop'],
@@ -44,12 +74,28 @@ describe('a text message', () => {
     expect(readKeyword(text, locale)?.what ?? null).toBe(expected)
   })
 
+  test.each([
+    ['ARRÊT', 'en-CA', ['CA'], 'stop'],
+    ['arret svp', 'en', ['AU', 'CA'], 'stop'],
+    ['baja', 'en-US', ['US'], 'stop'],
+    ['abmelden', 'fr-CH', ['CH'], 'stop'],
+    ['הסר', 'en', ['IL'], 'stop'],
+    ['退订', 'en-SG', ['SG'], 'stop'],
+    ['Hilfe', 'en', ['AT'], 'help'],
+    ['ARRÊT', 'en-AU', ['AU'], null],
+    ['abmelden', 'en-CA', ['CA'], null],
+  ])('%j in %s with the regions %j: %s', (text, locale, regions, expected) => {
+    expect(readKeyword(text, locale, regions)?.what ?? null).toBe(expected)
+  })
+
   test('the keyword is returned in its normalised form', () => {
     expect(readKeyword(' Désabonner! ', 'fr')).toEqual({ what: 'stop', word: 'desabonner' })
+    expect(readKeyword('Stop, please!', 'en')).toEqual({ what: 'stop', word: 'stop' })
   })
 })
 
 test('replies are in the language of the project, else in English', () => {
   expect(repliesIn('de-CH').stopped).toContain('abgemeldet')
   expect(repliesIn('sv').stopped).toContain('unsubscribed')
+  expect(repliesIn('zh-HK').stopped).toContain('簡訊')
 })

@@ -1,5 +1,6 @@
 /** Recognises STOP, START and HELP in text messages. Pure. */
 
+import { languagesOf } from '../../lib/locales.ts'
 import { trimMatching } from '../../lib/text.ts'
 import * as registry from './keywords/index.ts'
 import type { Keywords } from './keywords/keyword.ts'
@@ -15,11 +16,27 @@ const END = /^[\p{P}\p{S}\p{White_Space}]$/u
 /** A longer text is not a keyword. Ten parts of a text message have as many characters. */
 const LENGTH_MAX = 1600
 
-/** Lower case, without accents, with one space between words and no punctuation at the ends. */
-const folded = (text: string): string =>
-  trimMatching(text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase(), END).replace(/\p{White_Space}+/gu, ' ')
+/** How many polite words are looked for. */
+const POLITE_MAX = 4
 
-const folder = ({ stop, start, help }: Keywords) => ({ stop: stop.map(folded), start: start.map(folded), help: help.map(folded) })
+/** Lower case, without accents and invisible characters, with one space between words and no punctuation at the ends. */
+const folded = (text: string): string =>
+  trimMatching(
+    text
+      .normalize('NFKD')
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .toLowerCase(),
+    END,
+  )
+    .replaceAll('’', "'")
+    .replace(/\p{White_Space}+/gu, ' ')
+
+const folder = ({ stop, start, help, polite }: Keywords) => ({
+  stop: stop.map(folded),
+  start: start.map(folded),
+  help: help.map(folded),
+  polite: polite.map(folded),
+})
 
 const words = new Map(Object.entries(languages).map(([language, keywords]) => [language, folder(keywords)]))
 
@@ -27,15 +44,38 @@ const words = new Map(Object.entries(languages).map(([language, keywords]) => [l
 const ORDER = ['stop', 'start', 'help'] as const
 
 /**
- * Recognises a message that is only a keyword, in English or the language of `locale`. Null for anything else: ‘please stop by’ is no STOP.
+ * Recognises a message that is only a keyword, in English, in the language of `locale`, or in one that is spoken in the regions. Words
+ * such as ‘please’ may be around STOP and HELP, but not around START, which gives consent. Null for anything else: ‘please stop by’ is
+ * no STOP.
  */
-export function readKeyword(text: string, locale: string): KeywordRequest | null {
+export function readKeyword(text: string, locale: string, regions: readonly string[] = []): KeywordRequest | null {
   // Normalising takes quadratic time for many combining marks in a row.
   if (text.length > LENGTH_MAX) return null
-  const word = folded(text)
-  const known = ['en', languageFor([locale], languages)].flatMap((language) => words.get(language) ?? [])
-  const what = ORDER.find((what) => known.some((language) => language[what].includes(word)))
-  return what ? { what, word } : null
+  const spoken = new Set(['en', languageFor([locale], languages), ...regions.flatMap(languagesOf)])
+  const known = [...spoken].flatMap((language) => words.get(language) ?? [])
+  const whole = folded(text)
+  const polite = known.flatMap((language) => language.polite)
+  const plain = withoutPolite(whole, polite)
+  const what = ORDER.find((what) => known.some((language) => language[what].includes(what === 'start' ? whole : plain)))
+  return what ? { what, word: what === 'start' ? whole : plain } : null
+}
+
+/** The text without polite words at its ends. */
+function withoutPolite(text: string, polite: readonly string[]): string {
+  let plain = text
+  for (let found = 0; found < POLITE_MAX; found++) {
+    const word = polite.find((word) => isAround(plain, word))
+    if (word === undefined) break
+    plain = folded(plain.startsWith(word) ? plain.slice(word.length) : plain.slice(0, -word.length))
+  }
+  return plain
+}
+
+/** Chinese and Japanese have no spaces between words. */
+function isAround(text: string, word: string): boolean {
+  if (text === word) return false
+  const space = /^[\p{Script=Han}\p{Script=Hiragana}]/u.test(word) ? '' : ' '
+  return text.startsWith(word + space) || text.endsWith(space + word)
 }
 
 /** The replies in the language of `locale`. */

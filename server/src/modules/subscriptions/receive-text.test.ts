@@ -83,6 +83,23 @@ describe('a text message', () => {
     expect(await isSuppressed(w)).toBeUndefined()
   })
 
+  test.each([
+    ['a Canadian number', '+14165550100', 'ARRÊT'],
+    ['a Swiss number', '+41791234567', 'Abmelden bitte'],
+    ['an Australian number', PHONE, 'stop please'],
+  ])('from %s stops in a language of its country: %s %s', async (_, phone, text) => {
+    await using w = await world()
+    expect(await receiveText(w.ctx, phone, text)).toContain('You are unsubscribed')
+    expect((await suppressedAmong(w.ctx, 'text', [phone])).get(phone)).toBe('unsubscribed_all')
+  })
+
+  test('stops in every language of the country of the project', async () => {
+    await using w = await world()
+    const canadian = { ...w.ctx, project: { ...w.ctx.project, locale: 'en-CA' } }
+    expect(await receiveText(w.ctx, PHONE, 'ARRÊT')).toBeNull()
+    expect(await receiveText(canadian, PHONE, 'ARRÊT')).toContain('You are unsubscribed')
+  })
+
   test('gets the replies of the project, in its language', async () => {
     await using w = await world()
     await w.patch(

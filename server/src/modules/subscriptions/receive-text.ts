@@ -1,7 +1,7 @@
 /** Incoming text messages: STOP, START and HELP. */
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
+import { normalisePhone, phoneRegions, regionsOfPhone } from '../../lib/phone.ts'
 import { findProject } from '../projects/index.ts'
 import { isSubscribed } from './consent.ts'
 import { unsubscribedTextTypes } from './consents/queries.ts'
@@ -17,9 +17,10 @@ import { getTheme } from './theme/theme.ts'
  * suppresses the number; START restores what STOP, or unsubscribing from everything on a page, removed. Returns the reply, or null.
  */
 export async function receiveText(ctx: ProjectCtx, from: string, text: string): Promise<string | null> {
-  const request = readKeyword(text, ctx.project.locale)
+  const regions = phoneRegions({}, ctx.project)
+  const phone = normalisePhone(from, regions) ?? from
+  const request = readKeyword(text, ctx.project.locale, [...regions, ...regionsOfPhone(phone)])
   if (!request) return null
-  const phone = normalisePhone(from, phoneRegions({}, ctx.project)) ?? from
   const evidence: Evidence = { source: 'text_keyword', proof: { keyword: request.word } }
   const project = await findProject(ctx, ctx.projectId)
   const brand = (await getTheme(ctx)).brand_name ?? project.name

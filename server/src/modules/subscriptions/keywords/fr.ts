@@ -13,9 +13,11 @@ export const fr = keywords({
     'annuler',
     'fin',
     'stop sms',
+    'arrêtez les messages',
   ],
   start: ['démarrer', 'reprendre', 'oui', 'abonner', 'réabonner', 'commencer'],
   help: ['aide', 'information', 'infos'],
+  polite: ['s’il vous plaît', 's’il te plaît', "s'il vous plait", 'svp', 'stp', 'merci'],
   replies: {
     stopped: 'Désabonnement de {brand} enregistré : vous ne recevrez plus de SMS. Répondez START pour vous réabonner.',
     started: 'Vous recevez de nouveau les SMS de {brand}. Répondez STOP pour vous désabonner.',

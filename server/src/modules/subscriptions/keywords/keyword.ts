@@ -3,6 +3,8 @@ export type Keywords = {
   stop: readonly string[]
   start: readonly string[]
   help: readonly string[]
+  /** Words that may stand before or after a request to stop or for help, such as ‘please’. */
+  polite: readonly string[]
   /** `{brand}` is the name of the sender. */
   replies: { stopped: string; started: string; help: string }
 }

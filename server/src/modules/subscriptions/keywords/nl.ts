@@ -4,6 +4,7 @@ export const nl = keywords({
   stop: ['stoppen', 'afmelden', 'uitschrijven', 'opzeggen', 'annuleren', 'einde'],
   start: ['starten', 'aanmelden', 'inschrijven', 'hervatten', 'ja'],
   help: ['hulp', 'informatie'],
+  polite: ['alstublieft', 'aub', 'graag', 'bedankt', 'dank u'],
   replies: {
     stopped: 'U bent afgemeld bij {brand} en krijgt geen sms meer. Antwoord START om u weer aan te melden.',
     started: 'U krijgt weer sms van {brand}. Antwoord STOP om u af te melden.',
