@@ -9,8 +9,8 @@ export type AddressKind = 'email' | 'phone'
 /** Where messages are sent: an address of the user, their devices, their inbox, or the URL of the template. */
 type Recipient = AddressKind | 'devices' | 'inbox' | 'endpoint'
 
-/** A text in each language of the hosted pages. */
-type Heading = Record<'ar' | 'de' | 'en' | 'es' | 'fa' | 'fr' | 'he' | 'it' | 'ja' | 'nl' | 'pl' | 'pt' | 'zh' | 'zh-Hant', string>
+/** A text in each language of the hosted pages, by the names of their files. */
+type Heading = Record<'ar' | 'de' | 'en' | 'es' | 'fa' | 'fr' | 'he' | 'it' | 'ja' | 'nl' | 'pl' | 'pt' | 'zh' | 'zh_Hant', string>
 
 type ChannelFacts = {
   /** The subscription type of a new project is called `Default <label>` (D-PROJ-1). */
@@ -51,7 +51,7 @@ const declared = {
       pl: 'E-mailem',
       pt: 'Por e-mail',
       zh: '电子邮件',
-      'zh-Hant': '電子郵件',
+      zh_Hant: '電子郵件',
     },
   },
   text: {
@@ -75,7 +75,7 @@ const declared = {
       pl: 'SMS-em',
       pt: 'Por SMS',
       zh: '短信',
-      'zh-Hant': '簡訊',
+      zh_Hant: '簡訊',
     },
   },
   push: {
@@ -99,7 +99,7 @@ const declared = {
       pl: 'Na urządzeniach',
       pt: 'Nos seus dispositivos',
       zh: '推送通知',
-      'zh-Hant': '推播通知',
+      zh_Hant: '推播通知',
     },
   },
   webhook: {
@@ -132,7 +132,7 @@ const declared = {
       pl: 'W aplikacji',
       pt: 'No aplicativo',
       zh: '应用内',
-      'zh-Hant': '應用程式內',
+      zh_Hant: '應用程式內',
     },
   },
 } as const satisfies Record<string, ChannelFacts>

@@ -1,6 +1,6 @@
 /**
  * What rendering one message may cost. It is counted and not timed, so that a template gets the same verdict on every machine, however
- * busy it is. All strings of a message share one budget. Numbers are checked here too, where all values pass: no message says `NaN`.
+ * busy it is. All strings of a message share one budget. Numbers are checked here too, where all values pass: no message says `NaN` (D-TPL-3).
  */
 import {
   Context,

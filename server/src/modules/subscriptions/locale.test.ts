@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { acceptedLocales, languageFor } from './locale.ts'
 
-const LANGUAGES = { en: 1, de: 1, he: 1, pt: 1, zh: 1, 'zh-Hant': 1 }
+const LANGUAGES = { en: 1, de: 1, he: 1, pt: 1, zh: 1, zh_Hant: 1 }
 
 test.each([
   [['de-AT', 'en'], 'de'],
@@ -12,8 +12,8 @@ test.each([
   [['sv-SE'], 'en'],
   [['constructor'], 'en'],
   [['zh-CN'], 'zh'],
-  [['zh-TW', 'en'], 'zh-Hant'],
-  [['zh_Hant_HK'], 'zh-Hant'],
+  [['zh-TW', 'en'], 'zh_Hant'],
+  [['zh_Hant_HK'], 'zh_Hant'],
   [['zh-Hans-HK'], 'zh'],
   [['iw-IL'], 'he'],
   [[], 'en'],

@@ -1,4 +1,4 @@
-/** Recognises STOP, START and HELP in text messages. Pure. */
+/** Recognises STOP, START and HELP in text messages (D-SUB-3). Pure. */
 
 import { languagesOf } from '../../lib/locales.ts'
 import { trimMatching } from '../../lib/text.ts'

@@ -1,7 +1,7 @@
 import { normaliseLocale, partsOf } from '../../lib/locales.ts'
 
 /**
- * Chooses the template for a user, in this order: the user's locale, the user's language, the project's locale, the project's language,
+ * Chooses the template for a user (D-TPL-1), in this order: the user's locale, the user's language, the project's locale, the project's language,
  * any. A script or region that a locale leaves out is the likely one, so `zh-TW` and `zh-Hant-TW` are one locale. Within a language,
  * templates in the same script come first, and of these one without a region, then the first of the others. Templates of the user's
  * variant are used; if it has none, those of the first variant.

@@ -1,4 +1,4 @@
-/** Compiles an email when it is saved: MJML to HTML, its language, the preheader, the plain text. */
+/** Compiles an email when it is saved: MJML to HTML, its language, the preheader, the plain text (D-TPL-2). */
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { encodeAttribute } from '../../lib/markup/attribute-text.ts'

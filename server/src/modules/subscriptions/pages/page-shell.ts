@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { channels } from '../../../lib/channels.ts'
 import { Html, html } from '../../../lib/html.ts'
-import { directionOf } from '../../../lib/locales.ts'
+import { directionOf, normaliseLocale } from '../../../lib/locales.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { acceptedLocales, languageFor } from '../locale.ts'
 import type { PageTheme } from '../theme/schema.ts'
@@ -45,7 +45,7 @@ export function renderPage(shell: PageShell, status: number, { title, heading, b
   const { language, brand, theme } = shell
   const style = styleWith(theme.accent_color)
   const page = html`<!doctype html>
-<html lang="${language}"${directionOf(language) === 'rtl' && html` dir="rtl"`}>
+<html lang="${normaliseLocale(language)}"${directionOf(language) === 'rtl' && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
