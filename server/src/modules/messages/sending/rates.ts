@@ -1,35 +1,53 @@
 /** Applies the rates of providers and campaigns, which all processes share, and keeps hints so that no more is claimed than can be sent. */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { type SharedRate, takeTokens } from '../../../infra/runtime/shared-rate.ts'
+import { postponeUses, type SharedRate, takeUses } from '../../../infra/runtime/shared-rate.ts'
 import type { Queue, Share } from './queries.ts'
+
+/** A rate by its name. */
+export type NamedRate = { name: string; rate: SharedRate }
 
 /** An item over a rate, and when to try it again. */
 export type Refused<T> = { item: T; at: Date }
 
-/** The items within the rates and those over them. */
-export type RateResult<T> = { granted: T[]; refused: Refused<T>[] }
+/** The items within the rates and those over them, and when each rate granted something. */
+export type RateResult<T> = { granted: T[]; refused: Refused<T>[]; grantedAtMs: Map<string, number> }
 
 /** Grants as many items as the rate of each group allows now, the first ones first. */
-export async function applyRates<T>(
-  ctx: ProjectCtx,
-  items: readonly T[],
-  rateOf: (item: T) => { name: string; rate: SharedRate } | null,
-): Promise<RateResult<T>> {
-  const result: RateResult<T> = { granted: [], refused: [] }
+export async function applyRates<T>(ctx: ProjectCtx, items: readonly T[], rateOf: (item: T) => NamedRate | null): Promise<RateResult<T>> {
+  const result: RateResult<T> = { granted: [], refused: [], grantedAtMs: new Map() }
   for (const [name, group] of Map.groupBy(items, (item) => rateOf(item)?.name ?? null)) {
     const limited = name === null ? null : rateOf(group[0] as T)
     if (!limited) {
       result.granted.push(...group)
       continue
     }
-    const { granted, waitMs } = await takeTokens(ctx, limited.name, limited.rate, group.length)
-    const from = ctx.clock.now().getTime() + Math.max(1, waitMs)
-    const { limit, intervalMs } = limited.rate
+    const { granted, atMs, availableAtMs } = await takeUses(ctx, limited.name, limited.rate, group.length)
+    result.grantedAtMs.set(limited.name, atMs)
     result.granted.push(...group.slice(0, granted))
-    // The retries are spread out as tokens become available, so that not all items are tried again at once.
-    result.refused.push(...group.slice(granted).map((item, index) => ({ item, at: new Date(from + (index * intervalMs) / limit) })))
+    result.refused.push(
+      ...group.slice(granted).map((item, index) => ({ item, at: new Date(Math.max(atMs + 1, availableAtMs[index] ?? 0)) })),
+    )
   }
   return result
+}
+
+/** So much later than its start an attempt may count at most, as a part of the interval: a slow provider must not halve the rate. */
+const LATE_MAX = 1 / 4
+
+/** Messages were sent some time after the rates granted them. They count from then on, so that the recipient sees the rate too. */
+export async function countAsSent<T>(
+  ctx: ProjectCtx,
+  sent: readonly T[],
+  rateOf: (item: T) => NamedRate | null,
+  { grantedAtMs, startedAtMs }: { grantedAtMs: ReadonlyMap<string, number>; startedAtMs: number },
+): Promise<void> {
+  for (const [name, group] of Map.groupBy(sent, (item) => rateOf(item)?.name ?? null)) {
+    const limited = name === null ? null : rateOf(group[0] as T)
+    const grantedAt = limited && grantedAtMs.get(limited.name)
+    if (!limited || grantedAt == null) continue
+    const atMs = Math.floor(Math.min(ctx.clock.now().getTime(), startedAtMs + limited.rate.intervalMs * LATE_MAX))
+    if (atMs > grantedAt) await postponeUses(ctx, limited.name, limited.rate, { uses: group.length, grantedAtMs: grantedAt, atMs })
+  }
 }
 
 /** What a process knows about queues that are over a rate. Only a hint: each process has its own. */

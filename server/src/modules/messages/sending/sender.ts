@@ -31,7 +31,7 @@ import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-camp
 import { type Lease, leaseMs, withLease } from './lease.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
-import { applyRates, createRateHints, type RateHints } from './rates.ts'
+import { applyRates, countAsSent, createRateHints, type NamedRate, type RateHints } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
@@ -127,7 +127,8 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
   const { ready, done } = await decide(ctx, messages, contexts.contextOf)
   const byCampaign = await applyRates(ctx, ready, campaignRate)
-  const { granted, refused } = await applyRates(ctx, byCampaign.granted, providerRate)
+  const ofProvider = await applyRates(ctx, byCampaign.granted, providerRate)
+  const { granted, refused } = ofProvider
   const deferred = [...byCampaign.refused, ...refused].map(({ item: { message, eligible }, at }) =>
     notAttempted(message, eligible, deferredUntil('rate_limited', at)),
   )
@@ -135,16 +136,17 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   sending.rateHints.record(messages[0] as ClaimedMessage, { granted: granted.length, refusedUntil: refused[0]?.at ?? null })
   if (done.length + deferred.length > 0) await recordResults(ctx, [...done, ...deferred])
   const slices = [...Map.groupBy(granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values()].flatMap(slicesOf)
-  await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, sending, contexts.devices, slice))
+  const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
+  await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, slice))
 }
 
 const slicesOf = <T>(items: T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / SLICE_MESSAGES) }, (_, at) => items.slice(at * SLICE_MESSAGES, (at + 1) * SLICE_MESSAGES))
 
-const providerRate = ({ connection: { providerId, rate } }: ReadyMessage) =>
+const providerRate = ({ connection: { providerId, rate } }: ReadyMessage): NamedRate | null =>
   rate && { name: `provider:${providerId}`, rate: { limit: rate.limit, intervalMs: rate.interval_ms } }
 
-const campaignRate = ({ eligible: { campaign } }: ReadyMessage) =>
+const campaignRate = ({ eligible: { campaign } }: ReadyMessage): NamedRate | null =>
   campaign.rate && { name: `campaign:${campaign.id}`, rate: { limit: campaign.rate.limit, intervalMs: campaign.rate.interval_ms } }
 
 const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
@@ -175,7 +177,15 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: Se
   return { ready, done }
 }
 
-async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContexts['devices'], slice: ReadyMessage[]): Promise<void> {
+/** When each rate granted what is being sent. */
+type Granted = { grantedAtMs: ReadonlyMap<string, number> }
+
+async function sendSlice(
+  ctx: ProjectCtx,
+  sending: Sending & Granted,
+  devices: SendContexts['devices'],
+  slice: ReadyMessage[],
+): Promise<void> {
   const { rendered, failed, overBudget } = sortOut(slice, await renderSlice(ctx, sending, slice), devices, ctx.clock.now())
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
@@ -193,6 +203,10 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending, devices: SendContext
     ({ ready, outgoing }) => attemptSend(ctx, ready, outgoing),
   )
   await recordResults(ctx, [...failed, ...notSent, ...sent], sendAttemptId)
+  const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
+  for (const rateOf of [campaignRate, providerRate]) {
+    await countAsSent(ctx, slice, rateOf, { grantedAtMs: sending.grantedAtMs, startedAtMs })
+  }
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 
