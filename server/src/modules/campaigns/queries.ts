@@ -8,7 +8,7 @@ import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { type CampaignFields, CampaignRow, type PendingAction } from './schema.ts'
-import { LIVE_STATES } from './states.ts'
+import { LIVE_STATES, PAUSABLE_STATES } from './states.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, channel, subscription_id, provider_id, state, event_name,
@@ -92,8 +92,8 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
             custom_domain_id = ${fields.custom_domain_id}, rate = ${json(fields.rate)}::jsonb,
             expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
             variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
-            pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} = any(${SENDING_STATES}::text[]) then paused_at end,
-            paused_reason = case when ${fields.state} = any(${SENDING_STATES}::text[]) then paused_reason end,
+            pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} = any(${PAUSABLE_STATES}::text[]) then paused_at end,
+            paused_reason = case when ${fields.state} = any(${PAUSABLE_STATES}::text[]) then paused_reason end,
             updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,

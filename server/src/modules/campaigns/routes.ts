@@ -110,9 +110,9 @@ const ofProgress = [
   route({
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/pause',
-    summary: 'Pause a campaign that is `loading` or `running`.',
+    summary: 'Pause a campaign that is `scheduled`, `loading` or `running`.',
     description:
-      'Once the request returns, no more messages are given to a provider until the campaign is resumed. Pausing again changes nothing.',
+      'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; `is_paused` and `paused_at` say that the campaign is paused. Pausing again changes nothing.',
     access: { secret: 'publisher' },
     params,
     reply: Campaign,
@@ -122,7 +122,8 @@ const ofProgress = [
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/resume',
     summary: 'Resume a paused campaign.',
-    description: 'Messages that came due during the pause are sent at once unless they have expired.',
+    description:
+      'A blast that came due during the pause is launched at once. Messages that came due are sent at once unless they have expired.',
     access: { secret: 'publisher' },
     params,
     reply: Campaign,

@@ -169,6 +169,12 @@ export const Campaign = Exact({
   rate: Type.Optional(Rate),
   winner: Type.Optional(Winner),
   winner_variant: Type.Optional(VariantName),
+  is_paused: Type.Optional(
+    Type.Boolean({
+      description:
+        'True while the campaign is paused: nothing is launched, loaded or sent until it is resumed, whatever `state` says. Absent otherwise.',
+    }),
+  ),
   paused_at: Type.Optional(Timestamp),
   paused_reason: Type.Optional(
     OneOf(PAUSED_REASONS, {

@@ -155,6 +155,7 @@ const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery
 /** Leaves out members that are not set. */
 const present = ({ winner_variant, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
   ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
+  ...(row.paused_at !== null && { is_paused: true }),
   ...(winner_variant !== null && { winner_variant: variantName(winner_variant) }),
   delivery: counts ? deliveryOf(counts) : NOTHING_SENT,
 })

@@ -52,9 +52,9 @@ test.each(CAMPAIGN_TYPES.flatMap((type) => CAMPAIGN_STATES.map((from) => [type, 
   },
 )
 
-test.each(CAMPAIGN_STATES)('a campaign that is %s can be paused and resumed only if that state sends', (state) => {
+test.each(CAMPAIGN_STATES)('a campaign that is %s can be paused and resumed only if it sends or is scheduled', (state) => {
   const fault = pauseFault(state)
-  if (state === 'loading' || state === 'running') expect(fault).toBeNull()
+  if (state === 'scheduled' || state === 'loading' || state === 'running') expect(fault).toBeNull()
   else expect(fault).toMatchObject({ code: 'validation_failed', param: 'state' })
 })
 

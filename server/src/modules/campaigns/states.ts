@@ -39,7 +39,9 @@ export const LIVE_STATES: readonly CampaignState[] = ['scheduled', 'loading', 'r
 /** Whether a campaign sends or is about to. Such a campaign is aborted when it is archived. */
 export const isLive = (state: CampaignState): boolean => LIVE_STATES.includes(state)
 
-/** Only campaigns that send can be paused. */
+/** Campaigns in these states can be paused, and stay paused in them. */
+export const PAUSABLE_STATES: readonly CampaignState[] = ['scheduled', 'loading', 'running']
+
 const isSending = (state: CampaignState): boolean => SENDING_STATES.includes(state)
 
 /** The state after a write: the written one, or `aborting` if a blast that is being sent gets a new `send_at`. */
@@ -77,9 +79,12 @@ export function stateFault(from: CampaignState, to: CampaignDraft): Fault | null
 
 /** Why a campaign cannot be paused or resumed, or null. */
 export const pauseFault = (state: CampaignState): Fault | null =>
-  isSending(state)
+  PAUSABLE_STATES.includes(state)
     ? null
-    : broken('state', `Only campaigns that are \`loading\` or \`running\` can be paused or resumed. This one is \`${state}\`.`)
+    : broken(
+        'state',
+        `Only campaigns that are \`scheduled\`, \`loading\` or \`running\` can be paused or resumed. This one is \`${state}\`.`,
+      )
 
 function scheduleFault({ send_at, list_ids, hasTemplate }: CampaignDraft): Fault | null {
   if (send_at === null) return broken('send_at', 'A scheduled campaign needs `send_at`.')

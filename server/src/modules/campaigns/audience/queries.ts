@@ -8,20 +8,24 @@ import { CampaignRow } from '../schema.ts'
 
 const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
-/** Scheduled blasts that are due. */
+/** Scheduled blasts that are due and not paused. */
 export const findDue = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     CampaignKey,
     sql`select id, project_id from campaigns
-        where state = 'scheduled' and archived_at is null and due_at <= ${ctx.clock.now()}
+        where state = 'scheduled' and archived_at is null and paused_at is null and due_at <= ${ctx.clock.now()}
         order by due_at, id
         limit ${limit}`,
   )
 
 /** When the next scheduled blast is due. */
 export const nextLaunchAt = async (ctx: Ctx): Promise<Date | null> =>
-  (await ctx.db.first(DueRow, sql`select due_at from campaigns where state = 'scheduled' and archived_at is null order by due_at limit 1`))
-    ?.due_at ?? null
+  (
+    await ctx.db.first(
+      DueRow,
+      sql`select due_at from campaigns where state = 'scheduled' and archived_at is null and paused_at is null order by due_at limit 1`,
+    )
+  )?.due_at ?? null
 
 const DueRow = Type.Object({ due_at: Nullable(Instant) })
 
@@ -31,7 +35,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
     sql`with begun as (
           update campaigns set state = 'loading', started_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
           where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and state = 'scheduled' and archived_at is null
-            and due_at <= ${ctx.clock.now()}
+            and paused_at is null and due_at <= ${ctx.clock.now()}
           returning id
         )
         insert into campaign_audiences (campaign_id, project_id, touched_at)

@@ -69,7 +69,7 @@ export const runningSince = async (ctx: Ctx): Promise<Date | null> =>
 /** Finishes blasts whose messages are all final. */
 export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(
-    sql`update campaigns set state = 'finished', finished_at = ${ctx.clock.now()}, paused_at = null, updated_at = ${ctx.clock.now()}
+    sql`update campaigns set state = 'finished', finished_at = ${ctx.clock.now()}, paused_at = null, paused_reason = null, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and type = 'blast' and state = 'running' and archived_at is null`,
   )
 

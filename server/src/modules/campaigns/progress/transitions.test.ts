@@ -27,7 +27,7 @@ const ALLOWED = new Map<string, CampaignState | 'itself'>([
   ...(['draft', 'scheduled', 'aborting', 'aborted'] as const).map((from) => [`blast ${from} new send_at`, 'itself'] as const),
   ...CAMPAIGN_STATES.map((from) => [`trigger ${from} new send_at`, 'itself'] as const),
   ...CAMPAIGN_TYPES.flatMap((type) =>
-    (['loading', 'running'] as const).flatMap((from) =>
+    (['scheduled', 'loading', 'running'] as const).flatMap((from) =>
       (['pause', 'resume'] as const).map((write) => [`${type} ${from} ${write}`, 'itself'] as const),
     ),
   ),

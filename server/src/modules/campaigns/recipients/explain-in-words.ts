@@ -111,13 +111,15 @@ const named = (lists: ListMembership[]) => lists.map(({ name }) => `â€œ${name}â€
 
 function describeAbsence(facts: Facts): string {
   const { campaign, lists } = facts
-  if (campaign.type === 'trigger') return `The user has got no message of this campaign. If it were sent now, ${describeForecast(facts)}.`
+  if (campaign.type === 'trigger')
+    return `The user has got no message of this campaign. If it were sent now, ${describeForecast(facts)}${describePause(facts)}.`
   if (!lists.some(({ is_member }) => is_member)) {
     return `The user is not in the audience, because ${lists.length === 0 ? 'the campaign has no lists' : `the user is on none of its lists: ${named(lists)}`}.`
   }
-  if (campaign.state === 'draft' || campaign.state === 'scheduled') return `If the campaign were sent now, ${describeForecast(facts)}.`
+  if (campaign.state === 'draft' || campaign.state === 'scheduled')
+    return `If the campaign were sent now, ${describeForecast(facts)}${describePause(facts)}.`
   if (campaign.state === 'loading')
-    return `The audience is loading and has not reached the user yet. When it does, ${describeForecast(facts)}.`
+    return `The audience is loading and has not reached the user yet. When it does, ${describeForecast(facts)}${describePause(facts)}.`
   if (campaign.started_at === null) return 'The user got nothing, because the campaign was stopped before it started.'
   return `The user is on a list of the campaign now, but was not when the audience was loaded at ${at(campaign.started_at)}.`
 }
