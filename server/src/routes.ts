@@ -13,7 +13,7 @@ import { ingestRoutes } from './modules/ingest/index.ts'
 import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
-import { callbackPages, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
+import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes } from './modules/subscriptions/index.ts'
@@ -49,7 +49,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
 /** Every endpoint that needs no key. */
 export const allPages = ({ engagementBuffer }: Pick<Shared, 'engagementBuffer'>): PublicPage[] => [
   ...trackingPages(engagementBuffer),
-  ...consentPages,
+  ...consentPages({ findRecipient }),
   ...messagePages(findSendingCampaigns),
   ...callbackPages(findSendingCampaigns),
 ]

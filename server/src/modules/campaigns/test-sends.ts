@@ -1,14 +1,16 @@
-/** Test sends: sends a template to a few given recipients. They are not counted and leave no messages in the campaign. */
+/**
+ * Test sends (D-CAMP-5): sends a template to a few given recipients, as its messages would be sent. They are not counted and leave no messages in the
+ * campaign; their links lead on and change nothing.
+ */
 
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type AddressKind, addressKindOf, addressOf, type Channel, channels, hasAddresses } from '../../lib/channels.ts'
 import { isEmail } from '../../lib/email.ts'
-import type { CampaignId } from '../../lib/ids.ts'
+import type { CampaignId, MessageId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { isInternationalPhone } from '../../lib/phone.ts'
 import { distinct } from '../../lib/shapes.ts'
 import {
-  compose,
   connectProvider,
   type ProviderConnection,
   type ProviderResponse,
@@ -16,9 +18,17 @@ import {
   type Rendered,
   unreachable,
 } from '../channels/index.ts'
-import { newMessageId } from '../messages/index.ts'
-import { suppressedAmong } from '../subscriptions/index.ts'
-import { asCallerSees, sampleUser, scopeFor, type TestInput, type TestReport, templateChooser, tryRender } from '../templates/index.ts'
+import { messageKey, newMessageId, renderTest } from '../messages/index.ts'
+import { findSubscription, suppressedAmong } from '../subscriptions/index.ts'
+import {
+  asCallerSees,
+  type SendableTemplate,
+  sampleUser,
+  sendableTemplatesOf,
+  type TestInput,
+  type TestReport,
+  templateChooser,
+} from '../templates/index.ts'
 import { findUsers, pushDevicesOf, requireUser, resolveIds, type UserRow } from '../users/index.ts'
 import type { CampaignRow } from './schema.ts'
 import { getCampaign } from './service.ts'
@@ -30,13 +40,14 @@ type Recipient = { to: string; user: UserRow; isReal: boolean } | { to: string; 
 
 type Sending = {
   campaign: CampaignRow
+  isTransactional: boolean
   connection: ProviderConnection
   /** The locale to use for all recipients. By default it is the locale of each user. */
   locale: string | undefined
   /** The user to render for. By default each recipient gets their own values. */
   as: UserRow | null
   suppressed: Map<string, unknown>
-  templateFor: Awaited<ReturnType<typeof templateChooser>>
+  templateFor: (locale: string | null) => SendableTemplate
 }
 
 const SUBJECT_PREFIX = '[Test] '
@@ -45,21 +56,33 @@ const SUBJECT_PREFIX = '[Test] '
 export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInput): Promise<TestReport> {
   const campaign = await getCampaign(ctx, id)
   const as = input.as === undefined ? null : await asCallerSees(ctx, await requireUser(ctx, input.as))
-  const templateFor = await templateChooser(ctx, campaign, input.variant)
+  const templateFor = await templatesFor(ctx, campaign, input.variant)
   templateFor(null)
   const recipients = await recipientsOf(ctx, campaign.channel, distinct(input.to))
+  const isTransactional = (await findSubscription(ctx, campaign.subscription_id))?.is_transactional ?? false
   const suppressed = await suppressedAmong(
     ctx,
     campaign.channel,
     recipients.flatMap((recipient) => addressesOf(campaign.channel, recipient)),
+    { isTransactional },
   )
   const connection = await connectProvider(ctx, campaign.channel, campaign.provider_id)
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const results: Result[] = []
   // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
   for (const recipient of recipients)
-    results.push(await sendOne(ctx, { campaign, connection, locale, as, suppressed, templateFor }, recipient))
+    results.push(await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, templateFor }, recipient))
   return { results }
+}
+
+/** The chooser of ready templates. It throws 404 if the campaign has none. */
+async function templatesFor(ctx: ProjectCtx, campaign: CampaignRow, variant: string | undefined): Promise<Sending['templateFor']> {
+  const choose = await templateChooser(ctx, campaign, variant)
+  const ready = await sendableTemplatesOf(ctx, [campaign.id])
+  return (locale) => {
+    const chosen = choose(locale)
+    return ready.find((one) => one.locale === chosen.locale && one.variant === chosen.variant) as SendableTemplate
+  }
 }
 
 async function recipientsOf(ctx: ProjectCtx, channel: Channel, names: string[]): Promise<Recipient[]> {
@@ -106,35 +129,41 @@ function addressesOf(channel: Channel, recipient: Recipient): string[] {
 }
 
 async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient): Promise<Result> {
-  const rendered = await renderFor(ctx, sending, recipient)
-  if ('refused' in rendered) return { to: recipient.to, outcome: 'refused', reason: rendered.refused }
-  const { connection } = sending
   const id = await newMessageId(ctx)
-  const { outcome } = await connection.send({ ...rendered.message, id, key: `test-${id}`, headers: {}, devices: rendered.devices })
+  const made = await renderFor(ctx, sending, recipient, id)
+  if ('refused' in made) return { to: recipient.to, outcome: 'refused', reason: made.refused }
+  const { connection } = sending
+  const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: ctx.clock.now() })
+  const { outcome } = await connection.send({ ...made.message, id, key, headers: made.headers, devices: made.devices })
   return { to: recipient.to, provider: connection.provider, ...resultOf(outcome) }
 }
 
+type Made = { message: Rendered; headers: Record<string, string>; devices: PushTarget[] }
+
 async function renderFor(
   ctx: ProjectCtx,
-  { campaign, locale, as, suppressed, templateFor }: Sending,
+  { campaign, isTransactional, locale, as, suppressed, templateFor }: Sending,
   recipient: Recipient,
-): Promise<{ message: Rendered; devices: PushTarget[] } | { refused: string }> {
+  id: MessageId,
+): Promise<Made | { refused: string }> {
   if ('refused' in recipient) return recipient
   const { channel } = campaign
-  const { user, isReal } = recipient
-  if (suppressed.has(addressOf(channel, user) ?? ''))
-    return { refused: 'The address is suppressed. Nothing is sent to it, including tests.' }
-  if (unreachable(channel, user) !== null) return { refused: 'The user has no address or device for this channel.' }
-  const renderedFor = as ?? user
-  const result = await tryRender(ctx, channel, templateFor(locale ?? renderedFor.locale), await scopeFor(ctx, campaign, renderedFor, {}))
+  const { user: to, isReal } = recipient
+  if (suppressed.has(addressOf(channel, to) ?? '')) return { refused: 'The address is suppressed. Nothing is sent to it, including tests.' }
+  if (unreachable(channel, to) !== null) return { refused: 'The user has no address or device for this channel.' }
+  const user = as ?? to
+  const template = templateFor(locale ?? user.locale)
+  const result = await renderTest(ctx, { id, channel, campaign, isTransactional, template, user, to })
   if ('problem' in result) return { refused: result.problem }
-  const message = compose(channel, withPrefix(result.content), user)
-  if ('problem' in message) return { refused: message.problem }
-  return { message, devices: channels[channel].recipient === 'devices' && isReal ? await pushDevicesOf(ctx, [user.id]) : [] }
+  const devices = channels[channel].recipient === 'devices' && isReal ? await pushDevicesOf(ctx, [to.id]) : []
+  return { message: withPrefix(result.rendered), headers: result.headers, devices }
 }
 
-const withPrefix = (content: Record<string, unknown>): Record<string, unknown> =>
-  typeof content.subject === 'string' ? { ...content, subject: SUBJECT_PREFIX + content.subject } : content
+const withPrefix = (message: Rendered): Rendered => {
+  const { summary, content } = message
+  if (typeof content.subject !== 'string') return message
+  return { ...message, summary: SUBJECT_PREFIX + summary, content: { ...content, subject: SUBJECT_PREFIX + content.subject } }
+}
 
 function resultOf(outcome: ProviderResponse): Pick<Result, 'outcome' | 'reason' | 'content'> {
   if (outcome.is !== 'accepted') return { outcome: outcome.is, reason: outcome.reason }

@@ -9,6 +9,7 @@
 export { type Counts, messageCountsOf } from './counts/counts.ts'
 export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
 export { messageJobs } from './jobs.ts'
+export { messageKey } from './message-key.ts'
 export {
   abortMessages,
   type Chunk,
@@ -27,5 +28,7 @@ export { callbackPages } from './reports/pages.ts'
 export { messageRoutes } from './routes.ts'
 export { BULK, MESSAGE_STATES, type MessageState, PENDING_STATES, type Reason, SEND_JOBS, SENT_STATES, TRANSACTIONAL } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
+export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
 export { viewPages as messagePages } from './view/pages.ts'
+export { findRecipient } from './view/queries.ts'

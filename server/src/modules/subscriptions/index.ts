@@ -3,7 +3,8 @@
  * `confirmations`, `suppressions`, `suppression_keys` and `page_themes`. A type belongs to one channel; a user without a stored state has
  * the default state of the type. Every change of a state adds a consent entry, and the last entry always has the current state. Users
  * change their states on hosted pages or by text message. Promises: a user who unsubscribed stays unsubscribed, also after a merge, until
- * the user or an API call subscribes them again; and a suppressed address gets no messages.
+ * the user or an API call subscribes them again; unsubscribing by a message concerns every user with its address; and a suppressed address
+ * gets no messages.
  */
 export { isSubscribed } from './consent.ts'
 export { eraseSubscriptions, mergeSubscriptions } from './consents/queries.ts'
@@ -14,6 +15,7 @@ export { receiveText } from './receive-text.ts'
 export { subscriptionRoutes } from './routes.ts'
 export type { Consent, Subscription, SubscriptionChanges } from './schema.ts'
 export { createDefaultSubscriptions, updateSubscription } from './service.ts'
-export { subscribeNew, unsubscribeBy } from './states.ts'
+export { subscribeNew } from './states.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
 export { suppress, suppressErased, suppressedAmong } from './suppressions/service.ts'
+export { unsubscribeBy } from './unsubscribe.ts'

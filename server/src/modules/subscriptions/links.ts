@@ -8,8 +8,8 @@ import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids
 type Signing = Pick<Ctx, 'secrets'>
 type Linking = { secrets: Pick<Ctx['secrets'], 'sign'> } & Pick<Ctx, 'baseUrl'>
 
-/** The user, type and message of a link. `messageId` is null in a preview. */
-export type LinkedTo = { projectId: ProjectId; userId: UserId; subscriptionId: SubscriptionId; messageId: MessageId | null }
+/** The user, type and message of a link. `messageId` is null in a preview. `userId` is null in a test send, whose pages change nothing. */
+export type LinkedTo = { projectId: ProjectId; userId: UserId | null; subscriptionId: SubscriptionId; messageId: MessageId | null }
 
 const SIGNATURE_CHARACTERS = 22
 const IDS = /^[0-9a-z]{1,11}(?:-[0-9a-z]{1,11})*$/
@@ -32,7 +32,7 @@ const CONFIRMATION = 'consent confirmation'
 
 /** The links of a message, and the headers with which mail programs offer one-click unsubscribing (RFC 8058). */
 export function linksOf(ctx: Linking, { projectId, userId, subscriptionId, messageId }: LinkedTo) {
-  const token = signed(ctx, PAGES, [projectId, userId, subscriptionId, messageId ?? 0])
+  const token = signed(ctx, PAGES, [projectId, userId ?? 0, subscriptionId, messageId ?? 0])
   const unsubscribe_url = `${ctx.baseUrl()}/s/u/${token}`
   return {
     unsubscribe_url,
@@ -46,7 +46,7 @@ export function readLink(ctx: Signing, token: string): LinkedTo | null {
   const ids = read(ctx, PAGES, token, 4)
   if (!ids) return null
   const [projectId, userId, subscriptionId, messageId] = ids as [ProjectId, UserId, SubscriptionId, MessageId]
-  return { projectId, userId, subscriptionId, messageId: messageId === 0 ? null : messageId }
+  return { projectId, userId: userId === 0 ? null : userId, subscriptionId, messageId: messageId === 0 ? null : messageId }
 }
 
 /** The link that confirms a subscription. */

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { fence, sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Addressed, type AddressKind, addressKindOf } from '../../lib/channels.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, OneOf } from '../../lib/shapes.ts'
 import { isLiveUser } from '../users/index.ts'
@@ -143,8 +144,8 @@ const statesOfPairs = jointMany(Consent, (_, calls: JointCall<SubscriptionPair[]
              ) u on true`
 })
 
-/** Every type with the state of one user. */
-export const typesWithState = (ctx: ProjectCtx, userId: UserId) =>
+/** Every type with the state of one user; without one, with its default state. */
+export const typesWithState = (ctx: ProjectCtx, userId: UserId | null) =>
   ctx.db.many(
     TypeWithState,
     sql`select s.id, s.name, s.channel, s.description, s.is_public, s.is_transactional, s.requires_confirmation,
@@ -167,6 +168,17 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
         where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[])
         order by u.id
         for key share`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<UserId>() })
+
+const ADDRESS_OF: Record<AddressKind, Sql> = { email: sql`lower(u.email collate "C")`, phone: sql`u.phone` }
+
+/** Every user with a normalised address, without locks. As an array, so that the planner takes the index of addresses. */
+export const usersWithAddress = (ctx: ProjectCtx, channel: Addressed, address: string) =>
+  ctx.db.many(
+    IdRow,
+    sql`select u.id from users u where u.project_id = ${ctx.projectId} and ${ADDRESS_OF[addressKindOf(channel)]} = any(${[address]}::text[])`,
   )
 
 /** Locks every user with a phone number, in the same way. */

@@ -1,7 +1,7 @@
 /** Changing subscription states: the state, its consent entry and the user changes are saved in one transaction. */
 
 import { Conflict } from '../../infra/postgres/db.ts'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { appendUserChanges, findMergedInto, type UserRow } from '../users/index.ts'
@@ -66,19 +66,3 @@ export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds
   )
   await appendUserChanges(ctx, [...queuedChangesOf(written, 'import', ctx.clock.now()), ...requests])
 }
-
-/** An opt-out with its evidence. */
-export type Unsubscription = { userId: UserId; subscriptionId: SubscriptionId } & Evidence
-
-/** Unsubscribes a user, or the user it was merged into, from one type. Does nothing for an erased user. */
-export const unsubscribeBy = (ctx: ProjectCtx, { userId, subscriptionId, ...evidence }: Unsubscription): Promise<void> =>
-  inTx(ctx, async (ctx) => {
-    const user_id = await lockUser(ctx, userId)
-    if (user_id === undefined) return
-    const known = await queries.knownSubscriptions(ctx, [subscriptionId], false)
-    await writeStates(
-      ctx,
-      known.map(({ id }) => ({ user_id, subscription_id: id, state: 0 })),
-      evidence,
-    )
-  })

@@ -92,6 +92,11 @@ const optOut = ({ expected }: Cast, who: Name, at: number, kind: 'own' | 'everyt
   // A repeated opt-out changes nothing and adds no consent entry.
   if (!expected.optOuts.has(key)) expected.optOuts.set(key, kind)
 }
+/** What is asked for by a message to a phone number is asked for both users with the number. */
+const optOutByNumber = (cast: Cast, who: Name, at: number, kind: 'own' | 'everything') => {
+  const users: Name[] = typeAt(cast, at).channel === 'text' && who !== 'visitor' ? ['kim', 'lee'] : [who]
+  for (const user of users) optOut(cast, user, at, kind)
+}
 const optIn = ({ expected }: Cast, who: Name, at: number) => expected.optOuts.delete(`${who} ${at}`)
 
 async function take(cast: Cast, step: Step): Promise<void> {
@@ -116,20 +121,20 @@ async function take(cast: Cast, step: Step): Promise<void> {
     }
     case 'click':
       await post(links.unsubscribe_url, 'List-Unsubscribe=One-Click')
-      return optOut(cast, who, step.type, 'own')
+      return optOutByNumber(cast, who, step.type, 'own')
     case 'page':
       await post(links.unsubscribe_url, 'unsubscribe=yes')
-      return optOut(cast, who, step.type, 'own')
+      return optOutByNumber(cast, who, step.type, 'own')
     case 'toggle': {
       const isOn = new RegExp(`name="on" value="${id}" checked`).test((await w.get(path(links.preferences_url), { key: null })).text)
       await post(links.preferences_url, isOn ? `shown=${id}` : `shown=${id}&on=${id}`)
-      if (isOn) return optOut(cast, who, step.type, 'own')
+      if (isOn) return optOutByNumber(cast, who, step.type, 'own')
       optIn(cast, who, step.type)
       return lifted(cast, who, channel)
     }
     case 'everything':
       await post(links.preferences_url, 'all=yes')
-      for (const at of cast.types.keys()) optOut(cast, who, at, 'everything')
+      for (const at of cast.types.keys()) optOutByNumber(cast, who, at, 'everything')
       for (const address of addressesOf(cast, who)) cast.expected.addresses.add(address.join(' '))
       return
     case 'confirm':

@@ -63,8 +63,8 @@ function record(
   kind: Engagement['kind'],
   url: string | null,
 ) {
-  // A HEAD request does not show the image or the target.
-  if (method === 'HEAD') return
+  // A HEAD request does not show the image or the target. A test send is read by its author.
+  if (method === 'HEAD' || token.messageId === null) return
   const at = ctx.clock.now()
   const request = { kind, userAgent: headers['user-agent'] ?? '', headers, sinceSentMs: at.getTime() - token.at.getTime() }
   buffer.put(token.projectId, {

@@ -2,8 +2,11 @@
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 
-/** The user and the message. */
-export type Recipient = { projectId: ProjectId; campaignId: CampaignId; userId: UserId; messageId: MessageId }
+/** The user and the message; both are null in a test send, whose links lead on and count nothing. */
+export type Recipient = { projectId: ProjectId; campaignId: CampaignId } & (
+  | { userId: UserId; messageId: MessageId }
+  | { userId: null; messageId: null }
+)
 
 export type Tracker = {
   /** The URL that counts a click on a link and redirects to `url`; `url` itself if it cannot be tracked. */
@@ -29,7 +32,7 @@ export function trackerOf(
   ctx: Signer,
   { projectId, campaignId, userId, messageId, base = ctx.baseUrl() }: Recipient & { base?: string },
 ): Tracker {
-  const ids = [projectId, campaignId, userId, messageId, ctx.clock.now().getTime()]
+  const ids = [projectId, campaignId, userId ?? 0, messageId ?? 0, ctx.clock.now().getTime()]
   const stem = `${VERSION}-${ids.map((id) => id.toString(RADIX)).join('-')}`
   return {
     click(link, url) {
@@ -79,5 +82,6 @@ function read(fields: string): Token | undefined {
     number,
     LinkId,
   ]
-  return { projectId, campaignId, userId, messageId, at: new Date(at), link: link || null } as Token
+  const about = { projectId, campaignId, at: new Date(at), link: link || null }
+  return messageId === 0 ? { ...about, userId: null, messageId: null } : { ...about, userId, messageId }
 }

@@ -28,7 +28,13 @@ export async function membersOf(ctx: ProjectCtx, audience: Audience, ids: UserId
   )
   const consents = await consentsOf(ctx, audience, userIds)
   const addresses = users.flatMap((user) => addressOf(audience.channel, user) ?? [])
-  const suppressions = addresses.length > 0 ? await suppressedAmong(ctx, audience.channel, addresses) : new Map<string, SuppressionReason>()
+  // All are of one type, and so are their messages.
+  const [consent] = consents.values()
+  const isTransactional = consent?.is_transactional ?? false
+  const suppressions =
+    addresses.length > 0
+      ? await suppressedAmong(ctx, audience.channel, addresses, { isTransactional })
+      : new Map<string, SuppressionReason>()
   return users.map((user) => ({
     user,
     isExcluded: excluded.has(user.id),

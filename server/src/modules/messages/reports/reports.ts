@@ -6,6 +6,7 @@ import { connectProvider, type Report } from '../../channels/index.ts'
 import { receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
+import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../system-events.ts'
@@ -91,7 +92,9 @@ async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns
     const campaign = campaigns.get(message.campaign_id)
     if (!campaign || !user) continue
     const source = report.what === 'complained' ? 'complaint' : 'provider'
-    await unsubscribeBy(ctx, { userId: user.id, subscriptionId: campaign.subscription_id, source, proof: { message_id: message.id } })
+    const address = message.recipient ?? report.address
+    const subscriptionId = campaign.subscription_id
+    await unsubscribeBy(ctx, { userId: user.id, subscriptionId, address, source, proof: { message_id: message.id } })
   }
 }
 
@@ -108,7 +111,7 @@ async function answer(ctx: ProjectCtx, providerId: ProviderId, address: string, 
     summary: reply,
     content: { to: address, body: reply },
     id,
-    key: `${ctx.projectId}-${id}`,
+    key: messageKey(ctx, { project_id: ctx.projectId, id, created_at: ctx.clock.now() }),
     headers: {},
     devices: [],
   })

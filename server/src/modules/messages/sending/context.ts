@@ -33,7 +33,9 @@ export async function loadSendContexts(
     messages.map(({ user_id }) => user_id),
   )
   const consents = await consentsOf(ctx, messages, campaigns, users)
-  const suppressions = await suppressionsOf(ctx, channel, users)
+  const suppressions = await suppressionsOf(ctx, channel, users, false)
+  const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
+  const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
   const devices = channels[channel].recipient === 'devices' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
   const hasOwn = await causesOfMergedUsers(ctx, messages, users)
   const throttleOf = await loadThrottles(ctx, channel, messages, users)
@@ -54,7 +56,7 @@ export async function loadSendContexts(
         campaign,
         user,
         consent,
-        suppression: address == null ? undefined : suppressions.get(address),
+        suppression: address == null ? undefined : (consent?.is_transactional ? ofTransactional : suppressions).get(address),
         template: chooseTemplate(templates.get(campaign_id) ?? [], user?.locale ?? null, ctx.project.locale, chosen ?? 0),
         variant: chosen,
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
@@ -97,9 +99,14 @@ async function causesOfMergedUsers(
   return (id, cause) => known.has(`${id} ${cause}`)
 }
 
-async function suppressionsOf(ctx: ProjectCtx, channel: Channel, users: Map<UserId, UserRow>): Promise<Map<string, SuppressionReason>> {
+async function suppressionsOf(
+  ctx: ProjectCtx,
+  channel: Channel,
+  users: Map<UserId, UserRow>,
+  isTransactional: boolean,
+): Promise<Map<string, SuppressionReason>> {
   const addresses = [...users.values()].map((user) => addressOf(channel, user)).filter((address) => address !== null)
-  return addresses.length === 0 ? new Map() : suppressedAmong(ctx, channel, addresses)
+  return addresses.length === 0 ? new Map() : suppressedAmong(ctx, channel, addresses, { isTransactional })
 }
 
 async function devicesOf(ctx: ProjectCtx, users: Map<UserId, UserRow>): Promise<Map<UserId, PushTarget[]>> {

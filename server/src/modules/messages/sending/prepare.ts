@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
+import type { LinkId } from '../../../lib/ids.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { numberLinks, saveLinks } from '../../tracking/index.ts'
 import type { PreparedTemplate, SendingProject } from './render.ts'
@@ -27,7 +28,9 @@ export function createTemplateCache(): TemplateCache {
     const key = `${template.id}:${template.updated_at.getTime()}:${wraps}`
     const found = known.get(key)
     if (found) return found
-    const prepared = wraps ? await withLinks(ctx, channel, template) : untracked(template)
+    const prepared = wraps
+      ? await withLinks(ctx, channel, template, (links) => saveLinks(ctx, template.campaign_id, links))
+      : untracked(template)
     known.set(key, prepared)
     return prepared
   }
@@ -41,14 +44,29 @@ const wrapsLinks = (project: SendingProject, channel: Channel): boolean => {
   return links !== null && project[links.wrappedBy]
 }
 
-async function withLinks(ctx: ProjectCtx, channel: Channel, template: SendableTemplate): Promise<Prepared> {
-  const { content, required, campaign_id } = template
+/** Prepares a template for a test send, whose links are wrapped and not saved. */
+export const prepareTest = async (
+  ctx: ProjectCtx,
+  project: SendingProject,
+  channel: Channel,
+  template: SendableTemplate,
+): Promise<Prepared> =>
+  wrapsLinks(project, channel) ? withLinks(ctx, channel, template, async (links) => links.map(() => NO_LINK)) : untracked(template)
+
+const NO_LINK = 0 as LinkId
+
+async function withLinks(
+  ctx: ProjectCtx,
+  channel: Channel,
+  { content, required }: SendableTemplate,
+  idsOf: (links: string[]) => Promise<LinkId[]>,
+): Promise<Prepared> {
   if (channels[channel].links?.in === 'url') {
     const links = typeof content.url === 'string' && content.url !== '' ? [content.url] : []
-    return { content, required, tracked: { ids: await saveLinks(ctx, campaign_id, links), nonce: '' } }
+    return { content, required, tracked: { ids: await idsOf(links), nonce: '' } }
   }
   const outcome = await ctx.threads.run(ctx, numberLinks, content.html as string)
   if ('exceeded' in outcome) return outcome
   const { html, links, nonce } = outcome.value
-  return { content: { ...content, html }, required, tracked: { ids: await saveLinks(ctx, campaign_id, links), nonce } }
+  return { content: { ...content, html }, required, tracked: { ids: await idsOf(links), nonce } }
 }

@@ -3,7 +3,7 @@ import type { TaskTools } from '../../../infra/threads/task.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, SubscriptionId } from '../../../lib/ids.ts'
 import { LiquidError, OverBudget } from '../../../lib/liquid.ts'
-import type { Rendered } from '../../channels/index.ts'
+import type { Contact, Rendered } from '../../channels/index.ts'
 import { compose } from '../../channels/tasks.ts'
 import { linksOf } from '../../subscriptions/tasks.ts'
 import { renderContent, scopeOf } from '../../templates/tasks.ts'
@@ -46,7 +46,10 @@ export type RenderInput = {
   id: MessageId
   event: TriggeringEvent | null
   campaign: { id: CampaignId; name: string; subscription_id: SubscriptionId }
+  isTransactional: boolean
   user: UserRow
+  /** The recipient of a test send, which need not be the user. Its links are marked, and change and count nothing. */
+  testFor?: Contact
   /** The index of its template. */
   template: number
   /** The base URL of its tracked links. */
@@ -66,7 +69,11 @@ export function render({ secrets }: TaskTools, settings: RenderSettings, input: 
   const { content, required, tracked } = templates[input.template] as PreparedTemplate
   const { campaign, user } = input
   const signing = { secrets, baseUrl: () => baseUrl, clock: { now: () => settings.now } }
-  const about = { projectId: project.id, userId: user.id, subscriptionId: campaign.subscription_id, messageId: input.id }
+  const about = {
+    projectId: project.id,
+    subscriptionId: campaign.subscription_id,
+    ...(input.testFor ? { userId: null, messageId: null } : { userId: user.id, messageId: input.id }),
+  }
   const userLinks = linksOf(signing, about)
   const own = {
     unsubscribe_url: userLinks.unsubscribe_url,
@@ -83,9 +90,10 @@ export function render({ secrets }: TaskTools, settings: RenderSettings, input: 
     const wrapped = tracked === null ? filled : withLinksWrapped(channel, tracked.nonce, filled, urlOf)
     const { opensCountedBy, recipient } = channels[channel]
     const counted = opensCountedBy !== null && project[opensCountedBy] ? withPixel(wrapped, tracker) : wrapped
-    const composed = compose(channel, counted, user)
+    const composed = compose(channel, counted, input.testFor ?? user)
     if ('problem' in composed) return { ...composed, isOverBudget: false }
-    return { rendered: composed, headers: recipient === 'email' ? userLinks.headers : {} }
+    // Only what can be left this way offers to be (RFC 8058).
+    return { rendered: composed, headers: recipient === 'email' && !input.isTransactional ? userLinks.headers : {} }
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     return { problem: `The template failed on line ${error.line}: ${error.message}.`, isOverBudget: error instanceof OverBudget }

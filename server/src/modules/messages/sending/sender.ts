@@ -25,6 +25,7 @@ import {
   resultOfStop,
   type SendResult,
 } from '../eligibility.ts'
+import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
@@ -186,7 +187,7 @@ async function sendSlice(
   devices: SendContexts['devices'],
   slice: ReadyMessage[],
 ): Promise<void> {
-  const { rendered, failed, overBudget } = sortOut(slice, await renderSlice(ctx, sending, slice), devices, ctx.clock.now())
+  const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, slice), devices)
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
   const candidates = rendered.filter(({ ready }) => leased.has(ready.message.id))
@@ -214,17 +215,18 @@ async function renderSlice(ctx: ProjectCtx, { prepare, project }: Sending, slice
   const channel = slice[0]?.message.channel as Channel
   const messages: ToRender[] = []
   for (const { message, eligible } of slice) {
-    const { campaign, user } = eligible
+    const { campaign, user, consent } = eligible
     const { id, name, subscription_id } = campaign
     const template = await prepare(ctx, project, channel, eligible.template)
     const trackingUrl = await trackingBaseUrl(ctx, campaign.custom_domain_id)
-    messages.push({ id: message.id, event: message.event, campaign: { id, name, subscription_id }, user, template, trackingUrl })
+    const input = { id: message.id, event: message.event, campaign: { id, name, subscription_id }, user, template, trackingUrl }
+    messages.push({ ...input, isTransactional: consent.is_transactional })
   }
   return renderMessages(ctx, project, channel, messages)
 }
 
 /** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
-function sortOut(slice: ReadyMessage[], outcomes: RenderOutcome[], devices: SendContexts['devices'], now: Date) {
+function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], outcomes: RenderOutcome[], devices: SendContexts['devices']) {
   const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
   const failed: Attempted[] = []
   const overBudget = new Map<CampaignId, number>()
@@ -232,11 +234,16 @@ function sortOut(slice: ReadyMessage[], outcomes: RenderOutcome[], devices: Send
     const { message, eligible } = ready
     const outcome = outcomes[index] ?? { skipped: true }
     if ('rendered' in outcome) {
-      const key = `${message.project_id}-${message.id}`
-      const outgoing = { ...outcome.rendered, id: message.id, key, headers: outcome.headers, devices: devices(eligible.user.id) }
+      const outgoing = {
+        ...outcome.rendered,
+        id: message.id,
+        key: messageKey(ctx, message),
+        headers: outcome.headers,
+        devices: devices(eligible.user.id),
+      }
       rendered.push({ ready, outgoing })
     } else if ('skipped' in outcome) {
-      failed.push(notAttempted(message, eligible, recheckedFrom(now)))
+      failed.push(notAttempted(message, eligible, recheckedFrom(ctx.clock.now())))
     } else {
       failed.push(notAttempted(message, eligible, result('failed', 'render_failed', outcome.problem)))
       if (outcome.isOverBudget) overBudget.set(eligible.campaign.id, (overBudget.get(eligible.campaign.id) ?? 0) + 1)

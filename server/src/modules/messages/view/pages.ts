@@ -53,7 +53,7 @@ async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   const template = chooseTemplate(templates, user?.locale ?? null, ctx.project.locale, message.variant ?? 0)
   if (!user || !campaign || !template) return null
   const plain = { ...project, track_opens_email: false, link_wrap_email: false }
-  const input = { id: message.id, event: message.event, campaign, user, template: untracked(template), trackingUrl: ctx.baseUrl() }
-  const [result] = await renderMessages(ctx, plain, message.channel, [input])
+  const input = { id: message.id, event: message.event, campaign, user, isTransactional: false, trackingUrl: ctx.baseUrl() }
+  const [result] = await renderMessages(ctx, plain, message.channel, [{ ...input, template: untracked(template) }])
   return result && 'rendered' in result ? String(result.rendered.content.html) : null
 }

@@ -14,6 +14,13 @@ const ViewedMessage = Type.Object({
   event: Nullable(Type.Unsafe<TriggeringEvent>({ type: 'object' })),
 })
 
+const RecipientRow = Type.Object({ recipient: Nullable(Type.String()) })
+
+/** The address that a message went to; null if it is not known any more. */
+export const findRecipient = async (ctx: ProjectCtx, id: MessageId): Promise<string | null> =>
+  (await ctx.db.first(RecipientRow, sql`select recipient from messages where project_id = ${ctx.projectId} and id = ${id}`))?.recipient ??
+  null
+
 /** A message of a user who is not erased. */
 export const findViewed = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(

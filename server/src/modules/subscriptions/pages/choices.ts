@@ -24,14 +24,16 @@ export function canReceive(channel: Channel, user: Reach): boolean {
 /** The submitted form: the types that were on the page, and those that were ticked. */
 export type Form = { offered: Set<number>; ticked: Set<number> }
 
-/** Reads the form. Values that are not numbers are ignored. */
-export function readForm(body: Buffer): Form & { all: boolean } {
+/** Reads the form; `all` and `stop` are its buttons. Values that are not numbers are ignored. */
+export function readForm(body: Buffer): Form & { all: boolean; stop?: true } {
   const fields = new URLSearchParams(body.toString('utf8'))
   const ids = (name: string) => new Set(fields.getAll(name).map(Number).filter(Number.isSafeInteger))
-  return { offered: ids('shown'), ticked: ids('on'), all: fields.has('all') }
+  return { offered: ids('shown'), ticked: ids('on'), all: fields.has('all'), ...(fields.has('stop') && { stop: true }) }
 }
 
 export type Choices = {
+  /** The types that the user got until now and wants no more. Those that were unticked before are no new opt-out. */
+  left: TypeWithState[]
   changes: { subscription_id: SubscriptionId; state: SubscriptionState }[]
   /** The channels with types to subscribe to. */
   channels: Set<Channel>
@@ -48,6 +50,7 @@ export function choicesOf(types: TypeWithState[], givenUp: ReadonlySet<Channel>,
   const off = chosen.filter(({ id }) => !ticked.has(id))
   const on = chosen.filter((type) => ticked.has(type.id) && (!isWanted(type, givenUp) || isAwaiting(type)))
   return {
+    left: off.filter((type) => isWanted(type, givenUp)),
     changes: [
       ...off.map(({ id }) => ({ subscription_id: id, state: 0 as const })),
       ...on.map(({ id }) => ({ subscription_id: id, state: 1 as const })),

@@ -1,13 +1,15 @@
 /** The hosted pages for consent. */
 import { type PublicPage, publicPage } from '../../../infra/http/public-page.ts'
 import { confirm, showConfirmation } from './confirm.ts'
+import type { FindRecipient } from './page-user.ts'
 import { savePreferences, showPreferences } from './preferences.ts'
 import { showUnsubscribe, unsubscribe } from './unsubscribe.ts'
 
 const FROM_MESSAGE = 'The link is signed and is part of the messages to the user.'
 const FROM_CONFIRMATION = 'The link is signed and is part of the message that asks the user to confirm.'
 
-export const consentPages: PublicPage[] = [
+/** The hosted pages. `findRecipient` is passed in, because messages depend on this module. */
+export const consentPages = ({ findRecipient }: { findRecipient: FindRecipient }): PublicPage[] => [
   publicPage({
     method: 'GET',
     path: '/s/u/{token}',
@@ -22,7 +24,7 @@ export const consentPages: PublicPage[] = [
     summary: 'Unsubscribe with one click (RFC 8058).',
     open: FROM_MESSAGE,
     essential: true,
-    run: unsubscribe,
+    run: (ctx, call) => unsubscribe(ctx, call, findRecipient),
   }),
   publicPage({
     method: 'GET',
@@ -38,7 +40,7 @@ export const consentPages: PublicPage[] = [
     summary: 'Save preferences.',
     open: FROM_MESSAGE,
     essential: true,
-    run: savePreferences,
+    run: (ctx, call) => savePreferences(ctx, call, findRecipient),
   }),
   publicPage({
     method: 'GET',

@@ -2,40 +2,42 @@
 
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
-import { CHANNELS, type Channel, channels } from '../../../lib/channels.ts'
+import { ADDRESSED, CHANNELS, type Channel, channels, hasAddresses } from '../../../lib/channels.ts'
 import { type Html, html } from '../../../lib/html.ts'
-import type { UserId } from '../../../lib/ids.ts'
-import { findUsers, type UserRow } from '../../users/index.ts'
 import type { Evidence } from '../consents/schema.ts'
+import { type KnownAddress, leaveTypes, lockMailbox, type Mailbox } from '../mailbox.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { liftOptOuts, lockUser, writeStates } from '../states.ts'
+import { liftOptOuts, writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
-import { pageUserOfLink } from './page-user.ts'
+import { addressOfLink, type FindRecipient, pageUserOfLink } from './page-user.ts'
 
-const NOTICES = ['saved', 'saved_confirm', 'saved_all'] as const
+const NOTICES = ['saved', 'saved_confirm', 'saved_all', 'saved_stop'] as const
 
 /** `GET /s/p/{token}` */
 export async function showPreferences(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
   const pageUser = await pageUserOfLink(ctx, call)
   if (!pageUser) return invalid(call)
-  const { shell, user } = pageUser
-  if (!user) return removed(shell)
-  const types = (await typesWithState(pageUser.ctx, user.id)).filter(({ channel }) => canReceive(channel, user))
+  const { shell, user, link } = pageUser
+  const isTest = link.userId === null
+  if (!user && !isTest) return removed(shell)
+  const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(({ channel }) => isTest || (user && canReceive(channel, user)))
   const { title, explain, none } = shell.words.preferences
   const choices = types.filter(isChoice)
-  const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, addressesOf(user))
+  const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, user ? addressesOf(user) : [])
   const body = html`<p>${filled(shell, choices.length > 0 ? explain : none)}</p>
 ${choices.length > 0 && chooser(shell, choices, unsubscribedChannels)}
 ${alwaysSent(
   shell,
   types.filter(({ is_public, is_transactional }) => is_public && is_transactional),
 )}
-${unsubscribeFromAll(shell)}`
+${unsubscribeFromAll(shell)}
+${stopEverything(shell)}`
   const saved = NOTICES.find((name) => name === call.query.get('saved'))
-  return renderPage(shell, 200, { title, heading: title, body, ...(saved && { notice: shell.words.preferences[saved] }) })
+  const notice = isTest ? shell.words.test : saved && shell.words.preferences[saved]
+  return renderPage(shell, 200, { title, heading: title, body, ...(notice !== undefined && { notice }) })
 }
 
 function chooser(shell: PageShell, choices: TypeWithState[], unsubscribedChannels: Set<Channel>): Html {
@@ -74,43 +76,74 @@ function unsubscribeFromAll(shell: PageShell): Html {
 <form method="post"><button class="plain" name="all" value="yes">${all_button}</button></form></section>`
 }
 
+/** Stopping transactional messages too is a choice of its own: users who want no more newsletters still want their receipts. */
+function stopEverything(shell: PageShell): Html {
+  const { stop_heading, stop, stop_button } = shell.words.preferences
+  return html`<section><h2>${stop_heading}</h2><p>${filled(shell, stop)}</p>
+<form method="post"><button class="plain" name="stop" value="yes">${stop_button}</button></form></section>`
+}
+
 /** `POST /s/p/{token}`: saves and redirects to the page, so that reloading it does not save again. */
-export async function savePreferences(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
+export async function savePreferences(ctx: Ctx, call: PublicRequest, findRecipient: FindRecipient): Promise<PublicReply> {
   const pageUser = await pageUserOfLink(ctx, call)
   if (!pageUser) return invalid(call)
   const { shell, link } = pageUser
+  const { userId, messageId } = link
+  if (userId === null) return redirectTo('test')
   const form = readForm(call.body)
-  const evidence = evidenceOf(call, 'preference_page', { shell, messageId: link.messageId })
+  const evidence = evidenceOf(call, 'preference_page', { shell, messageId })
+  const known = await addressOfLink(pageUser.ctx, link, findRecipient)
   const saved = await inTx(pageUser.ctx, async (ctx) => {
-    const id = await lockUser(ctx, link.userId)
-    const [user] = id === undefined ? [] : await findUsers(ctx, [id])
-    if (!user) return null
-    return form.all ? saveUnsubscribeFromAll(ctx, user, evidence) : saveChoices(ctx, user, form, evidence)
+    const mailbox = await lockMailbox(ctx, userId, new Set(ADDRESSED), known)
+    if (!mailbox) return null
+    if (form.all || form.stop) return saveEverything(ctx, mailbox, form.stop ? 'stop' : 'all', known, evidence)
+    return saveChoices(ctx, mailbox, form, evidence)
   })
-  if (saved === null) return removed(shell)
-  return { status: 303, headers: { location: `?saved=${saved}`, 'referrer-policy': 'no-referrer' } }
+  return saved === null ? removed(shell) : redirectTo(saved)
 }
 
-async function saveChoices(ctx: InTx, user: UserRow, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
-  const { changes, channels, confirms } = choicesOf(
+const redirectTo = (saved: string): PublicReply => ({
+  status: 303,
+  headers: { location: `?saved=${saved}`, 'referrer-policy': 'no-referrer' },
+})
+
+/** What a user unticks is left by every user with the address; everything else is the user's own. */
+async function saveChoices(ctx: InTx, mailbox: Mailbox, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
+  const { user } = mailbox
+  const { changes, left, channels, confirms } = choicesOf(
     await typesWithState(ctx, user.id),
     await channelsUnsubscribedFromAll(ctx, addressesOf(user)),
     form,
   )
-  await writeStates(ctx, of(user.id, changes), evidence, { keepsConfirmed: true })
+  await leaveTypes(ctx, mailbox, left, evidence)
+  await writeStates(
+    ctx,
+    changes.map((change) => ({ user_id: user.id, ...change })),
+    evidence,
+    { keepsConfirmed: true },
+  )
   await liftOptOuts(ctx, user, channels)
   return confirms ? 'saved_confirm' : 'saved'
 }
 
-async function saveUnsubscribeFromAll(ctx: InTx, user: UserRow, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
+/** Unsubscribes from every type, from transactional ones only with `stop`, and suppresses the addresses for these messages. */
+async function saveEverything(
+  ctx: InTx,
+  mailbox: Mailbox,
+  scope: 'all' | 'stop',
+  known: KnownAddress | undefined,
+  evidence: Evidence,
+): Promise<(typeof NOTICES)[number]> {
+  const { user } = mailbox
+  const stopsTransactional = scope === 'stop'
   const proof = { ...evidence.proof, everything: true }
-  const changes = (await typesWithState(ctx, user.id)).map(({ id }) => ({ subscription_id: id, state: 0 as const }))
-  await writeStates(ctx, of(user.id, changes), { ...evidence, proof })
+  const types = (await typesWithState(ctx, user.id)).filter(({ is_transactional }) => stopsTransactional || !is_transactional)
+  await leaveTypes(ctx, mailbox, types, { ...evidence, proof })
   await suppress(
     ctx,
-    addressesOf(user).map((address) => ({ ...address, reason: 'unsubscribed_all', source: { by: evidence.source, ...proof } })),
+    [...addressesOf(user), ...(known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address }] : [])].map(
+      (address) => ({ ...address, reason: 'unsubscribed_all', stopsTransactional, source: { by: evidence.source, ...proof } }),
+    ),
   )
-  return 'saved_all'
+  return `saved_${scope}`
 }
-
-const of = <C>(user_id: UserId, changes: C[]) => changes.map((change) => ({ user_id, ...change }))

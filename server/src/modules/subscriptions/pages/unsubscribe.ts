@@ -3,21 +3,26 @@
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { html } from '../../../lib/html.ts'
+import type { LinkedTo } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { unsubscribeBy } from '../states.ts'
+import { unsubscribeBy } from '../unsubscribe.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
-import { pageUserOfLink } from './page-user.ts'
+import { addressOfLink, type FindRecipient, type PageUser, pageUserOfLink } from './page-user.ts'
 
 /** `GET /s/u/{token}` */
 export async function showUnsubscribe(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
   const pageUser = await pageUserOfLink(ctx, call)
   if (!pageUser) return invalid(call)
-  const { shell, user, link } = pageUser
-  const type = user && (await typesWithState(pageUser.ctx, user.id)).find(({ id }) => id === link.subscriptionId)
+  const { shell, link } = pageUser
+  const type = await typeOf(pageUser)
   if (!type) return removed(shell)
-  return type.state === 0 ? donePage(shell, type, call) : askPage(shell, type, call)
+  return type.state === 0 && link.userId !== null ? donePage(shell, type, call) : askPage(shell, type, call, link)
 }
+
+/** The type of a link with the state of its user; undefined if the user is erased. */
+const typeOf = async ({ ctx, user, link }: PageUser & { link: LinkedTo }): Promise<TypeWithState | undefined> =>
+  user || link.userId === null ? (await typesWithState(ctx, user?.id ?? null)).find(({ id }) => id === link.subscriptionId) : undefined
 
 /** Does a multipart form have the value of RFC 8058? A part has headers, an empty line and the value. */
 function hasOneClickPart(text: string): boolean {
@@ -38,29 +43,41 @@ function isOneClick({ headers, body }: Pick<PublicRequest, 'headers' | 'body'>):
   return new URLSearchParams(text.trim()).get('List-Unsubscribe') === 'One-Click'
 }
 
-/** `POST /s/u/{token}`: unsubscribes. Repeating it changes nothing. */
-export async function unsubscribe(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
+/** `POST /s/u/{token}`: unsubscribes every user with the address. Repeating it changes nothing. */
+export async function unsubscribe(ctx: Ctx, call: PublicRequest, findRecipient: FindRecipient): Promise<PublicReply> {
   const pageUser = await pageUserOfLink(ctx, call)
   if (!pageUser) return invalid(call)
-  const { shell, user, link } = pageUser
+  const { shell, link } = pageUser
   const isClick = isOneClick(call)
+  if (link.userId === null) return isClick ? plain(200, TEST) : showUnsubscribe(ctx, call)
   const evidence = evidenceOf(call, isClick ? 'one_click' : 'unsubscribe_page', { messageId: link.messageId, ...(!isClick && { shell }) })
-  await unsubscribeBy(pageUser.ctx, { userId: link.userId, subscriptionId: link.subscriptionId, ...evidence })
-  if (isClick) return { status: 200, type: 'text/plain; charset=utf-8', body: 'Unsubscribed.\n' }
-  const type = user && (await typesWithState(pageUser.ctx, user.id)).find(({ id }) => id === link.subscriptionId)
-  return type ? donePage(shell, type, call) : removed(shell)
+  const known = await addressOfLink(pageUser.ctx, link, findRecipient)
+  const { userId, subscriptionId } = link
+  const became = await unsubscribeBy(pageUser.ctx, { userId, subscriptionId, address: known?.address, ...evidence })
+  // Of a transactional type nothing changes, so no mail program may show that it did.
+  const status = became === 'transactional' ? TRANSACTIONAL_STATUS : 200
+  if (isClick) return plain(status, became === 'transactional' ? TRANSACTIONAL : 'Unsubscribed.\n')
+  const type = await typeOf(pageUser)
+  return type ? { ...donePage(shell, type, call), status } : removed(shell)
 }
+
+const plain = (status: number, body: string): PublicReply => ({ status, type: 'text/plain; charset=utf-8', body })
+
+const TEST = 'This is a test message. Nothing was changed.\n'
+const TRANSACTIONAL_STATUS = 422
+const TRANSACTIONAL = 'Messages of this type are transactional, so one click does not stop them. Nothing was changed.\n'
 
 const choose = (shell: PageShell, { params }: PublicRequest) =>
   html`<p><a href="../p/${params.token}">${filled(shell, shell.words.preferences.link)}</a></p>`
 
-function askPage(shell: PageShell, type: TypeWithState, call: PublicRequest): PublicReply {
+function askPage(shell: PageShell, type: TypeWithState, call: PublicRequest, { userId }: LinkedTo): PublicReply {
   const { title, heading, explain, button } = shell.words.unsubscribe
   if (type.is_transactional) return transactionalPage(shell, type, call)
+  const notice = userId === null ? { notice: shell.words.test } : {}
   const body = html`${about(type)}<p>${filled(shell, explain)}</p>
 <form method="post"><button name="unsubscribe" value="yes">${button}</button></form>
 <section>${choose(shell, call)}</section>`
-  return renderPage(shell, 200, { title, heading: filled(shell, heading, type.name), body })
+  return renderPage(shell, 200, { title, heading: filled(shell, heading, type.name), body, ...notice })
 }
 
 const about = ({ description }: TypeWithState) => description !== null && html`<p class="quiet"><bdi>${description}</bdi></p>`

@@ -26,20 +26,31 @@ export const insertKey = (ctx: ProjectCtx, sealed: string) =>
   )
 
 /** An address to suppress; null when only the hash may be kept. */
-export type Entry = { channel: Addressed; address_hash: string; address: string | null; reason: SuppressionReason; source: object }
+export type Entry = {
+  channel: Addressed
+  address_hash: string
+  address: string | null
+  reason: SuppressionReason
+  stops_transactional: boolean
+  source: object
+}
 
 const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
 
-/** Suppresses addresses. A suppressed one keeps the reason with more weight. Each address of a channel at most once. */
+/**
+ * Suppresses addresses. A suppressed one keeps the reason with more weight; of equal ones that which stops transactional messages too. Each
+ * address of a channel at most once.
+ */
 export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.run(
-    sql`insert into suppressions as s (project_id, channel, address_hash, address, reason, source, created_at)
-        select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.source, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, source jsonb)
+    sql`insert into suppressions as s (project_id, channel, address_hash, address, reason, stops_transactional, source, created_at)
+        select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.stops_transactional, i.source, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, stops_transactional boolean, source jsonb)
         order by i.channel, i.address_hash
         on conflict (project_id, channel, address_hash) do update
-        set address = excluded.address, reason = excluded.reason, source = excluded.source, created_at = excluded.created_at
-        where ${weight(sql`excluded.reason`)} > ${weight(sql`s.reason`)}`,
+        set address = excluded.address, reason = excluded.reason, stops_transactional = excluded.stops_transactional,
+            source = excluded.source, created_at = excluded.created_at
+        where (${weight(sql`excluded.reason`)}, excluded.stops_transactional) > (${weight(sql`s.reason`)}, s.stops_transactional)`,
   )
 
 const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type.String() })
@@ -50,24 +61,24 @@ type Hashed = Pick<Entry, 'channel' | 'address_hash'>
 const found = (ctx: ProjectCtx, wanted: Hashed[]) => sql`
   (select distinct channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(channel text, address_hash text)) w
   cross join lateral (
-    select f.id, f.channel, f.address, f.reason, f.source, f.created_at, f.address_hash
+    select f.id, f.channel, f.address, f.reason, f.stops_transactional, f.source, f.created_at, f.address_hash
     from suppressions f
     where f.project_id = ${ctx.projectId} and f.channel = w.channel and f.address_hash = w.address_hash
     ${fence}
   ) s`
 
-const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS) })
+const Reason = Type.Object({ address_hash: Type.String(), reason: OneOf(SUPPRESSION_REASONS), stops_transactional: Type.Boolean() })
 
 /** The reasons why hashes are suppressed. */
 export const reasonsOf = (ctx: ProjectCtx, wanted: Hashed[]) => findReasons(ctx, ctx.projectId, wanted)
 
 const findReasons = jointMany(Reason, (_, calls: JointCall<Hashed[]>[]) => {
   const wanted = calls.flatMap(({ projectId, input }, call) => input.map((hashed) => ({ call, project_id: projectId, ...hashed })))
-  return sql`select w.call, s.address_hash, s.reason
+  return sql`select w.call, s.address_hash, s.reason, s.stops_transactional
              from (select distinct call, project_id, channel, address_hash from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
                    as w(call int, project_id bigint, channel text, address_hash text)) w
              cross join lateral (
-               select f.address_hash, f.reason from suppressions f
+               select f.address_hash, f.reason, f.stops_transactional from suppressions f
                where f.project_id = w.project_id and f.channel = w.channel and f.address_hash = w.address_hash
                ${fence}
              ) s`
@@ -77,7 +88,7 @@ const findReasons = jointMany(Reason, (_, calls: JointCall<Hashed[]>[]) => {
 export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
   ctx.db.many(
     HashedRow,
-    sql`select s.id, s.channel, s.address, s.reason, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
+    sql`select s.id, s.channel, s.address, s.reason, s.stops_transactional, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
   )
 
 /** Deletes suppressions that users caused themselves by unsubscribing. */
@@ -101,7 +112,7 @@ export const suppressionListing = listing({
 /** A page of suppressions; with hashes, only those. */
 export const listSuppressions = (ctx: ProjectCtx, page: PageRequest, hashes: string[] | null): Promise<PageOf<SuppressionRow>> =>
   pageOf(ctx, SuppressionRow, suppressionListing, page, {
-    select: sql`id, channel, address, reason, source, created_at`,
+    select: sql`id, channel, address, reason, stops_transactional, source, created_at`,
     from: sql`suppressions`,
     where: hashes
       ? sql`project_id = ${ctx.projectId} and channel = any(${ADDRESSED}::text[]) and address_hash = any(${hashes}::text[])`

@@ -31,9 +31,19 @@ const columns = {
 }
 
 /** A suppression in API replies. */
-export const Suppression = Exact({ ...columns, created_at: Timestamp })
+export const Suppression = Exact({
+  ...columns,
+  stops_transactional: Type.Optional(
+    Type.Boolean({
+      description:
+        'False if transactional messages are still sent, because the user unsubscribed from everything on a hosted page and did not stop those as well. Absent otherwise.',
+    }),
+  ),
+  created_at: Timestamp,
+})
+export type Suppression = Static<typeof Suppression>
 
-export const SuppressionRow = Type.Object({ ...columns, created_at: Instant })
+export const SuppressionRow = Type.Object({ ...columns, stops_transactional: Type.Boolean(), created_at: Instant })
 export type SuppressionRow = Static<typeof SuppressionRow>
 
 export const Suppressions = Exact({ results: Type.Array(Suppression, { description: 'In the order of the request, each address once.' }) })

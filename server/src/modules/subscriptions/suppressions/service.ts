@@ -1,14 +1,14 @@
 /** Suppressed addresses. */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
+import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, type Addressed, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
 import { type Fault, missing, refuse } from '../../../lib/errors.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
 import * as queries from './queries.ts'
-import { SUPPRESSION_REASONS, type SuppressionInputs, type SuppressionReason, type SuppressionRow } from './schema.ts'
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionInputs, type SuppressionReason, type SuppressionRow } from './schema.ts'
 
 const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
@@ -41,8 +41,16 @@ async function keyCreated(ctx: InTx): Promise<KeyObject> {
   return created
 }
 
-/** The suppressed ones of these addresses with their reasons, in the notation given. */
-export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, addresses: string[]): Promise<Map<string, SuppressionReason>> {
+/** Whether the messages are transactional. Users who unsubscribe from everything on a page get those. */
+export type SuppressedMessages = { isTransactional: boolean }
+
+/** Those of these addresses that get no such messages, with the reasons, in the notation given. */
+export async function suppressedAmong(
+  ctx: ProjectCtx,
+  channel: Channel,
+  addresses: string[],
+  { isTransactional }: SuppressedMessages = { isTransactional: false },
+): Promise<Map<string, SuppressionReason>> {
   if (!hasAddresses(channel) || addresses.length === 0) return new Map()
   const key = await keyOf(ctx)
   if (!key) return new Map()
@@ -51,7 +59,8 @@ export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, address
     ctx,
     distinct([...hashes.values()]).map((address_hash) => ({ channel, address_hash })),
   )
-  const reasons = new Map(rows.map(({ address_hash, reason }) => [address_hash, reason]))
+  const stopping = rows.filter(({ stops_transactional }) => stops_transactional || !isTransactional)
+  const reasons = new Map(stopping.map(({ address_hash, reason }) => [address_hash, reason]))
   return new Map(
     [...hashes].flatMap(([address, hash]) => {
       const reason = reasons.get(hash)
@@ -60,27 +69,34 @@ export async function suppressedAmong(ctx: ProjectCtx, channel: Channel, address
   )
 }
 
-/** An address to suppress. `source` is what caused it, such as a message. */
-export type Suppressing = { channel: Addressed; address: string; reason: SuppressionReason; source: Record<string, unknown> }
+/** An address to suppress. `source` is what caused it, such as a message. Transactional messages are stopped too unless it says otherwise. */
+export type Suppressing = {
+  channel: Addressed
+  address: string
+  reason: SuppressionReason
+  stopsTransactional?: boolean
+  source: Record<string, unknown>
+}
 
 /** Suppresses addresses. If an address comes several times, the strongest reason counts. */
 export async function suppress(ctx: InTx, entries: Suppressing[]): Promise<void> {
   if (entries.length === 0) return
   const key = await keyCreated(ctx)
   const byAddress = new Map<string, queries.Entry>()
-  for (const { channel, address, reason, source } of entries) {
+  for (const { channel, address, reason, stopsTransactional = true, source } of entries) {
     const form = normalised(channel, address, ctx.project)
     const address_hash = hashOf(key, form)
     const name = `${channel} ${address_hash}`
     const known = byAddress.get(name)
-    if (known && weightOf(known.reason) >= weightOf(reason)) continue
+    if (known && weightOf(known.reason, known.stops_transactional) >= weightOf(reason, stopsTransactional)) continue
     const kept = reason === 'erased' ? { address: null, source: {} } : { address: form, source }
-    byAddress.set(name, { channel, address_hash, reason, ...kept })
+    byAddress.set(name, { channel, address_hash, reason, stops_transactional: stopsTransactional, ...kept })
   }
   await queries.upsertSuppressions(ctx, [...byAddress.values()])
 }
 
-const weightOf = (reason: SuppressionReason) => SUPPRESSION_REASONS.indexOf(reason)
+const weightOf = (reason: SuppressionReason, stopsTransactional: boolean) =>
+  2 * SUPPRESSION_REASONS.indexOf(reason) + (stopsTransactional ? 1 : 0)
 
 type Contact = { email: string | null; phone: string | null }
 
@@ -117,16 +133,22 @@ export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise
   return key !== undefined && addresses.length > 0 && (await queries.liftUnsubscribed(ctx, hashed(ctx, key, addresses))) > 0
 }
 
+/** A suppression for a reply. */
+const present = ({ stops_transactional, ...row }: SuppressionRow): Suppression => ({
+  ...row,
+  ...(!stops_transactional && { stops_transactional }),
+})
+
 /** A page of suppressions. `q` is a complete address. */
-export async function listSuppressions(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SuppressionRow>> {
-  if (page.q === '') return queries.listSuppressions(ctx, page, null)
+export async function listSuppressions(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Suppression>> {
+  if (page.q === '') return mapPage(await queries.listSuppressions(ctx, page, null), present)
   const key = await keyOf(ctx)
   const hashes = key ? ADDRESSED.map((channel) => hashOf(key, normalised(channel, page.q, ctx.project))) : []
-  return queries.listSuppressions(ctx, page, hashes)
+  return mapPage(await queries.listSuppressions(ctx, page, hashes), present)
 }
 
 /** Suppresses addresses for a caller. Throws 400 for invalid ones. Returns their current suppressions. */
-export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInputs, proof: object): Promise<SuppressionRow[]> {
+export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInputs, proof: object): Promise<Suppression[]> {
   refuse(addressFaults(ctx, inputs))
   return inTx(ctx, async (ctx) => {
     await suppress(
@@ -138,7 +160,7 @@ export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInp
     const rows = await queries.findSuppressions(ctx, wanted)
     const places = distinct(wanted.map(({ channel, address_hash }) => `${channel} ${address_hash}`))
     const placeOf = ({ channel, address_hash }: (typeof wanted)[number]) => places.indexOf(`${channel} ${address_hash}`)
-    return rows.sort((a, b) => placeOf(a) - placeOf(b)).map(({ address_hash: _, ...row }) => row)
+    return rows.sort((a, b) => placeOf(a) - placeOf(b)).map(({ address_hash: _, ...row }) => present(row))
   })
 }
 

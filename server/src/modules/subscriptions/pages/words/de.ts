@@ -22,11 +22,15 @@ export const de = words({
     always_heading: 'Wird immer gesendet',
     always: 'Diese Nachrichten gehören zu einer Bestellung, einem Konto oder einer Anfrage von Ihnen:',
     all_heading: 'Alles abbestellen',
-    all: '{brand} schickt Ihnen dann nichts mehr per E-Mail und SMS, auch nicht zu Ihren Bestellungen oder Ihrem Konto. Sie können sich hier jederzeit wieder anmelden.',
+    all: '{brand} schickt Ihnen dann nur noch Nachrichten zu Bestellungen, zu Ihrem Konto oder zu Anfragen von Ihnen. Sie können sich hier jederzeit wieder anmelden.',
     all_button: 'Alles abbestellen',
+    stop_heading: 'Jede Nachricht stoppen',
+    stop: '{brand} schickt Ihnen dann nichts mehr per E-Mail und SMS, auch nicht zu Ihren Bestellungen oder Ihrem Konto. Sie können sich hier jederzeit wieder anmelden.',
+    stop_button: 'Jede Nachricht stoppen',
     saved: 'Ihre Auswahl ist gespeichert.',
     saved_confirm: 'Ihre Auswahl ist gespeichert. Manches müssen Sie noch bestätigen: Achten Sie auf eine Nachricht mit einem Link.',
     saved_all: 'Sie haben alles abbestellt.',
+    saved_stop: 'Sie bekommen keine Nachrichten mehr.',
   },
   confirm: {
     title: 'Bestätigen',
@@ -45,4 +49,5 @@ export const de = words({
     heading: 'Dieser Link funktioniert nicht',
     text: 'Vielleicht fehlt ein Teil davon. Öffnen Sie ihn noch einmal aus der Nachricht, in der er stand.',
   },
+  test: 'Das ist eine Testnachricht. Auf dieser Seite wird nichts gespeichert.',
 })

@@ -21,11 +21,15 @@ export const en = words({
     always_heading: 'Always sent',
     always: 'These messages are about something you ordered, use or asked for:',
     all_heading: 'Unsubscribe from everything',
-    all: '{brand} will send you no more emails or text messages, not even about your orders or your account. You can come back here to subscribe again.',
+    all: '{brand} will send you no more emails or text messages, except about something that you ordered, use or asked for. You can come back here to subscribe again.',
     all_button: 'Unsubscribe from everything',
+    stop_heading: 'Stop every message',
+    stop: '{brand} will send you no more emails or text messages, not even about your orders or your account. You can come back here to subscribe again.',
+    stop_button: 'Stop every message',
     saved: 'Your choices have been saved.',
     saved_confirm: 'Your choices have been saved. Check your messages for a confirmation link.',
     saved_all: 'You are unsubscribed from everything.',
+    saved_stop: 'You will get no more messages.',
   },
   confirm: {
     title: 'Confirm',
@@ -41,4 +45,5 @@ export const en = words({
     heading: 'This link does not work',
     text: 'Part of the link may be missing. Open it again from the message that contains it.',
   },
+  test: 'This is a test message, so nothing on this page is saved.',
 })

@@ -21,11 +21,15 @@ export const es = words({
     always_heading: 'Se envían siempre',
     always: 'Forman parte de un pedido, una cuenta o una solicitud suya:',
     all_heading: 'Darme de baja de todo',
-    all: '{brand} no le enviará nada más por correo electrónico ni por SMS, ni siquiera sobre sus pedidos o su cuenta. Puede volver aquí y suscribirse de nuevo.',
+    all: '{brand} solo le escribirá por correo electrónico o SMS sobre sus pedidos, su cuenta o sus solicitudes. Puede volver aquí y suscribirse de nuevo.',
     all_button: 'Darme de baja de todo',
+    stop_heading: 'Detener todos los mensajes',
+    stop: '{brand} no le enviará nada más por correo electrónico ni por SMS, ni siquiera sobre sus pedidos o su cuenta. Puede volver aquí y suscribirse de nuevo.',
+    stop_button: 'Detener todos los mensajes',
     saved: 'Su elección se ha guardado.',
     saved_confirm: 'Su elección se ha guardado. Una parte requiere su confirmación: le llegará un mensaje con un enlace.',
     saved_all: 'Se ha dado de baja de todo.',
+    saved_stop: 'No recibirá más mensajes.',
   },
   confirm: {
     title: 'Confirmar',
@@ -38,4 +42,5 @@ export const es = words({
   expired: { heading: 'Este enlace ha caducado', text: 'Era válido durante 30 días. Suscríbase de nuevo para recibir otro.' },
   removed: { heading: 'No se enviará nada más', text: 'Ya no tenemos sus datos, por lo que no recibirá más mensajes.' },
   invalid: { heading: 'Este enlace no funciona', text: 'Puede que esté incompleto. Ábralo de nuevo desde el mensaje en el que venía.' },
+  test: 'Este es un mensaje de prueba: nada de esta página se guarda.',
 })

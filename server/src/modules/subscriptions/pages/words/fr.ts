@@ -22,11 +22,15 @@ export const fr = words({
     always_heading: 'Toujours envoyés',
     always: 'Ces messages font partie d’une commande, d’un compte ou d’une demande de votre part :',
     all_heading: 'Me désabonner de tout',
-    all: '{brand} ne vous enverra plus rien par e-mail ni par SMS, pas même au sujet de vos commandes ou de votre compte. Vous pourrez revenir ici pour vous réabonner.',
+    all: '{brand} ne vous écrira plus par e-mail ni par SMS, sauf au sujet d’une commande, d’un compte ou d’une demande de votre part. Vous pourrez revenir ici pour vous réabonner.',
     all_button: 'Me désabonner de tout',
+    stop_heading: 'Arrêter tous les messages',
+    stop: '{brand} ne vous enverra plus rien par e-mail ni par SMS, pas même au sujet de vos commandes ou de votre compte. Vous pourrez revenir ici pour vous réabonner.',
+    stop_button: 'Arrêter tous les messages',
     saved: 'Votre choix est enregistré.',
     saved_confirm: 'Votre choix est enregistré. Une partie demande votre confirmation : guettez un message contenant un lien.',
     saved_all: 'Vous ne recevrez plus rien de notre part.',
+    saved_stop: 'Vous ne recevrez plus aucun message.',
   },
   confirm: {
     title: 'Confirmer',
@@ -45,4 +49,5 @@ export const fr = words({
     heading: 'Ce lien ne fonctionne pas',
     text: 'Il est peut-être incomplet. Ouvrez-le de nouveau depuis le message où il se trouvait.',
   },
+  test: 'Ceci est un message de test : rien n’est enregistré sur cette page.',
 })

@@ -21,11 +21,15 @@ export const it = words({
     always_heading: 'Inviati sempre',
     always: 'Fanno parte di un ordine, di un account o di una sua richiesta:',
     all_heading: 'Annulla tutte le iscrizioni',
-    all: '{brand} non le invierà più nulla per e-mail e SMS, nemmeno sui suoi ordini o sul suo account. Potrà tornare qui e iscriversi di nuovo.',
+    all: '{brand} le scriverà per e-mail e SMS solo per un ordine, un account o una sua richiesta. Potrà tornare qui e iscriversi di nuovo.',
     all_button: 'Annulla tutte le iscrizioni',
+    stop_heading: 'Interrompi tutti i messaggi',
+    stop: '{brand} non le invierà più nulla per e-mail e SMS, nemmeno sui suoi ordini o sul suo account. Potrà tornare qui e iscriversi di nuovo.',
+    stop_button: 'Interrompi tutti i messaggi',
     saved: 'La sua scelta è salvata.',
     saved_confirm: 'La sua scelta è salvata. Una parte richiede la sua conferma: aspetti un messaggio con un link.',
     saved_all: 'Tutte le sue iscrizioni sono annullate.',
+    saved_stop: 'Non riceverà più messaggi.',
   },
   confirm: {
     title: 'Conferma',
@@ -38,4 +42,5 @@ export const it = words({
   expired: { heading: 'Questo link è scaduto', text: 'Valeva 30 giorni. Si iscriva di nuovo per riceverne un altro.' },
   removed: { heading: 'Non sarà inviato più nulla', text: 'Non abbiamo più i suoi dati, quindi non riceverà altri messaggi.' },
   invalid: { heading: 'Questo link non funziona', text: 'Forse ne manca una parte. Lo apra di nuovo dal messaggio in cui si trovava.' },
+  test: 'Questo è un messaggio di prova: in questa pagina non viene salvato nulla.',
 })

@@ -21,11 +21,15 @@ export const nl = words({
     always_heading: 'Wordt altijd gestuurd',
     always: 'Deze berichten horen bij een bestelling, een account of een aanvraag van u:',
     all_heading: 'Voor alles afmelden',
-    all: '{brand} stuurt u dan niets meer per e-mail en sms, ook niet over uw bestellingen of uw account. U kunt hier terugkomen en u weer aanmelden.',
+    all: '{brand} stuurt u dan alleen nog e-mails en sms’en over een bestelling, een account of een aanvraag van u. U kunt hier terugkomen en u weer aanmelden.',
     all_button: 'Voor alles afmelden',
+    stop_heading: 'Alle berichten stoppen',
+    stop: '{brand} stuurt u dan niets meer per e-mail en sms, ook niet over uw bestellingen of uw account. U kunt hier terugkomen en u weer aanmelden.',
+    stop_button: 'Alle berichten stoppen',
     saved: 'Uw keuze is opgeslagen.',
     saved_confirm: 'Uw keuze is opgeslagen. Een deel moet u nog bevestigen: let op een bericht met een link.',
     saved_all: 'U bent voor alles afgemeld.',
+    saved_stop: 'U krijgt geen berichten meer.',
   },
   confirm: {
     title: 'Bevestigen',
@@ -41,4 +45,5 @@ export const nl = words({
     heading: 'Deze link werkt niet',
     text: 'Misschien ontbreekt er een deel. Open hem opnieuw vanuit het bericht waarin hij stond.',
   },
+  test: 'Dit is een testbericht. Op deze pagina wordt niets opgeslagen.',
 })

@@ -21,11 +21,15 @@ export const pl = words({
     always_heading: 'Wysyłane zawsze',
     always: 'Te wiadomości dotyczą zamówienia, konta lub zapytania:',
     all_heading: 'Rezygnacja ze wszystkiego',
-    all: '{brand} nie będzie już wysyłać żadnych e-maili ani SMS-ów, nawet o zamówieniach lub koncie. Na tę stronę można wrócić, aby ponownie zasubskrybować wiadomości.',
+    all: '{brand} będzie wysyłać e-maile i SMS-y tylko w sprawie zamówienia, konta lub zapytania. Na tę stronę można wrócić, aby ponownie zasubskrybować wiadomości.',
     all_button: 'Zrezygnuj ze wszystkiego',
+    stop_heading: 'Zatrzymanie wszystkich wiadomości',
+    stop: '{brand} nie będzie już wysyłać żadnych e-maili ani SMS-ów, nawet o zamówieniach lub koncie. Na tę stronę można wrócić, aby ponownie zasubskrybować wiadomości.',
+    stop_button: 'Zatrzymaj wszystkie wiadomości',
     saved: 'Wybór został zapisany.',
     saved_confirm: 'Wybór został zapisany. Część wymaga potwierdzenia: wyślemy wiadomość z linkiem.',
     saved_all: 'Wszystkie subskrypcje zostały anulowane.',
+    saved_stop: 'Nie będziemy już wysyłać żadnych wiadomości.',
   },
   confirm: {
     title: 'Potwierdzenie',
@@ -44,4 +48,5 @@ export const pl = words({
     heading: 'Ten link nie działa',
     text: 'Być może brakuje jego części. Proszę otworzyć go ponownie z wiadomości, w której się znajdował.',
   },
+  test: 'To wiadomość testowa, dlatego na tej stronie nic nie jest zapisywane.',
 })

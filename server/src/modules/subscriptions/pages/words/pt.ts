@@ -22,11 +22,15 @@ export const pt = words({
     always_heading: 'Sempre enviadas',
     always: 'Fazem parte de um pedido, de uma conta ou de uma solicitação sua:',
     all_heading: 'Cancelar todas as inscrições',
-    all: '{brand} não enviará mais nada por e-mail nem por SMS, nem mesmo sobre os seus pedidos ou a sua conta. Você pode voltar aqui e se inscrever de novo.',
+    all: '{brand} só enviará e-mails e SMS sobre um pedido, uma conta ou uma solicitação sua. Você pode voltar aqui e se inscrever de novo.',
     all_button: 'Cancelar todas as inscrições',
+    stop_heading: 'Interromper todas as mensagens',
+    stop: '{brand} não enviará mais nada por e-mail nem por SMS, nem mesmo sobre os seus pedidos ou a sua conta. Você pode voltar aqui e se inscrever de novo.',
+    stop_button: 'Interromper todas as mensagens',
     saved: 'A sua escolha foi salva.',
     saved_confirm: 'A sua escolha foi salva. Parte dela precisa da sua confirmação: aguarde uma mensagem com um link.',
     saved_all: 'Todas as suas inscrições foram canceladas.',
+    saved_stop: 'Você não receberá mais mensagens.',
   },
   confirm: {
     title: 'Confirmar',
@@ -39,4 +43,5 @@ export const pt = words({
   expired: { heading: 'Este link expirou', text: 'Ele valia por 30 dias. Inscreva-se de novo para receber outro.' },
   removed: { heading: 'Nada mais será enviado', text: 'Não temos mais os seus dados, por isso você não receberá mais mensagens.' },
   invalid: { heading: 'Este link não funciona', text: 'Talvez esteja incompleto. Abra-o de novo a partir da mensagem em que ele veio.' },
+  test: 'Esta é uma mensagem de teste: nada nesta página é salvo.',
 })

@@ -23,14 +23,21 @@ export type Words = {
     all_heading: string
     all: string
     all_button: string
+    /** The separate choice that stops transactional messages too. */
+    stop_heading: string
+    stop: string
+    stop_button: string
     saved: string
     saved_confirm: string
     saved_all: string
+    saved_stop: string
   }
   confirm: { title: string; heading: string; explain: string; button: string; done_heading: string; done: string }
   expired: { heading: string; text: string }
   removed: { heading: string; text: string }
   invalid: { heading: string; text: string }
+  /** Shown on the pages of a test send. */
+  test: string
 }
 
 /** Declares a language. */

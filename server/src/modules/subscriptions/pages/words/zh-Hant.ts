@@ -21,11 +21,15 @@ export const zhHant = words({
     always_heading: '一律傳送',
     always: '這些訊息與您的訂單、帳戶或詢問有關：',
     all_heading: '取消訂閱全部訊息',
-    all: '{brand} 將不再向您傳送任何電子郵件或簡訊，包括與您的訂單或帳戶有關的訊息。您可以隨時回到此頁面重新訂閱。',
+    all: '除與您的訂單、帳戶或諮詢有關的訊息外，{brand} 將不再向您傳送電子郵件或簡訊。您可以隨時回到此頁面重新訂閱。',
     all_button: '取消訂閱全部訊息',
+    stop_heading: '停止所有訊息',
+    stop: '{brand} 將不再向您傳送任何電子郵件或簡訊，包括與您的訂單或帳戶有關的訊息。您可以隨時回到此頁面重新訂閱。',
+    stop_button: '停止所有訊息',
     saved: '您的選擇已儲存。',
     saved_confirm: '您的選擇已儲存。其中一部分需要您確認，請留意附有連結的訊息。',
     saved_all: '您已取消訂閱全部訊息。',
+    saved_stop: '您將不再收到任何訊息。',
   },
   confirm: {
     title: '確認',
@@ -38,4 +42,5 @@ export const zhHant = words({
   expired: { heading: '此連結已過期', text: '連結的有效期為 30 天。請重新訂閱以取得新連結。' },
   removed: { heading: '您將不再收到訊息', text: '我們已不再保存您的資料，因此無法再向您傳送訊息。' },
   invalid: { heading: '此連結無法使用', text: '連結可能不完整。請從收到的訊息中重新開啟。' },
+  test: '這是一則測試訊息，此頁面上的操作不會被儲存。',
 })

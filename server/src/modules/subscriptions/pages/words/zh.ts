@@ -21,11 +21,15 @@ export const zh = words({
     always_heading: '始终发送',
     always: '这些消息与您的订单、账户或咨询有关：',
     all_heading: '退订全部消息',
-    all: '{brand} 将不再向您发送任何电子邮件或短信，包括与您的订单或账户有关的消息。您可以随时回到此页面重新订阅。',
+    all: '除与您的订单、账户或咨询有关的消息外，{brand} 将不再向您发送电子邮件或短信。您可以随时回到此页面重新订阅。',
     all_button: '退订全部消息',
+    stop_heading: '停止所有消息',
+    stop: '{brand} 将不再向您发送任何电子邮件或短信，包括与您的订单或账户有关的消息。您可以随时回到此页面重新订阅。',
+    stop_button: '停止所有消息',
     saved: '您的选择已保存。',
     saved_confirm: '您的选择已保存。其中一部分需要您确认，请留意带有链接的消息。',
     saved_all: '您已退订全部消息。',
+    saved_stop: '您将不再收到任何消息。',
   },
   confirm: {
     title: '确认',
@@ -38,4 +42,5 @@ export const zh = words({
   expired: { heading: '此链接已过期', text: '链接有效期为 30 天。请重新订阅以获取新链接。' },
   removed: { heading: '您将不再收到消息', text: '我们已不再保存您的资料，因此无法再向您发送消息。' },
   invalid: { heading: '此链接无法使用', text: '链接可能不完整。请从收到的消息中重新打开。' },
+  test: '这是一条测试消息，此页面上的操作不会被保存。',
 })

@@ -1,0 +1,13 @@
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import type { MessageId, ProjectId } from '../../lib/ids.ts'
+
+const CONTEXT = 'message key'
+
+/**
+ * The key of a message at providers (D-MSG-1), and the first part of its Message-ID: the same for every attempt, and of no other message, also after
+ * the ids of another database begin anew. It shows nothing of its own: ids would tell how much a project sends.
+ */
+export const messageKey = (
+  { secrets }: { secrets: Pick<Ctx['secrets'], 'sign'> },
+  { project_id, id, created_at }: { project_id: ProjectId; id: MessageId; created_at: Date },
+): string => secrets.sign(`${project_id}-${id}-${created_at.getTime()}`, CONTEXT)

@@ -1,0 +1,220 @@
+/** Opt-outs by address: unsubscribing by a message concerns every user who has the address it went to. */
+import { describe, expect, test } from 'vitest'
+import { blastTo, listOf, schedule, subscriptionTo } from '../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../test/mailing.ts'
+import { openRelay, type ReceivedMail } from '../../../test/relay.ts'
+import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { ProviderId } from '../../lib/ids.ts'
+import { findSendingCampaigns } from '../campaigns/index.ts'
+import type { Report } from '../channels/index.ts'
+import { applyReports } from '../messages/reports/reports.ts'
+
+const USERS = '/api/client/users/batch'
+const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
+
+const stateOf = async (w: World, user: string, id: number) =>
+  (await w.get(`/api/client/users/${user}/subscriptions?limit=100`)).body.results.find((row: any) => row.subscription_id === id).state
+const statesOf = async (w: World, id: number, ...users: string[]) => Promise.all(users.map((user) => stateOf(w, user, id)))
+const entriesOf = async (w: World, user: string) => (await w.get(`/api/client/users/${user}/consents?limit=100`)).body.results
+
+const pathOf = (url: string) => url.slice('http://carillon.test'.length)
+/** The unsubscribe link in the header of a mail. */
+const linkIn = ({ headers }: ReceivedMail) => pathOf((headers['list-unsubscribe'] ?? '').slice(1, -1))
+
+/** Ana and Bo share an address, Cy has another one. Ana gets a mail. */
+async function sentToAna(w: World, relay: { host: string; port: number; mails: ReceivedMail[] }) {
+  const list = await listOf(w, 'ana')
+  const provider: ProviderId = await sendOver(w, relay)
+  await w.post(USERS, [
+    { external_id: 'ana', email: 'Shared@example.com', phone: '+61412345678' },
+    { external_id: 'bo', email: 'SHARED@Example.com' },
+    { external_id: 'cy', email: 'cy@example.com', phone: '+61412345678' },
+  ])
+  const subscription_id = await subscriptionTo(w)
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  const [mail] = relay.mails
+  if (!mail) throw new Error('There is no mail.')
+  const unsubscribe = linkIn(mail)
+  return { provider, subscription_id, mail, unsubscribe, preferences: unsubscribe.replace('/s/u/', '/s/p/') }
+}
+
+describe('every user with the address is unsubscribed, with an entry each,', () => {
+  test.each([
+    ['by one click', ONE_CLICK, 'one_click'],
+    ['on the page', { unsubscribe: 'yes' }, 'unsubscribe_page'],
+  ])('%s', async (_, form, source) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { unsubscribe, subscription_id } = await sentToAna(w, relay)
+    const other = await w.other()
+    await w.post(USERS, [{ external_id: 'stranger', email: 'shared@example.com' }], { key: other.keys.secret })
+    for (let time = 0; time < 2; time++) expect((await w.form(unsubscribe, form, { key: null })).status).toBe(200)
+    expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+    for (const user of ['ana', 'bo']) expect(await entriesOf(w, user), user).toMatchObject([{ subscription_id, state: 0, source }])
+    const { id } = (await w.get('/api/client/users/ana')).body
+    expect((await entriesOf(w, 'bo'))[0].proof).toMatchObject({ same_address_as: id, message_id: expect.any(Number) })
+    expect(await entriesOf(w, 'cy')).toEqual([])
+    const theirs = (await w.get('/api/client/users/stranger/consents', { key: other.keys.secret })).body
+    expect(theirs.results).toEqual([])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids: [await listWith(w, 'ana', 'bo', 'cy')] }))
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['Shared@example.com', 'cy@example.com'])
+    await w.drain()
+    const names = (await w.get('/api/client/users/bo/events')).body.results.map(({ name }: any) => name)
+    expect(names.filter((name: string) => name === 'unsubscribed')).toHaveLength(1)
+  })
+
+  test('when a provider reports an unsubscribe or a complaint', async () => {
+    for (const [what, source] of [
+      ['unsubscribed', 'provider'],
+      ['complained', 'complaint'],
+    ] as const) {
+      await using w = await world()
+      await using relay = await openRelay()
+      const { provider, mail, subscription_id } = await sentToAna(w, relay)
+      const report: Report = { what, at: w.clock.now(), reference: mail.headers['message-id'] as string }
+      await applyReports(w.ctx, findSendingCampaigns, provider, [report], false)
+      expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+      for (const user of ['ana', 'bo']) expect(await entriesOf(w, user), user).toMatchObject([{ state: 0, source }])
+    }
+  })
+
+  test('by the box of a type in the preference centre, and only by that', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    const digest = (await w.post('/api/client/subscriptions', { name: 'Digest', channel: 'email', default_state: 0 })).body.id
+    const text = await subscriptionTo(w, 'text')
+    const push = await subscriptionTo(w, 'push')
+    await w.patch('/api/client/users/bo/subscriptions', [{ subscription_id: digest, state: 1 }])
+    // The box of the digest was not ticked before, so leaving it so says nothing about Bo.
+    const shown = [subscription_id, digest, text, push].map((id) => `shown=${id}`).join('&')
+    expect((await w.form(preferences, shown, { key: null })).status).toBe(303)
+    expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+    expect(await statesOf(w, digest, 'ana', 'bo')).toEqual([0, 1])
+    expect(await statesOf(w, text, 'ana', 'bo', 'cy')).toEqual([0, 1, 0])
+    expect(await statesOf(w, push, 'ana', 'bo', 'cy')).toEqual([0, 1, 1])
+    // Opting in is each user's own.
+    await w.form(preferences, `shown=${subscription_id}&on=${subscription_id}`, { key: null })
+    expect(await statesOf(w, subscription_id, 'ana', 'bo')).toEqual([1, 0])
+  })
+
+  test('by unsubscribing from everything', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+    expect(await statesOf(w, await subscriptionTo(w, 'text'), 'ana', 'bo', 'cy')).toEqual([0, 1, 0])
+    expect(await statesOf(w, await subscriptionTo(w, 'push'), 'ana', 'bo', 'cy')).toEqual([0, 1, 1])
+    expect((await entriesOf(w, 'bo'))[0]).toMatchObject({ source: 'preference_page', proof: { everything: true } })
+  })
+})
+
+test('the address is that to which the message went, also if the user has another one by now', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const { unsubscribe, subscription_id } = await sentToAna(w, relay)
+  await w.post(USERS, [{ external_id: 'ana', email: 'cy@example.com' }])
+  await w.form(unsubscribe, ONE_CLICK, { key: null })
+  expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+})
+
+test('an erased or merged user with the address is left out', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const { unsubscribe, subscription_id } = await sentToAna(w, relay)
+  await w.post(USERS, [{ anonymous_id: 'browser', email: 'shared@example.com' }])
+  await w.post(USERS, [{ external_id: 'cy', anonymous_id: 'browser' }])
+  await w.delete('/api/client/users/bo')
+  await w.form(unsubscribe, ONE_CLICK, { key: null })
+  expect(await statesOf(w, subscription_id, 'ana', 'cy')).toEqual([0, 1])
+})
+
+/** A static list of existing users. */
+async function listWith(w: World, ...external_ids: string[]): Promise<number> {
+  const { body } = await w.post('/api/client/lists', { name: 'Some', type: 'static' })
+  await w.post(`/api/client/lists/${body.id}/users`, { external_ids })
+  return body.id
+}
+
+describe('a transactional message', () => {
+  /** Ana is on a blast of receipts, and has its mail. */
+  async function receipt(w: World, relay: { host: string; port: number; mails: ReceivedMail[] }) {
+    await sendOver(w, relay)
+    const { id } = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })).body
+    const list = await listOf(w, 'ana')
+    const send = async () => {
+      const campaign = await blastTo(w, [list], { subscription_id: id })
+      const html = '<p>Thanks</p><a href="{{ unsubscribe_url }}">Stop</a>'
+      await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, { from: 'shop@example.com', subject: 'Receipt', html })
+      await schedule(w, campaign)
+      await w.drain()
+      return relay.mails.at(-1) as ReceivedMail
+    }
+    const mail = await send()
+    const [, token = ''] = /\/s\/u\/([\w-]+)/.exec(mail.raw.replace(/=\r\n/g, '')) ?? []
+    return { id: id as number, list, send, mail, unsubscribe: `/s/u/${token}`, preferences: `/s/p/${token}` }
+  }
+
+  test('has no `List-Unsubscribe`, and one click on its link succeeds at nothing and writes nothing', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { mail, unsubscribe } = await receipt(w, relay)
+    expect(mail.headers.subject).toBe('Receipt')
+    expect(Object.keys(mail.headers).filter((name) => name.startsWith('list-'))).toEqual([])
+    for (const form of [ONE_CLICK, { unsubscribe: 'yes' }]) {
+      const reply = await w.form(unsubscribe, form, { key: null })
+      expect(reply.status).toBe(422)
+      expect(reply.text).not.toContain('Unsubscribed')
+    }
+    const multipart = '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+    expect((await w.post(unsubscribe, undefined, { key: null, raw: multipart, headers })).status).toBe(422)
+    expect(await entriesOf(w, 'ana')).toEqual([])
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  })
+
+  test('is sent after unsubscribing from everything, and not after the separate choice to stop it', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { id, list, send, preferences } = await receipt(w, relay)
+    const news = await subscriptionTo(w)
+    expect((await w.form(preferences, { all: 'yes' }, { key: null })).headers.location).toBe('?saved=saved_all')
+    expect(await stateOf(w, 'ana', news)).toBe(0)
+    expect(await stateOf(w, 'ana', id)).toBe(1)
+    expect((await entriesOf(w, 'ana')).map((entry: any) => entry.subscription_id)).not.toContain(id)
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([
+      { address: 'ana@example.com', reason: 'unsubscribed_all', stops_transactional: false },
+    ])
+    await schedule(w, await blastTo(w, [list]))
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    expect((await send()).to).toEqual(['ana@example.com'])
+    expect(relay.mails).toHaveLength(2)
+
+    const page = await w.get(`${preferences}?saved=saved_all`, { key: null })
+    expect(page.text).toContain('name="stop"')
+    expect((await w.form(preferences, { stop: 'yes' }, { key: null })).headers.location).toBe('?saved=saved_stop')
+    expect(await stateOf(w, 'ana', id)).toBe(0)
+    expect((await w.get('/api/client/suppressions')).body.results[0]).not.toHaveProperty('stops_transactional')
+    await send()
+    expect(relay.mails).toHaveLength(2)
+    // The weaker choice does not take the stronger one back.
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    await send()
+    expect(relay.mails).toHaveLength(2)
+  })
+
+  test('stops after an unsubscribe from everything that was made before there was a choice', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { send } = await receipt(w, relay)
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com', reason: 'unsubscribed_all' }])
+    await w.db.run(sql`update suppressions set stops_transactional = default where project_id = ${w.projectId}`)
+    await send()
+    expect(relay.mails).toHaveLength(1)
+  })
+})

@@ -1,0 +1,64 @@
+/** Opt-outs by address (D-SUB-2): they concern every user who has it. */
+import { Conflict } from '../../infra/postgres/db.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
+import { addressOf, type Channel, hasAddresses } from '../../lib/channels.ts'
+import type { SubscriptionId, UserId } from '../../lib/ids.ts'
+import { findMergedInto, findUsers, type UserRow } from '../users/index.ts'
+import type { Evidence } from './consents/schema.ts'
+import * as queries from './queries.ts'
+import { writeStates } from './states.ts'
+import { normalised } from './suppressions/addresses.ts'
+
+/** A locked user, and the other live users with the same address, by channel. They are locked too. */
+export type Mailbox = { user: UserRow; others: ReadonlyMap<Channel, UserId[]> }
+
+/** The address that a message went to. The user may have another one by now. */
+export type KnownAddress = { channel: Channel; address: string }
+
+/**
+ * Locks a user, or the user it was merged into, and the users with the same addresses against being merged or erased until the transaction
+ * ends. Undefined for an erased user. All are locked by one statement, in the order of their ids.
+ */
+export async function lockMailbox(
+  ctx: InTx,
+  id: UserId,
+  channels: ReadonlySet<Channel>,
+  known?: KnownAddress,
+): Promise<Mailbox | undefined> {
+  const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
+  const [user] = mergedInto ? await findUsers(ctx, [mergedInto.merged_into]) : []
+  if (!user) return undefined
+  const found = new Map<Channel, UserId[]>()
+  for (const channel of channels) {
+    const address = known?.channel === channel ? known.address : addressOf(channel, user)
+    if (address === null || !hasAddresses(channel)) continue
+    const rows = await queries.usersWithAddress(ctx, channel, normalised(channel, address, ctx.project))
+    found.set(
+      channel,
+      rows.map(({ id }) => id),
+    )
+  }
+  const held = await queries.lockUsers(ctx, [...new Set([user.id, ...[...found.values()].flat()])])
+  const live = new Set(held.filter(({ is_there }) => is_there).map(({ id }) => id))
+  if (!live.has(user.id)) throw new Conflict('The user was merged or erased meanwhile.')
+  const others = new Map([...found].map(([channel, ids]) => [channel, ids.filter((other) => other !== user.id && live.has(other))]))
+  return { user, others }
+}
+
+/** A subscription type to unsubscribe from. */
+export type LeftType = { id: SubscriptionId; channel: Channel }
+
+/** Unsubscribes the users of a mailbox from these types. Each gets consent entries; those of the others name the user of the request. */
+export async function leaveTypes(ctx: InTx, { user, others }: Mailbox, types: LeftType[], evidence: Evidence): Promise<void> {
+  const leaving = (user_id: UserId, subscription_id: SubscriptionId) => ({ user_id, subscription_id, state: 0 as const })
+  await writeStates(
+    ctx,
+    types.map(({ id }) => leaving(user.id, id)),
+    evidence,
+  )
+  await writeStates(
+    ctx,
+    types.flatMap(({ id, channel }) => (others.get(channel) ?? []).map((other) => leaving(other, id))),
+    { ...evidence, proof: { ...evidence.proof, same_address_as: user.id } },
+  )
+}
