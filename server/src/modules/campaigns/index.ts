@@ -1,5 +1,5 @@
 /**
- * Campaigns. Owns `campaigns`, `campaign_audiences` and `campaign_preflights`. A blast is sent once to the users of its lists, a trigger
+ * Campaigns. Owns `campaigns`, `campaign_audiences`, `campaign_preflights` and `preflight_addresses`. A blast is sent once to the users of its lists, a trigger
  * to a user whenever an event matches. Promises: a campaign changes its state only by the transitions in `states.ts`; every campaign
  * that sends has a template; every user in the audience of a blast gets one message record, skipped users with the reason, also when a
  * process crashes; a campaign is finished when all its messages are in a final state; and no message of an aborted, paused or archived

@@ -6,4 +6,5 @@ export const LOAD: JobName = { name: 'campaigns.load' }
 export const FINISH: JobName = { name: 'campaigns.finish' }
 export const WINNER: JobName = { name: 'campaigns.winner' }
 export const PENDING_ACTIONS: JobName = { name: 'campaigns.pending-actions' }
+export const FORGET_ADDRESSES: JobName = { name: 'campaigns.forget-addresses' }
 export const PREFLIGHT: JobName = { name: 'campaigns.preflight' }

@@ -56,7 +56,7 @@ export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priori
 
 /**
  * Inserts one message for each user of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another
- * time. As arrays rather than JSON: a chunk is thousands.
+ * time, or skipped for another user with the address. As arrays rather than JSON: a chunk is thousands.
  */
 export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, users: Planned[]): Promise<number> =>
   ctx.db.run(
@@ -70,7 +70,7 @@ export const planMessages = (ctx: InTx, { campaign_id, channel, priority, cause 
         on conflict (project_id, user_id, cause) do update
         set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
             expires_at = excluded.expires_at, settled_at = excluded.settled_at, attempts = 0, is_held = false
-        where m.state = 'aborted' and m.reason = 'rescheduled'`,
+        where (m.state = 'aborted' and m.reason = 'rescheduled') or (m.state = 'skipped' and m.reason = 'duplicate_address')`,
   )
 
 const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
@@ -136,13 +136,14 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
 
 const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
 
-/** The users among these who have a message for the cause beside them. */
+/** The users among these who have a message for the cause beside them, other than one that was skipped for their address. */
 export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.many(
     CauseRow,
     sql`select m.user_id, m.cause
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
-        join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause`,
+        join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause
+          and m.reason is distinct from 'duplicate_address'`,
   )
 
 /** Deletes personal data from the messages of these users, and skips the waiting ones. The rows stay locked. */
@@ -161,7 +162,7 @@ const pairsOf = (merges: UserMerge[]) =>
 
 /**
  * Merged users get one message for a cause: the one with the most progress stays, and the waiting others are skipped. Of several waiting
- * ones, that of the remaining user comes first.
+ * ones, that of the remaining user comes first. One that was skipped for another user with the address stands for nothing.
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
@@ -171,7 +172,7 @@ export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
           select p.into_id, p.into_id from ${pairsOf(merges)}
         ), ranked as (
           select m.id, row_number() over (partition by merged_users.into_id, m.cause
-                                          order by ${isWaiting(sql`m.`)}, m.user_id <> merged_users.into_id, m.id) as rank
+                                          order by m.reason is not distinct from 'duplicate_address', ${isWaiting(sql`m.`)}, m.user_id <> merged_users.into_id, m.id) as rank
           from merged_users
           join messages m on m.user_id = merged_users.user_id and m.project_id = ${ctx.projectId}
         )

@@ -58,6 +58,7 @@ export type Reason =
   | 'sender_lost'
   | 'uncertain'
   | 'duplicate'
+  | 'duplicate_address'
   | 'deadline_passed'
   | 'quiet_hours'
   | 'frequency_cap'

@@ -6,12 +6,12 @@
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter } from '../../lists/index.ts'
-import { BULK, planMessages, SEND_JOBS } from '../../messages/index.ts'
+import { BULK, planMessages, SEND_JOBS, secondCopies } from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { FINISH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
-import { planFor } from './plan.ts'
+import { addresseesOf, planFor, skipped } from './plan.ts'
 import * as queries from './queries.ts'
 import { sendTimes } from './send-times.ts'
 
@@ -57,7 +57,13 @@ async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<vo
   const members = await membersOf(ctx, campaign, ids)
   const now = ctx.clock.now()
   const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
+  const common = { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}` }
   const planned = members.map((member) => planFor(campaign, member, timeIn, now))
-  await planMessages(ctx, { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}` }, planned)
+  const second = await secondCopies(ctx, common, addresseesOf(channel, members, planned))
+  await planMessages(
+    ctx,
+    common,
+    planned.map((plan) => (second.has(plan.user_id) ? skipped(plan.user_id, 'duplicate_address', now) : plan)),
+  )
   ctx.wake(SEND_JOBS[BULK])
 }

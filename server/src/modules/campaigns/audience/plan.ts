@@ -1,7 +1,9 @@
 /** Plans the message of each user of an audience: variant, time, or the reason to skip the user. Pure. */
 
+import { addressOf, type Channel } from '../../../lib/channels.ts'
+import type { UserId } from '../../../lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { type Planned, skipReasonFor } from '../../messages/index.ts'
+import { type Addressee, type Planned, skipReasonFor } from '../../messages/index.ts'
 import type { CampaignRow } from '../schema.ts'
 import { isInShare, variantIndexOf } from './buckets.ts'
 import type { Contact, Member } from './members.ts'
@@ -33,6 +35,26 @@ const CHOICE_MS = 5000
 const afterTheTest = ({ winner, started_at }: Pick<CampaignRow, 'winner' | 'started_at'>): number =>
   winner && started_at ? started_at.getTime() + winner.after_minutes * MINUTE_MS + CHOICE_MS : 0
 
+/** The plan of a user who gets nothing. */
+export const skipped = (user_id: UserId, reason: Planned['reason'], now: Date): Planned => ({
+  user_id,
+  state: 'skipped',
+  reason,
+  due_at: now,
+  variant: null,
+  expires_at: null,
+})
+
+/** Whether a user with this skip reason may stand for their address. Who is held out does, because then the address gets nothing. */
+export const standsForAddress = (reason: Planned['reason']): boolean => reason === null || reason === 'holdout'
+
+/** The users who may stand for their addresses, in the order of the plans. */
+export const addresseesOf = (channel: Channel, members: Member[], planned: Planned[]): Addressee[] =>
+  members.flatMap(({ user }, index) => {
+    const address = addressOf(channel, user)
+    return address !== null && standsForAddress(planned[index]?.reason ?? null) ? [{ user_id: user.id, address }] : []
+  })
+
 /** Plans the message of one user. `timeIn` gives the instant of `send_at` in a time zone; if that has passed, the message is due now. */
 export function planFor(
   campaign: Split & Pick<CampaignRow, 'started_at' | 'expires_after_hours'>,
@@ -42,7 +64,7 @@ export function planFor(
 ): Planned {
   const reason = skipReason(campaign, member)
   const { user } = member
-  if (reason) return { user_id: user.id, state: 'skipped', reason, due_at: now, variant: null, expires_at: null }
+  if (reason) return skipped(user.id, reason, now)
   const variant = variantFor(campaign, user)
   const waits = campaign.variants.length > 0 && variant === null
   const due = Math.max(now.getTime(), timeIn(user.timezone).getTime(), waits ? afterTheTest(campaign) : 0)

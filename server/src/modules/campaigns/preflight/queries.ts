@@ -88,6 +88,26 @@ export const lockPreflight = (ctx: InTx, id: PreflightId) =>
         for update skip locked`,
   )
 
+const HashRow = Type.Object({ address_hash: Type.String() })
+
+/** The addresses among these that a user of an earlier chunk has. */
+export const knownAddresses = (ctx: ProjectCtx, id: PreflightId, hashes: string[]) =>
+  ctx.db.many(
+    HashRow,
+    sql`select replace(address_hash::text, '-', '') as address_hash from preflight_addresses
+        where project_id = ${ctx.projectId} and preflight_id = ${id} and address_hash = any(${hashes}::uuid[])`,
+  )
+
+export const addAddresses = (ctx: InTx, id: PreflightId, hashes: string[]) =>
+  ctx.db.run(
+    sql`insert into preflight_addresses (project_id, preflight_id, address_hash)
+        select ${ctx.projectId}, ${id}, h from unnest(${hashes}::uuid[]) as h
+        on conflict (project_id, preflight_id, address_hash) do nothing`,
+  )
+
+export const forgetAddresses = (ctx: InTx, id: PreflightId) =>
+  ctx.db.run(sql`delete from preflight_addresses where project_id = ${ctx.projectId} and preflight_id = ${id}`)
+
 export const savePreflight = (
   ctx: InTx,
   { id, state, people_total, people_done, done_to, counts, problems, finished_at }: Omit<PreflightRow, 'campaign_id' | 'created_at'>,

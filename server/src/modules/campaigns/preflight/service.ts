@@ -2,15 +2,18 @@
 
 import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outcome } from '../../../infra/threads/pool.ts'
+import { addressOf } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
+import { addressHash, type Planned } from '../../messages/index.ts'
 import { findProject, inProject } from '../../projects/index.ts'
 import { chooseTemplate, SAMPLE_LINKS, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
-import { skipReason, variantFor } from '../audience/plan.ts'
+import { skipReason, standsForAddress, variantFor } from '../audience/plan.ts'
 import { PREFLIGHT } from '../job-names.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
@@ -81,12 +84,16 @@ async function preflightChunk(ctx: ProjectCtx, id: PreflightId, chunkUsers: numb
   const campaign = row && (await findCampaign(ctx, row.campaign_id))
   if (!campaign) return 0
   const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkUsers)
-  const found = withFound(row, ids.length > 0 ? await preflightMembers(ctx, campaign, await membersOf(ctx, campaign, ids)) : [])
+  const members = ids.length > 0 ? await membersOf(ctx, campaign, ids) : []
+  const { reasons, hashes } = await decideSkips(ctx, campaign, id, members)
+  const found = withFound(row, await preflightMembers(ctx, campaign, members, reasons))
   const isFinished = ids.length < chunkUsers
   const people_done = row.people_done + ids.length
   return inTx(ctx, async (ctx) => {
     const locked = await queries.lockPreflight(ctx, id)
     if (locked?.people_done !== row.people_done) return 0
+    if (isFinished) await queries.forgetAddresses(ctx, id)
+    else if (hashes.length > 0) await queries.addAddresses(ctx, id, hashes)
     await queries.savePreflight(ctx, {
       id,
       ...found,
@@ -100,14 +107,41 @@ async function preflightChunk(ctx: ProjectCtx, id: PreflightId, chunkUsers: numb
   })
 }
 
-async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members: Member[]): Promise<PreflightTry[]> {
+type Reasons = ReadonlyMap<UserId, Planned['reason']>
+
+/** Why each member would be skipped, as loading would decide it, and the addresses that the members stand for. */
+async function decideSkips(
+  ctx: ProjectCtx,
+  campaign: CampaignRow,
+  id: PreflightId,
+  members: Member[],
+): Promise<{ reasons: Reasons; hashes: string[] }> {
+  const { channel } = campaign
+  const decided = members.map((member) => {
+    const reason = skipReason(campaign, member)
+    const address = standsForAddress(reason) ? addressOf(channel, member.user) : null
+    return { userId: member.user.id, reason, hash: address === null ? null : addressHash(ctx, campaign.id, channel, address) }
+  })
+  const hashes = distinct(decided.flatMap(({ hash }) => hash ?? []))
+  const known = hashes.length > 0 ? await queries.knownAddresses(ctx, id, hashes) : []
+  const taken = new Set(known.map(({ address_hash }) => address_hash))
+  const reasons = new Map<UserId, Planned['reason']>()
+  for (const { userId, reason, hash } of decided) {
+    reasons.set(userId, hash !== null && taken.has(hash) ? 'duplicate_address' : reason)
+    if (hash !== null) taken.add(hash)
+  }
+  return { reasons, hashes }
+}
+
+async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members: Member[], reasons: Reasons): Promise<PreflightTry[]> {
+  if (members.length === 0) return []
   const project = await findProject(ctx, ctx.projectId)
   const templates = await sendableTemplatesOf(ctx, [campaign.id])
-  const reached = members.filter((member) => skipReason(campaign, member) === null).map(({ user }) => user.id)
+  const reached = members.filter(({ user }) => reasons.get(user.id) === null).map(({ user }) => user.id)
   const rows = new Map((reached.length > 0 ? await findUsers(ctx, reached) : []).map((row): [UserId, UserRow] => [row.id, row]))
   const tried = members.map((member) => {
     const variant = variantFor(campaign, member.user) ?? 0
-    const reason = skipReason(campaign, member)
+    const reason = reasons.get(member.user.id) ?? null
     const user = reason === null ? rows.get(member.user.id) : undefined
     const template = user && chooseTemplate(templates, user.locale, ctx.project.locale, variant)
     return { userId: member.user.id, locale: template?.locale ?? null, variant, reason: reason ?? 'user_gone', user, template }

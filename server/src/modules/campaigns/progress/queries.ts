@@ -66,6 +66,16 @@ export const runningSince = async (ctx: Ctx): Promise<Date | null> =>
     )
   )?.since ?? null
 
+const OverRow = Type.Object({ id: IdOf<CampaignId>() })
+
+/** The campaigns among these that will send nothing more. */
+export const findOver = (ctx: ProjectCtx, ids: CampaignId[]) =>
+  ctx.db.many(
+    OverRow,
+    sql`select id from campaigns
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (state in ('finished', 'aborted') or archived_at is not null)`,
+  )
+
 /** Finishes blasts whose messages are all final. */
 export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(

@@ -24,6 +24,7 @@ const BECAUSE: Record<Reason, string> = {
   sender_lost: 'the server stopped while it was giving the message to the provider',
   uncertain: 'the connection to the provider broke before its response arrived',
   duplicate: 'the user was merged with one who had the same message',
+  duplicate_address: 'another user of the campaign has the same address, and an address gets one copy',
   deadline_passed: 'its deadline passed before it could be sent',
   quiet_hours: 'it is the user’s quiet hours',
   frequency_cap: 'the user has reached the frequency cap',

@@ -1,11 +1,14 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { addressOf, hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, ListId } from '../../../lib/ids.ts'
-import { membershipsIn } from '../../lists/index.ts'
+import { membersAmong, membershipsIn } from '../../lists/index.ts'
 import { messagesOf } from '../../messages/index.ts'
+import { foldAddress, usersWithAddress } from '../../subscriptions/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { requireUser } from '../../users/index.ts'
-import { membersOf } from '../audience/members.ts'
-import { skipReason, variantFor } from '../audience/plan.ts'
+import { type Member, membersOf } from '../audience/members.ts'
+import { skipReason, standsForAddress, variantFor } from '../audience/plan.ts'
+import type { CampaignRow } from '../schema.ts'
 import { getCampaign } from '../service.ts'
 import { explainInWords } from './explain-in-words.ts'
 import type { RecipientExplanation } from './schema.ts'
@@ -19,7 +22,7 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
   const exclusions = await membershipsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
   const [member] = await membersOf(ctx, campaign, [user.id])
   const messages = await messagesOf(ctx, id, user.id)
-  const reason = member ? skipReason(campaign, member) : 'user_gone'
+  const reason = member ? (skipReason(campaign, member) ?? (await duplicateReason(ctx, campaign, member))) : 'user_gone'
   const variant = reason === null ? variantFor(campaign, user) : null
   const suppression = member?.suppression ?? null
   return {
@@ -38,6 +41,21 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
       created_at: row.created_at,
     })),
   }
+}
+
+const USERS_MAX = 1000
+
+/** Whether an earlier user of the audience stands for the address of this one. */
+async function duplicateReason(ctx: ProjectCtx, campaign: CampaignRow, { user }: Member): Promise<'duplicate_address' | null> {
+  const { channel, type, list_ids } = campaign
+  const address = addressOf(channel, user)
+  if (type !== 'blast' || address === null || !hasAddresses(channel)) return null
+  const sharing = await usersWithAddress(ctx, channel, foldAddress(channel, address, ctx.project))
+  const earlier = sharing.map(({ id }) => id).filter((id) => id < user.id)
+  if (earlier.length === 0) return null
+  const inAudience = await membersAmong(ctx, list_ids as ListId[], earlier.slice(0, USERS_MAX))
+  const members = await membersOf(ctx, campaign, inAudience)
+  return members.some((member) => standsForAddress(skipReason(campaign, member))) ? 'duplicate_address' : null
 }
 
 const presentList = ({ id, name, is_member }: { id: ListId; name: string; is_member: boolean }) => ({ id, name, member: is_member })

@@ -30,6 +30,7 @@ import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, leaseMs, withLease } from './lease.ts'
+import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
 import { applyRates, countAsSent, createRateHints, type NamedRate, type RateHints } from './rates.ts'
@@ -175,7 +176,13 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: Se
     connections.set(id, connection)
     ready.push({ message: { ...message, variant: decision.variant }, eligible: decision, connection })
   }
-  return { ready, done }
+  const second = await findSecondCopies(
+    ctx,
+    ready.map(({ message, eligible: { user } }) => ({ message, user })),
+  )
+  const { first = [], again = [] } = Object.groupBy(ready, ({ message }) => (second.has(message.id) ? 'again' : 'first'))
+  const skipped = again.map(({ message, eligible }) => notAttempted(message, eligible, result('skipped', 'duplicate_address')))
+  return { ready: first, done: [...done, ...skipped] }
 }
 
 /** When each rate granted what is being sent. */

@@ -1,0 +1,216 @@
+/** An address gets one copy of a blast, however many users have it (D-CAMP-4). Mails are counted at a relay. */
+import { describe, expect, test } from 'vitest'
+import { blastTo, listOf, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { campaignsWithAddresses } from '../../messages/index.ts'
+import { loadAudiences, loadChunk } from './load.ts'
+
+const USERS = '/api/client/users/batch'
+
+/** A list of these users with their addresses. */
+async function listWith(w: World, addresses: Record<string, string | null>): Promise<number> {
+  const list = await listOf(w, ...Object.keys(addresses))
+  const profiles = Object.entries(addresses).map(([external_id, email]) => ({ external_id, email }))
+  for (let from = 0; from < profiles.length; from += 100) await w.post(USERS, profiles.slice(from, from + 100))
+  return list
+}
+
+const SHARED = { ana: 'shop@example.com', bo: 'SHOP@Example.com', cy: 'cy@example.com', di: 'Shop@example.com' }
+const SHARED_ONCE = ['ana: sent', 'bo: skipped duplicate_address', 'cy: sent', 'di: skipped duplicate_address']
+
+async function started(w: World, list: number, more: object = {}) {
+  const campaign = await blastTo(w, [list], more)
+  await schedule(w, campaign)
+  await run(w, 'campaigns.launch')
+  return campaign
+}
+
+describe('users with one address in any case', () => {
+  test('get one copy, that of the first; the others are counted and explained', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await started(w, await listWith(w, SHARED))
+    const forecast = (await w.get(`${pathOf(campaign)}/recipients/di/explain`)).body
+    expect(forecast.now.reason).toBe('duplicate_address')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['cy@example.com', 'shop@example.com'])
+    expect(await outcomes(w, campaign)).toEqual(SHARED_ONCE)
+    const { states } = (await w.get(`${pathOf(campaign)}/delivery`)).body
+    expect(states).toContainEqual(expect.objectContaining({ state: 'skipped', reason: 'duplicate_address', messages: 2 }))
+    const explained = (await w.get(`${pathOf(campaign)}/recipients/bo/explain`)).body
+    expect(explained.summary).toContain('another user of the campaign has the same address')
+    expect((await w.get(`${pathOf(campaign)}/recipients/ana/explain`)).body.now.reason).toBeNull()
+  })
+
+  test.each([1, 2, 3, 100])('get one copy if they are loaded in chunks of %i, of which some are lost in a crash', async (size) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await started(w, await listWith(w, SHARED))
+    const dies = inTx(w.ctx, async (ctx) => {
+      await loadChunk(ctx as unknown as ProjectCtx, campaign.id, size)
+      throw new Error('killed')
+    })
+    await expect(dies).rejects.toThrow('killed')
+    while ((await loadAudiences(w.ctx, size)) > 0);
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['cy@example.com', 'shop@example.com'])
+    expect(await outcomes(w, campaign)).toEqual(SHARED_ONCE)
+  })
+
+  test('get one copy from several processes', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const names = Array.from({ length: 60 }, (_, at) => `p${String(at).padStart(2, '0')}`)
+    const campaign = await started(w, await listWith(w, Object.fromEntries(names.map((name, at) => [name, `box${at % 7}@example.com`]))))
+    const worker = async () => {
+      for (let idle = 0; idle < 20; ) idle = (await loadChunk(w.ctx, campaign.id, 4)) === 0 ? idle + 1 : 0
+    }
+    await Promise.all([worker(), worker(), worker()])
+    await Promise.all([w.drain(), w.drain()])
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(Array.from({ length: 7 }, (_, at) => `box${at}@example.com`))
+    expect((await outcomes(w, campaign)).filter((line) => line.endsWith('sent')).map((line) => line.slice(0, 3))).toEqual(names.slice(0, 7))
+  })
+
+  test('get one copy of a text message', async () => {
+    await using w = await world()
+    const list = await listOf(w, 'ana', 'bo')
+    await w.post(USERS, [
+      { external_id: 'ana', phone: '+61412345678' },
+      { external_id: 'bo', phone: '+61 412 345 678' },
+    ])
+    const made = await w.post('/api/client/campaigns', {
+      type: 'blast',
+      name: 'Sale',
+      subscription_id: await subscriptionTo(w, 'text'),
+      list_ids: [list],
+      send_at: w.clock.now().toISOString(),
+    })
+    await w.put(`${pathOf(made.body)}/templates/en`, { body: 'Sale' })
+    await schedule(w, made.body)
+    await w.drain()
+    expect(await outcomes(w, made.body)).toEqual(['ana: delivered', 'bo: skipped duplicate_address'])
+  })
+})
+
+describe('a user who cannot get it', () => {
+  test('takes the place of nobody: excluded, unsubscribed or unreachable', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const list = await listWith(w, { ana: 'shop@example.com', bo: 'shop@example.com', cy: 'shop@example.com', di: null })
+    const spared = await listOf(w)
+    await w.post(`/api/client/lists/${spared}/users`, { external_ids: ['ana'] })
+    await w.patch('/api/client/users/bo/subscriptions', [{ subscription_id: await subscriptionTo(w), state: 0 }])
+    const campaign = await started(w, list, { exclusion_list_ids: [spared] })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['shop@example.com'])
+    expect(await outcomes(w, campaign)).toEqual([
+      'ana: skipped excluded',
+      'bo: skipped not_subscribed',
+      'cy: sent',
+      'di: skipped no_address',
+    ])
+  })
+
+  test('keeps the address from nobody when the blast is sent at another time', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const list = await listWith(w, { ana: 'shop@example.com', bo: 'shop@example.com' })
+    const tomorrow = new Date(w.clock.now().getTime() + 86_400_000).toISOString()
+    const campaign = await started(w, list)
+    await run(w, 'campaigns.load', 2)
+    expect(await outcomes(w, campaign)).toEqual(['ana: queued', 'bo: skipped duplicate_address'])
+    await write(w, campaign, { send_at: tomorrow })
+    await run(w, 'campaigns.pending-actions', 3)
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: await subscriptionTo(w), state: 0 }])
+    w.advance('1 day')
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped not_subscribed', 'bo: sent'])
+    expect(recipientsOf(relay)).toEqual(['shop@example.com'])
+  })
+})
+
+test('a user who gets the address of another one after loading gets no second copy', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const campaign = await started(w, await listWith(w, { ana: 'ana@example.com', bo: 'bo@example.com', cy: 'cy@example.com' }))
+  await run(w, 'campaigns.load', 2)
+  w.advance('1 minute')
+  await w.post(USERS, [
+    { external_id: 'bo', email: 'ANA@example.com' },
+    { external_id: 'cy', email: 'new@example.com' },
+  ])
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'new@example.com'])
+  expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'bo: skipped duplicate_address', 'cy: sent'])
+})
+
+test('a user merged into the one who was skipped for the address leaves the message to them', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.post(USERS, [{ anonymous_id: 'browser', email: 'ana@example.com' }])
+  await w.post(USERS, [{ external_id: 'ana', email: 'ana@example.com' }])
+  const { body: browser } = await w.get('/api/client/users/browser')
+  const list = await listOf(w)
+  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+  await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+  const campaign = await started(w, list)
+  await run(w, 'campaigns.load', 2)
+  expect(await outcomes(w, campaign)).toHaveLength(2)
+  await w.post(USERS, [{ external_id: 'ana', anonymous_id: 'browser' }])
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
+
+test('who is held out stands for the address, so that the address gets nothing', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const names = Array.from({ length: 40 }, (_, at) => `p${String(at).padStart(2, '0')}`)
+  const list = await listWith(w, Object.fromEntries(names.map((name, at) => [name, `box${at % 20}@example.com`])))
+  const campaign = await started(w, list, { holdout_percent: 40 })
+  await w.drain()
+  const lines = await outcomes(w, campaign)
+  expect(lines.slice(20).every((line) => line.endsWith('skipped duplicate_address'))).toBe(true)
+  const heldOut = lines.slice(0, 20).filter((line) => line.endsWith('holdout')).length
+  expect(heldOut).toBeGreaterThan(0)
+  expect(relay.mails).toHaveLength(20 - heldOut)
+})
+
+test('a preflight counts them, whatever the chunks are', async () => {
+  await using w = await world()
+  const names = Array.from({ length: 250 }, (_, at) => `p${String(at).padStart(3, '0')}`)
+  const list = await listWith(w, Object.fromEntries(names.map((name, at) => [name, `box${at % 230}@example.com`])))
+  const campaign = await blastTo(w, [list])
+  const { body } = await w.post(`${pathOf(campaign)}/preflights`)
+  await w.drain()
+  const { counts } = (await w.get(`${pathOf(campaign)}/preflights/${body.id}`)).body
+  expect(counts).toEqual(
+    expect.arrayContaining([
+      { state: 'queued', reason: null, people: 230 },
+      { state: 'skipped', reason: 'duplicate_address', people: 20 },
+    ]),
+  )
+})
+
+test('nothing is kept of the addresses when the blast is over', async () => {
+  await using w = await world()
+  const campaign = await started(w, await listWith(w, SHARED))
+  await run(w, 'campaigns.load', 2)
+  const held = async () => (await campaignsWithAddresses(w.ctx, 100)).map(({ campaign_id }) => campaign_id)
+  await run(w, 'campaigns.forget-addresses')
+  expect(await held()).toEqual([campaign.id])
+  await w.drain()
+  await run(w, 'campaigns.forget-addresses', 2)
+  expect(await held()).toEqual([])
+})

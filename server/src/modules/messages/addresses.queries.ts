@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+
+/** An address of a blast, and the user whose message goes to it. */
+export type AddressHolder = { address_hash: string; user_id: UserId }
+
+const HolderRow = Type.Object({ address_hash: Type.String(), user_id: IdOf<UserId>() })
+
+/**
+ * Holds addresses for users, each address once. An address stays with the user who has it, unless that user’s message for the cause ended
+ * without an attempt; a user who is held out keeps it. Returns those that were held now.
+ */
+export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, cause: string, holders: AddressHolder[]) =>
+  ctx.db.many(
+    HolderRow,
+    sql`insert into message_addresses as a (project_id, campaign_id, address_hash, user_id)
+        select ${ctx.projectId}, ${campaignId}, i.address_hash, i.user_id
+        from unnest(${holders.map(({ address_hash }) => address_hash)}::uuid[], ${holders.map(({ user_id }) => user_id)}::bigint[])
+             as i(address_hash, user_id)
+        order by i.address_hash
+        on conflict (project_id, campaign_id, address_hash) do update set user_id = excluded.user_id
+        where a.user_id <> excluded.user_id
+          and exists (select from messages m
+                      where m.project_id = a.project_id and m.user_id = a.user_id and m.cause = ${cause}
+                        and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout')
+        returning a.address_hash, a.user_id`,
+  )
+
+/** The users who hold these addresses. */
+export const findHolders = (ctx: ProjectCtx | InTx, campaignId: CampaignId, hashes: string[]) =>
+  ctx.db.many(
+    HolderRow,
+    sql`select address_hash, user_id from message_addresses
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and address_hash = any(${hashes}::uuid[])`,
+  )
+
+const CampaignKey = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>() })
+
+/** Campaigns with held addresses. The index is read from one campaign to the next. */
+export const campaignsWithAddresses = (ctx: Ctx, limit: number) =>
+  ctx.db.many(
+    CampaignKey,
+    sql`with recursive held as (
+          (select project_id, campaign_id from message_addresses order by project_id, campaign_id limit 1)
+          union all
+          select further.project_id, further.campaign_id
+          from held h
+          cross join lateral (
+            select a.project_id, a.campaign_id from message_addresses a
+            where (a.project_id, a.campaign_id) > (h.project_id, h.campaign_id)
+            order by a.project_id, a.campaign_id
+            limit 1
+          ) further
+        )
+        select project_id, campaign_id from held limit ${limit}`,
+  )
+
+/** Deletes some of the held addresses of a campaign. Returns how many. */
+export const forgetAddresses = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>
+  ctx.db.run(
+    sql`delete from message_addresses
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId}
+          and address_hash = any(array(select address_hash from message_addresses
+                                       where project_id = ${ctx.projectId} and campaign_id = ${campaignId}
+                                       order by address_hash
+                                       limit ${limit}))`,
+  )

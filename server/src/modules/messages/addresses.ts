@@ -1,0 +1,61 @@
+/** An address gets one copy of a blast, however many users have it (D-CAMP-4). */
+import { hash } from 'node:crypto'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Channel, hasAddresses } from '../../lib/channels.ts'
+import type { CampaignId, UserId } from '../../lib/ids.ts'
+import { foldAddress } from '../subscriptions/index.ts'
+import { findMergedInto } from '../users/index.ts'
+import { type AddressHolder, findHolders, holdAddresses } from './addresses.queries.ts'
+
+/** A user with an address on the channel of a campaign. */
+export type Addressee = { user_id: UserId; address: string }
+
+const HASH_DIGITS = 32
+
+/** The address of a campaign as it is compared: 128 bits of a hash, so that no address is stored twice. Null on channels without addresses. */
+export const addressHash = (ctx: ProjectCtx | InTx, campaignId: CampaignId, channel: Channel, address: string): string | null =>
+  hasAddresses(channel)
+    ? hash('sha256', `${ctx.projectId}\n${campaignId}\n${foldAddress(channel, address, ctx.project)}`, 'hex').slice(0, HASH_DIGITS)
+    : null
+
+/**
+ * The users among these who may not get the blast because another user with the same address stands for it. The first of those who come
+ * together stands for it, unless a user of an earlier chunk does: the unique key decides, in whatever process.
+ */
+export async function secondCopies(
+  ctx: ProjectCtx | InTx,
+  { campaign_id, channel, cause }: { campaign_id: CampaignId; channel: Channel; cause: string },
+  addressees: Addressee[],
+): Promise<Set<UserId>> {
+  const hashes = new Map<UserId, string>()
+  for (const { user_id, address } of addressees) {
+    const hash = addressHash(ctx, campaign_id, channel, address)
+    if (hash !== null) hashes.set(user_id, hash)
+  }
+  if (hashes.size === 0) return new Set()
+  const first = new Map<string, UserId>()
+  for (const [user_id, hash] of hashes) if (!first.has(hash)) first.set(hash, user_id)
+  const holders = await holdersOf(ctx, campaign_id, cause, first)
+  return new Set([...hashes].filter(([user_id, hash]) => holders.get(hash) !== user_id).map(([user_id]) => user_id))
+}
+
+/** Who stands for each address after `wanted` was tried. A user who was merged is replaced by the remaining one. */
+async function holdersOf(
+  ctx: ProjectCtx | InTx,
+  campaignId: CampaignId,
+  cause: string,
+  wanted: Map<string, UserId>,
+): Promise<Map<string, UserId>> {
+  const tried = [...wanted].map(([address_hash, user_id]): AddressHolder => ({ address_hash, user_id }))
+  const held = new Map((await holdAddresses(ctx, campaignId, cause, tried)).map((row) => [plain(row.address_hash), row.user_id]))
+  const others = tried.filter(({ address_hash }) => !held.has(address_hash)).map(({ address_hash }) => address_hash)
+  if (others.length === 0) return held
+  const found = await findHolders(ctx, campaignId, others)
+  const merged = await findMergedInto(ctx, ctx.projectId, [...new Set(found.map(({ user_id }) => user_id))])
+  const mergedInto = new Map(merged.map(({ id, merged_into }) => [id, merged_into]))
+  for (const { address_hash, user_id } of found) held.set(plain(address_hash), mergedInto.get(user_id) ?? user_id)
+  return held
+}
+
+/** The database writes a hash as a UUID. */
+const plain = (uuid: string) => uuid.replaceAll('-', '')
