@@ -23,6 +23,8 @@ const SHARED_ONCE = ['ana: sent', 'bo: skipped duplicate_address', 'cy: sent', '
 
 async function started(w: World, list: number, more: object = {}) {
   const campaign = await blastTo(w, [list], more)
+  // Users who changed just before are looked up again when their messages are sent.
+  w.advance('1 hour')
   await schedule(w, campaign)
   await run(w, 'campaigns.launch')
   return campaign
