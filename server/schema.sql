@@ -601,6 +601,15 @@ create table lists (
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
 
+create table message_addresses (
+  project_id bigint not null,
+  campaign_id bigint not null,
+  address_hash uuid not null,
+  user_id bigint not null,
+  constraint message_addresses_pkey PRIMARY KEY (project_id, campaign_id, address_hash),
+  constraint message_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table message_counts (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -685,6 +694,14 @@ create table parked_items (
   constraint parked_items_pkey PRIMARY KEY (project_id, id)
 );
 
+create table preflight_addresses (
+  project_id bigint not null,
+  preflight_id bigint not null,
+  address_hash uuid not null,
+  constraint preflight_addresses_pkey PRIMARY KEY (project_id, preflight_id, address_hash),
+  constraint preflight_addresses_project_id_preflight_id_fkey FOREIGN KEY (project_id, preflight_id) REFERENCES campaign_preflights(project_id, id) ON DELETE CASCADE
+);
+
 create table projects (
   id bigint not null generated always as identity,
   organization_id bigint not null,
@@ -767,6 +784,7 @@ create table rate_buckets (
   name text not null,
   tokens double precision not null,
   refilled_at timestamp(3) with time zone not null,
+  grants jsonb not null default '[]'::jsonb,
   constraint rate_buckets_pkey PRIMARY KEY (project_id, name),
   constraint rate_buckets_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -851,6 +869,7 @@ create table suppressions (
   reason text not null,
   source jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null,
+  stops_transactional boolean not null default true,
   constraint suppressions_pkey PRIMARY KEY (project_id, id),
   constraint suppressions_project_id_channel_address_hash_key UNIQUE (project_id, channel, address_hash),
   constraint suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -923,6 +942,7 @@ create table users (
   constraint users_pkey PRIMARY KEY (project_id, id),
   constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);
+CREATE INDEX users_by_email ON users USING btree (project_id, lower((email COLLATE "C"))) WHERE (email IS NOT NULL);
 CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, external_id) WHERE ((external_id IS NOT NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_by_merged_into ON users USING btree (project_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX users_by_phone ON users USING btree (project_id, phone) WHERE (phone IS NOT NULL);

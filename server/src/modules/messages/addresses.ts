@@ -39,7 +39,7 @@ export async function secondCopies(
   return new Set([...hashes].filter(([user_id, hash]) => holders.get(hash) !== user_id).map(([user_id]) => user_id))
 }
 
-/** Who stands for each address after `wanted` was tried. A user who was merged is replaced by the remaining one. */
+/** The user of each address, after the wanted ones were tried. A user who was merged is replaced by the remaining one. */
 async function holdersOf(
   ctx: ProjectCtx | InTx,
   campaignId: CampaignId,

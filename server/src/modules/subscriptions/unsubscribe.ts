@@ -1,14 +1,14 @@
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
+import { leaveTypes, lockAddressUsers } from './address-users.ts'
 import type { Evidence } from './consents/schema.ts'
-import { leaveTypes, lockMailbox } from './mailbox.ts'
 import { findSubscription } from './queries.ts'
 
 /** An opt-out with its evidence. `address` is where the message went; by default it is the present address of the user. */
 export type Unsubscription = { userId: UserId; subscriptionId: SubscriptionId; address?: string | undefined } & Evidence
 
-/** What became of an opt-out. A transactional type is not left this way, and nothing is left by an erased user. */
-export type Unsubscribed = 'unsubscribed' | 'transactional' | 'nobody'
+/** What became of an opt-out. Nothing changes for a transactional type, and for an erased user. */
+export type Unsubscribed = 'unsubscribed' | 'transactional' | 'no_user'
 
 /**
  * Unsubscribes a user, or the user it was merged into, and every other user with the address from one type. Only a complaint is recorded for
@@ -17,11 +17,11 @@ export type Unsubscribed = 'unsubscribed' | 'transactional' | 'nobody'
 export const unsubscribeBy = (ctx: ProjectCtx, { userId, subscriptionId, address, ...evidence }: Unsubscription): Promise<Unsubscribed> =>
   inTx(ctx, async (ctx) => {
     const type = await findSubscription(ctx, subscriptionId)
-    if (!type) return 'nobody'
+    if (!type) return 'no_user'
     const { id, channel, is_transactional } = type
     if (is_transactional && evidence.source !== 'complaint') return 'transactional'
-    const mailbox = await lockMailbox(ctx, userId, new Set([channel]), address === undefined ? undefined : { channel, address })
-    if (!mailbox) return 'nobody'
-    await leaveTypes(ctx, mailbox, [{ id, channel }], evidence)
+    const users = await lockAddressUsers(ctx, userId, new Set([channel]), address === undefined ? undefined : { channel, address })
+    if (!users) return 'no_user'
+    await leaveTypes(ctx, users, [{ id, channel }], evidence)
     return 'unsubscribed'
   })

@@ -102,7 +102,7 @@ describe('users with one address in any case', () => {
 })
 
 describe('a user who cannot get it', () => {
-  test('takes the place of nobody: excluded, unsubscribed or unreachable', async () => {
+  test('leaves the address to the next user: excluded, unsubscribed or unreachable', async () => {
     await using w = await world()
     await using relay = await openRelay()
     await sendOver(w, relay)
@@ -121,7 +121,7 @@ describe('a user who cannot get it', () => {
     ])
   })
 
-  test('keeps the address from nobody when the blast is sent at another time', async () => {
+  test('leaves the address to the next user when the blast is sent at another time', async () => {
     await using w = await world()
     await using relay = await openRelay()
     await sendOver(w, relay)
@@ -156,7 +156,7 @@ test('a user who gets the address of another one after loading gets no second co
   expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'bo: skipped duplicate_address', 'cy: sent'])
 })
 
-test('a user merged into the one who was skipped for the address leaves the message to them', async () => {
+test('the message of a user who is merged into one with the same address is sent', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await sendOver(w, relay)
@@ -174,7 +174,7 @@ test('a user merged into the one who was skipped for the address leaves the mess
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
-test('who is held out stands for the address, so that the address gets nothing', async () => {
+test('a user in the hold-out stands for the address, so that the address gets nothing', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await sendOver(w, relay)

@@ -45,7 +45,7 @@ export const skipped = (user_id: UserId, reason: Planned['reason'], now: Date): 
   expires_at: null,
 })
 
-/** Whether a user with this skip reason may stand for their address. Who is held out does, because then the address gets nothing. */
+/** Whether a user with this skip reason stands for their address. A user in the hold-out does, so that the address gets nothing. */
 export const standsForAddress = (reason: Planned['reason']): boolean => reason === null || reason === 'holdout'
 
 /** The users who may stand for their addresses, in the order of the plans. */

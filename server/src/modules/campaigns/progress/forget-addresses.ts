@@ -1,4 +1,4 @@
-/** Deletes the addresses that blasts held, when the blasts are over and can send to nobody any more. */
+/** Deletes the addresses of blasts that are over and will send no more messages. */
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { campaignsWithAddresses, forgetAddresses } from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'

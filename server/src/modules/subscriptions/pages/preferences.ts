@@ -4,8 +4,8 @@ import type { PublicReply, PublicRequest } from '../../../infra/http/public-page
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, CHANNELS, type Channel, channels, hasAddresses } from '../../../lib/channels.ts'
 import { type Html, html } from '../../../lib/html.ts'
+import { type AddressUsers, type KnownAddress, leaveTypes, lockAddressUsers } from '../address-users.ts'
 import type { Evidence } from '../consents/schema.ts'
-import { type KnownAddress, leaveTypes, lockMailbox, type Mailbox } from '../mailbox.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { liftOptOuts, writeStates } from '../states.ts'
@@ -94,10 +94,10 @@ export async function savePreferences(ctx: Ctx, call: PublicRequest, findRecipie
   const evidence = evidenceOf(call, 'preference_page', { shell, messageId })
   const known = await addressOfLink(pageUser.ctx, link, findRecipient)
   const saved = await inTx(pageUser.ctx, async (ctx) => {
-    const mailbox = await lockMailbox(ctx, userId, new Set(ADDRESSED), known)
-    if (!mailbox) return null
-    if (form.all || form.stop) return saveEverything(ctx, mailbox, form.stop ? 'stop' : 'all', known, evidence)
-    return saveChoices(ctx, mailbox, form, evidence)
+    const users = await lockAddressUsers(ctx, userId, new Set(ADDRESSED), known)
+    if (!users) return null
+    if (form.all || form.stop) return saveEverything(ctx, users, form.stop ? 'stop' : 'all', known, evidence)
+    return saveChoices(ctx, users, form, evidence)
   })
   return saved === null ? removed(shell) : redirectTo(saved)
 }
@@ -108,14 +108,14 @@ const redirectTo = (saved: string): PublicReply => ({
 })
 
 /** What a user unticks is left by every user with the address; everything else is the user's own. */
-async function saveChoices(ctx: InTx, mailbox: Mailbox, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
-  const { user } = mailbox
+async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
+  const { user } = users
   const { changes, left, channels, confirms } = choicesOf(
     await typesWithState(ctx, user.id),
     await channelsUnsubscribedFromAll(ctx, addressesOf(user)),
     form,
   )
-  await leaveTypes(ctx, mailbox, left, evidence)
+  await leaveTypes(ctx, users, left, evidence)
   await writeStates(
     ctx,
     changes.map((change) => ({ user_id: user.id, ...change })),
@@ -129,16 +129,16 @@ async function saveChoices(ctx: InTx, mailbox: Mailbox, form: Form, evidence: Ev
 /** Unsubscribes from every type, from transactional ones only with `stop`, and suppresses the addresses for these messages. */
 async function saveEverything(
   ctx: InTx,
-  mailbox: Mailbox,
+  users: AddressUsers,
   scope: 'all' | 'stop',
   known: KnownAddress | undefined,
   evidence: Evidence,
 ): Promise<(typeof NOTICES)[number]> {
-  const { user } = mailbox
+  const { user } = users
   const stopsTransactional = scope === 'stop'
   const proof = { ...evidence.proof, everything: true }
   const types = (await typesWithState(ctx, user.id)).filter(({ is_transactional }) => stopsTransactional || !is_transactional)
-  await leaveTypes(ctx, mailbox, types, { ...evidence, proof })
+  await leaveTypes(ctx, users, types, { ...evidence, proof })
   await suppress(
     ctx,
     [...addressesOf(user), ...(known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address }] : [])].map(

@@ -10,7 +10,7 @@ import { writeStates } from './states.ts'
 import { normalised } from './suppressions/addresses.ts'
 
 /** A locked user, and the other live users with the same address, by channel. They are locked too. */
-export type Mailbox = { user: UserRow; others: ReadonlyMap<Channel, UserId[]> }
+export type AddressUsers = { user: UserRow; others: ReadonlyMap<Channel, UserId[]> }
 
 /** The address that a message went to. The user may have another one by now. */
 export type KnownAddress = { channel: Channel; address: string }
@@ -19,12 +19,12 @@ export type KnownAddress = { channel: Channel; address: string }
  * Locks a user, or the user it was merged into, and the users with the same addresses against being merged or erased until the transaction
  * ends. Undefined for an erased user. All are locked by one statement, in the order of their ids.
  */
-export async function lockMailbox(
+export async function lockAddressUsers(
   ctx: InTx,
   id: UserId,
   channels: ReadonlySet<Channel>,
   known?: KnownAddress,
-): Promise<Mailbox | undefined> {
+): Promise<AddressUsers | undefined> {
   const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
   const [user] = mergedInto ? await findUsers(ctx, [mergedInto.merged_into]) : []
   if (!user) return undefined
@@ -48,8 +48,8 @@ export async function lockMailbox(
 /** A subscription type to unsubscribe from. */
 export type LeftType = { id: SubscriptionId; channel: Channel }
 
-/** Unsubscribes the users of a mailbox from these types. Each gets consent entries; those of the others name the user of the request. */
-export async function leaveTypes(ctx: InTx, { user, others }: Mailbox, types: LeftType[], evidence: Evidence): Promise<void> {
+/** Unsubscribes the users of an address from these types. Each gets consent entries; those of the others name the user of the request. */
+export async function leaveTypes(ctx: InTx, { user, others }: AddressUsers, types: LeftType[], evidence: Evidence): Promise<void> {
   const leaving = (user_id: UserId, subscription_id: SubscriptionId) => ({ user_id, subscription_id, state: 0 as const })
   await writeStates(
     ctx,
