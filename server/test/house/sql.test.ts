@@ -42,6 +42,7 @@ const MAY: Record<string, string> = {
   'imports.purgeUploads': 'purges by age, over all projects',
   'inbox.findExpired': 'finds the messages that have expired, of all projects',
   'keys.findCredential': 'the key identifies the project',
+  'messages.campaignsWithAddresses': 'finds the projects that have work',
   'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.queuesDue': 'finds the projects that have work',
   'messages.newMessageId': 'a sequence, no table',

@@ -23,6 +23,7 @@ const MAY: Record<string, string> = {
   'lists.lockUsers': 'users who are added to a list must not be merged meanwhile',
   'lists.isMember': 'a page of members is full although some of them are being erased',
   'subscriptions.lockByPhone': 'STOP concerns every user with the number, and they must not be merged meanwhile',
+  'subscriptions.usersWithAddress': 'an opt-out concerns every user with the address that the message went to',
   'subscriptions.lockUsers': 'users whose consent changes must not be merged meanwhile',
 }
 

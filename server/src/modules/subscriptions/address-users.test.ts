@@ -181,9 +181,9 @@ describe('a transactional message', () => {
     await using w = await world()
     await using relay = await openRelay()
     const { id, list, send, preferences } = await receipt(w, relay)
-    const news = await subscriptionTo(w)
+    const usual = await subscriptionTo(w)
     expect((await w.form(preferences, { all: 'yes' }, { key: null })).headers.location).toBe('?saved=saved_all')
-    expect(await stateOf(w, 'ana', news)).toBe(0)
+    expect(await stateOf(w, 'ana', usual)).toBe(0)
     expect(await stateOf(w, 'ana', id)).toBe(1)
     expect((await entriesOf(w, 'ana')).map((entry: any) => entry.subscription_id)).not.toContain(id)
     expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([

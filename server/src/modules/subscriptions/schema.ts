@@ -18,7 +18,7 @@ const writable = {
   default_state: StateOf([0, 1], 'The state of users without a stored state. 0 requires explicit consent.'),
   is_transactional: Type.Boolean({
     description:
-      'Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses.',
+      'Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses unless only other messages are stopped (`stops_transactional`). Their emails have no `List-Unsubscribe`.',
   }),
   requires_confirmation: Type.Boolean({
     description:

@@ -197,12 +197,8 @@ test('a preflight counts them, whatever the chunks are', async () => {
   const { body } = await w.post(`${pathOf(campaign)}/preflights`)
   await w.drain()
   const { counts } = (await w.get(`${pathOf(campaign)}/preflights/${body.id}`)).body
-  expect(counts).toEqual(
-    expect.arrayContaining([
-      { state: 'queued', reason: null, people: 230 },
-      { state: 'skipped', reason: 'duplicate_address', people: 20 },
-    ]),
-  )
+  const numbers = Object.fromEntries(counts.map(({ state, reason, ...number }: any) => [`${state} ${reason}`, ...Object.values(number)]))
+  expect(numbers).toEqual({ 'queued null': 230, 'skipped duplicate_address': 20 })
 })
 
 test('nothing is kept of the addresses when the blast is over', async () => {

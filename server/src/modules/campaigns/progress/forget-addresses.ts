@@ -13,10 +13,10 @@ export async function forgetAddressesOfOver(ctx: Ctx, chunkAddresses: number = C
   const held = await campaignsWithAddresses(ctx, CAMPAIGNS_AT_ONCE)
   for (const [projectId, campaigns] of Map.groupBy(held, ({ project_id }) => project_id)) {
     done += await inProject(ctx, projectId, async (ctx) => {
-      let forgotten = 0
+      let deleted = 0
       const ids = campaigns.map(({ campaign_id }) => campaign_id)
-      for (const { id } of await queries.findOver(ctx, ids)) forgotten += await forgetAddresses(ctx, id, chunkAddresses)
-      return forgotten
+      for (const { id } of await queries.findOver(ctx, ids)) deleted += await forgetAddresses(ctx, id, chunkAddresses)
+      return deleted
     })
   }
   return done

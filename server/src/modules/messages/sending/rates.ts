@@ -9,7 +9,10 @@ export type NamedRate = { name: string; rate: SharedRate }
 /** An item over a rate, and when to try it again. */
 export type Refused<T> = { item: T; at: Date }
 
-/** The items within the rates and those over them, and when each rate granted something. */
+/** When each rate granted something. */
+export type Granted = { grantedAtMs: ReadonlyMap<string, number> }
+
+/** The items within the rates and those over them. */
 export type RateResult<T> = { granted: T[]; refused: Refused<T>[]; grantedAtMs: Map<string, number> }
 
 /** Grants as many items as the rate of each group allows now, the first ones first. */
@@ -38,15 +41,16 @@ const LATE_MAX = 1 / 4
 export async function countAsSent<T>(
   ctx: ProjectCtx,
   sent: readonly T[],
-  rateOf: (item: T) => NamedRate | null,
-  { grantedAtMs, startedAtMs }: { grantedAtMs: ReadonlyMap<string, number>; startedAtMs: number },
+  rates: ((item: T) => NamedRate | null)[],
+  { grantedAtMs, startedAtMs }: Granted & { startedAtMs: number },
 ): Promise<void> {
-  for (const [name, group] of Map.groupBy(sent, (item) => rateOf(item)?.name ?? null)) {
-    const limited = name === null ? null : rateOf(group[0] as T)
-    const grantedAt = limited && grantedAtMs.get(limited.name)
-    if (!limited || grantedAt == null) continue
-    const atMs = Math.floor(Math.min(ctx.clock.now().getTime(), startedAtMs + limited.rate.intervalMs * LATE_MAX))
-    if (atMs > grantedAt) await postponeUses(ctx, limited.name, limited.rate, { uses: group.length, grantedAtMs: grantedAt, atMs })
+  const applied = rates.flatMap((rateOf) => sent.flatMap((item) => rateOf(item) ?? []))
+  for (const [name, uses] of Map.groupBy(applied, ({ name }) => name)) {
+    const { rate } = uses[0] as NamedRate
+    const grantedAt = grantedAtMs.get(name)
+    const atMs = Math.floor(Math.min(ctx.clock.now().getTime(), startedAtMs + rate.intervalMs * LATE_MAX))
+    if (grantedAt === undefined || atMs <= grantedAt) continue
+    await postponeUses(ctx, name, rate, { uses: uses.length, grantedAtMs: grantedAt, atMs })
   }
 }
 

@@ -33,7 +33,7 @@ import { type Lease, leaseMs, withLease } from './lease.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
-import { applyRates, countAsSent, createRateHints, type NamedRate, type RateHints } from './rates.ts'
+import { applyRates, countAsSent, createRateHints, type Granted, type NamedRate, type RateHints } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
@@ -185,9 +185,6 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: Se
   return { ready: first, done: [...done, ...skipped] }
 }
 
-/** When each rate granted what is being sent. */
-type Granted = { grantedAtMs: ReadonlyMap<string, number> }
-
 async function sendSlice(
   ctx: ProjectCtx,
   sending: Sending & Granted,
@@ -212,9 +209,7 @@ async function sendSlice(
   )
   await recordResults(ctx, [...failed, ...notSent, ...sent], sendAttemptId)
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
-  for (const rateOf of [campaignRate, providerRate]) {
-    await countAsSent(ctx, slice, rateOf, { grantedAtMs: sending.grantedAtMs, startedAtMs })
-  }
+  await countAsSent(ctx, slice, [campaignRate, providerRate], { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 
