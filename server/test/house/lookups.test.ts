@@ -8,8 +8,9 @@ import { jointViews } from '../../src/infra/postgres/joint.ts'
 import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
 import { findSendingCampaigns, runningTriggers } from '../../src/modules/campaigns/queries.ts'
+import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
 import { deleteSendAttempts, renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
-import { subscriptionStates } from '../../src/modules/subscriptions/queries.ts'
+import { subscriptionStates, usersWithAddress } from '../../src/modules/subscriptions/queries.ts'
 import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.ts'
 import { templatesOf } from '../../src/modules/templates/queries.ts'
 import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
@@ -61,6 +62,15 @@ const types = () =>
       select p, case when i <= ${2 * PROJECTS} then 1 else i end, 'n' || i, 'email', true, ${now}, ${now} from ${rows} on conflict do nothing`
 const suppressions = () =>
   sql`insert into suppressions (project_id, channel, address_hash, reason, created_at) select p, 'email', 'h' || i, 'manual', ${now} from ${rows}`
+const addresses = () =>
+  sql`insert into users (project_id, id, external_id, email, created_at, updated_at) overriding system value
+      select p, i, 'user-' || i, 'Box' || i || '@example.com', ${now}, ${now} from ${rows}`
+const skipped = () =>
+  sql`insert into messages (project_id, id, user_id, campaign_id, channel, cause, state, due_at, created_at) overriding system value
+      select p, i, i, 1, 'email', 'c', 'skipped', ${now}, ${now} from ${rows}`
+const held = () =>
+  sql`insert into message_addresses (project_id, campaign_id, address_hash, user_id) select p, 1, lpad(i::text, 32, '0')::uuid, i from ${rows}`
+const hashOf = (i: number) => String(i).padStart(32, '0')
 const attempts = () =>
   sql`insert into send_attempts (project_id, id, lease_token, message_ids, provider, created_at) overriding system value
       select p, i, ${token}, '{}', 'smtp', ${now} from ${rows}`
@@ -154,6 +164,20 @@ const lookups: Record<string, Lookup> = {
         ctx,
         ids.map((id) => ({ user_id: id as UserId, subscription_id: 1 as SubscriptionId })),
       ),
+  },
+  'users of an address': {
+    tables: { users: addresses },
+    call: async (ctx, ids) => {
+      for (const i of ids) await usersWithAddress(ctx, 'email', `box${i}@example.com`)
+    },
+  },
+  'addresses of a blast': {
+    tables: { message_addresses: held, messages: skipped },
+    call: async (ctx, ids) => {
+      const wanted = ids.map((i) => ({ address_hash: hashOf(i), user_id: (i + 1) as UserId }))
+      await holdAddresses(ctx, 1 as CampaignId, 'c', wanted)
+      await findHolders(ctx, 1 as CampaignId, ids.map(hashOf))
+    },
   },
   suppressions: {
     tables: { suppressions },

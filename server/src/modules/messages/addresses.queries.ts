@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
@@ -25,7 +25,8 @@ export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, ca
         where a.user_id <> excluded.user_id
           and exists (select from messages m
                       where m.project_id = a.project_id and m.user_id = a.user_id and m.cause = ${cause}
-                        and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout')
+                        and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout'
+                      ${fence})
         returning a.address_hash, a.user_id`,
   )
 
@@ -33,8 +34,13 @@ export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, ca
 export const findHolders = (ctx: ProjectCtx | InTx, campaignId: CampaignId, hashes: string[]) =>
   ctx.db.many(
     HolderRow,
-    sql`select address_hash, user_id from message_addresses
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and address_hash = any(${hashes}::uuid[])`,
+    sql`select a.address_hash, a.user_id
+        from unnest(${hashes}::uuid[]) as h(address_hash)
+        cross join lateral (
+          select address_hash, user_id from message_addresses
+          where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and address_hash = h.address_hash
+          ${fence}
+        ) a`,
   )
 
 const CampaignKey = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>() })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../../infra/postgres/db.ts'
+import { fence, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, PreflightId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
@@ -94,8 +94,13 @@ const HashRow = Type.Object({ address_hash: Type.String() })
 export const knownAddresses = (ctx: ProjectCtx, id: PreflightId, hashes: string[]) =>
   ctx.db.many(
     HashRow,
-    sql`select replace(address_hash::text, '-', '') as address_hash from preflight_addresses
-        where project_id = ${ctx.projectId} and preflight_id = ${id} and address_hash = any(${hashes}::uuid[])`,
+    sql`select replace(a.address_hash::text, '-', '') as address_hash
+        from unnest(${hashes}::uuid[]) as h(address_hash)
+        cross join lateral (
+          select address_hash from preflight_addresses
+          where project_id = ${ctx.projectId} and preflight_id = ${id} and address_hash = h.address_hash
+          ${fence}
+        ) a`,
   )
 
 export const addAddresses = (ctx: InTx, id: PreflightId, hashes: string[]) =>
