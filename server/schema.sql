@@ -606,8 +606,7 @@ create table message_addresses (
   campaign_id bigint not null,
   address_hash uuid not null,
   user_id bigint not null,
-  constraint message_addresses_pkey PRIMARY KEY (project_id, campaign_id, address_hash),
-  constraint message_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+  constraint message_addresses_pkey PRIMARY KEY (project_id, campaign_id, address_hash)
 );
 
 create table message_counts (

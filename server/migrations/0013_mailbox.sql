@@ -7,7 +7,7 @@ alter table suppressions add column stops_transactional boolean not null default
 -- The addresses of a blast, each with the user whose message goes to it: an address gets one copy, however many users have it. They are
 -- compared by hash, and deleted when the blast is over.
 create table message_addresses (
-  project_id bigint not null references projects,
+  project_id bigint not null,
   campaign_id bigint not null,
   address_hash uuid not null,
   user_id bigint not null,

@@ -7,27 +7,34 @@ import { IdOf } from '../../lib/shapes.ts'
 /** An address of a blast, and the user whose message goes to it. */
 export type AddressHolder = { address_hash: string; user_id: UserId }
 
+const HashRow = Type.Object({ address_hash: Type.String() })
+
 const HolderRow = Type.Object({ address_hash: Type.String(), user_id: IdOf<UserId>() })
 
 /**
  * Holds addresses for users, each address once. An address stays with the user who has it, unless that user’s message for the cause ended
- * without an attempt; a user who is held out keeps it. Returns those that were held now.
+ * without an attempt; a user who is held out keeps it. Returns the addresses that were not held now, of which there are few.
  */
 export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, cause: string, holders: AddressHolder[]) =>
   ctx.db.many(
-    HolderRow,
-    sql`insert into message_addresses as a (project_id, campaign_id, address_hash, user_id)
-        select ${ctx.projectId}, ${campaignId}, i.address_hash, i.user_id
-        from unnest(${holders.map(({ address_hash }) => address_hash)}::uuid[], ${holders.map(({ user_id }) => user_id)}::bigint[])
-             as i(address_hash, user_id)
-        order by i.address_hash
-        on conflict (project_id, campaign_id, address_hash) do update set user_id = excluded.user_id
-        where a.user_id <> excluded.user_id
-          and exists (select from messages m
-                      where m.project_id = a.project_id and m.user_id = a.user_id and m.cause = ${cause}
-                        and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout'
-                      ${fence})
-        returning a.address_hash, a.user_id`,
+    HashRow,
+    sql`with wanted as materialized (
+          select address_hash, user_id
+          from unnest(${holders.map(({ address_hash }) => address_hash)}::uuid[], ${holders.map(({ user_id }) => user_id)}::bigint[])
+               as w(address_hash, user_id)
+        ), held as (
+          insert into message_addresses as a (project_id, campaign_id, address_hash, user_id)
+          select ${ctx.projectId}, ${campaignId}, address_hash, user_id from wanted
+          order by address_hash
+          on conflict (project_id, campaign_id, address_hash) do update set user_id = excluded.user_id
+          where a.user_id <> excluded.user_id
+            and exists (select from messages m
+                        where m.project_id = a.project_id and m.user_id = a.user_id and m.cause = ${cause}
+                          and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout'
+                        ${fence})
+          returning a.address_hash
+        )
+        select address_hash from wanted except select address_hash from held`,
   )
 
 /** The users who hold these addresses. */

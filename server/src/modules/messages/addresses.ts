@@ -47,12 +47,12 @@ async function holdersOf(
   wanted: Map<string, UserId>,
 ): Promise<Map<string, UserId>> {
   const tried = [...wanted].map(([address_hash, user_id]): AddressHolder => ({ address_hash, user_id }))
-  const held = new Map((await holdAddresses(ctx, campaignId, cause, tried)).map((row) => [plain(row.address_hash), row.user_id]))
-  const others = tried.filter(({ address_hash }) => !held.has(address_hash)).map(({ address_hash }) => address_hash)
-  if (others.length === 0) return held
+  const others = (await holdAddresses(ctx, campaignId, cause, tried)).map(({ address_hash }) => address_hash)
+  if (others.length === 0) return wanted
   const found = await findHolders(ctx, campaignId, others)
   const merged = await findMergedInto(ctx, ctx.projectId, [...new Set(found.map(({ user_id }) => user_id))])
   const mergedInto = new Map(merged.map(({ id, merged_into }) => [id, merged_into]))
+  const held = new Map(wanted)
   for (const { address_hash, user_id } of found) held.set(plain(address_hash), mergedInto.get(user_id) ?? user_id)
   return held
 }
