@@ -6,7 +6,7 @@
  */
 
 export type { Contact, Unreachable } from './channel.ts'
-export { compose, MESSAGE_CONTENTS, unreachable } from './compose.ts'
+export { MESSAGE_CONTENTS, unreachable } from './compose.ts'
 export { hasProvider } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'
 export type { Outgoing, ProviderResponse, PushTarget, Rendered, Report } from './provider.ts'
