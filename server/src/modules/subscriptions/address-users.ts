@@ -1,4 +1,4 @@
-/** Opt-outs by address (D-SUB-2): they concern every user who has it. */
+/** Opt-outs by address (D-SUB-4): they concern every user who has it. */
 import { Conflict } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import { addressOf, type Channel, hasAddresses } from '../../lib/channels.ts'

@@ -12,7 +12,7 @@ export type Unsubscribed = 'unsubscribed' | 'transactional' | 'no_user'
 
 /**
  * Unsubscribes a user, or the user it was merged into, and every other user with the address from one type. Only a complaint is recorded for
- * a transactional type: it also suppresses the address (D-SUB-3).
+ * a transactional type: it also suppresses the address (D-SUB-5).
  */
 export const unsubscribeBy = (ctx: ProjectCtx, { userId, subscriptionId, address, ...evidence }: Unsubscription): Promise<Unsubscribed> =>
   inTx(ctx, async (ctx) => {

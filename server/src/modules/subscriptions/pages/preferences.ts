@@ -23,7 +23,9 @@ export async function showPreferences(ctx: Ctx, call: PublicRequest): Promise<Pu
   const { shell, user, link } = pageUser
   const isTest = link.userId === null
   if (!user && !isTest) return removed(shell)
-  const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(({ channel }) => isTest || (user && canReceive(channel, user)))
+  const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(
+    ({ channel }) => isTest || (user && canReceive(channel, user)),
+  )
   const { title, explain, none } = shell.words.preferences
   const choices = types.filter(isChoice)
   const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, user ? addressesOf(user) : [])
