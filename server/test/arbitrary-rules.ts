@@ -36,7 +36,8 @@ const STEP_MS = 6 * HOUR_MS
 const STEPS = 160
 
 const EVENT_NAMES = ['purchase', 'login', 'email_opened', 'text_sent', 'list_entered']
-const DURATIONS = ['6h', '360m', '1d', '2d', '7d', '2w', '30d']
+const DURATIONS = ['6h', '360m', '1d', '2d', '7d', '2w', '30d', '1y', '200y']
+const FAR_DATES = ['0001-01-01', '0099-06-30T12:00Z', '1826-11-23T09:00Z', '1969-12-31', '2226-11-23', '9999-12-31T23:59:59.999Z']
 const TEXTS = ['pro', 'prose', 'free', '', 'Perth', 'red']
 const NUMBERS = [0, 1, 2.5, 3, -1, 1e21]
 const ZONES = ['Australia/Sydney', 'Australia/Perth', 'Europe/London', 'UTC', 'US/Pacific']
@@ -58,12 +59,20 @@ const isoTimes = (aroundMs: number) =>
     return new Date(ms + shiftMs).toISOString().replace('Z', zone)
   })
 
+/** Unix timestamps in seconds or milliseconds, as numbers or text. */
+const timestamps = (aroundMs: number): fc.Arbitrary<number | string> =>
+  fc
+    .tuple(instants(aroundMs), fc.constantFrom(1, 1000), fc.boolean())
+    .map(([ms, unit, isText]) => (isText ? String(Math.trunc(ms / unit)) : ms / unit))
+
 const scalars = fc.oneof(fc.constantFrom(...TEXTS), fc.constantFrom(...NUMBERS), fc.boolean())
 
 const values = (aroundMs: number): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 4, arbitrary: scalars },
     { weight: 2, arbitrary: isoTimes(aroundMs) },
+    { weight: 1, arbitrary: timestamps(aroundMs) },
+    { weight: 1, arbitrary: fc.constantFrom(...FAR_DATES) },
     { weight: 1, arbitrary: fc.array(fc.oneof(scalars, fc.constant(['red']), fc.constant(null)), { maxLength: 3 }) },
     { weight: 1, arbitrary: fc.constantFrom(null, '2026-02-30', {}, { pro: 1 }, { city: 'Perth' }) },
   )
@@ -168,7 +177,12 @@ const mixedTests = fc.oneof(
   fc.record({ contains_any: fc.array(scalars, { minLength: 1, maxLength: 3 }) }),
 )
 
-const fixedDates = (aroundMs: number) => fc.oneof(fc.record({ before: isoTimes(aroundMs) }), fc.record({ after: isoTimes(aroundMs) }))
+const fixedDates = (aroundMs: number) => {
+  const date = fc.oneof({ weight: 4, arbitrary: isoTimes(aroundMs) }, { weight: 1, arbitrary: fc.constantFrom(...FAR_DATES) })
+  return fc.oneof(fc.record({ before: date }), fc.record({ after: date }))
+}
+
+const declared = fc.record({ as: fc.constant('date') })
 
 const movingDates = fc.oneof(
   fc.record({ within_last: durations }),
@@ -187,6 +201,7 @@ function attributes(aroundMs: number): fc.Arbitrary<Json> {
       weight: 6,
       arbitrary: merged(fc.record({ attribute: fc.constantFrom(...PATHS) }), fc.oneof(stringTests, numberTests, mixedTests, dates)),
     },
+    { weight: 2, arbitrary: merged(fc.record({ attribute: fc.constantFrom(...PATHS) }), declared, dates) },
     { weight: 1, arbitrary: merged(fc.constant({ attribute: 'created_at' }), dates) },
     { weight: 1, arbitrary: merged(fc.constant({ attribute: 'has_push_device' }), fc.record({ is: fc.boolean() })) },
   )
@@ -194,7 +209,10 @@ function attributes(aroundMs: number): fc.Arbitrary<Json> {
 
 const wheres = (aroundMs: number) =>
   fc.array(
-    merged(fc.record({ attribute: fc.constantFrom(...PATHS) }), fc.oneof(stringTests, numberTests, mixedTests, fixedDates(aroundMs))),
+    merged(
+      fc.record({ attribute: fc.constantFrom(...PATHS) }),
+      fc.oneof(stringTests, numberTests, mixedTests, fixedDates(aroundMs), merged(declared, fixedDates(aroundMs))),
+    ),
     { minLength: 1, maxLength: 2 },
   )
 

@@ -7,6 +7,7 @@ const examples: [name: string, good: string[], bad: string[]][] = [
   ['locale', ['en_AU'], ['en AU']],
   ['phone', ['+61 (0)412/345.678-9', '1'], ['', '++61', '61+', '0412 ext 5', '٠', '0412\n']],
   ['time', ['2026-11-20'], ['2026-02-30']],
+  ['date-or-time', ['0001-01-01'], ['0000-01-01']],
   ['website-url', ['', 'example.com'], ['localhost']],
   ['deeplink-url', ['', 'https://example.com'], ['http://example.com']],
   ['identifier', ['user-1', 'ü 😀', 'next\u0085line', '__proto__'], ['a\0b', 'a\nb', 'a\u007fb', 'a\u001fb']],

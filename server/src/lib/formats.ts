@@ -2,7 +2,7 @@
 import { isEmail } from './email.ts'
 import { isLocale } from './locales.ts'
 import { isTimeZone } from './time-zones.ts'
-import { isTime } from './times.ts'
+import { isDate, isTime } from './times.ts'
 import { dnsName, isDeeplinkMirrorUrl, isHostNameOrIp, isHttpsUrl, isWebsiteUrl } from './urls.ts'
 
 /** Formats by their name in schemas. `problem` completes the sentence "The value of `x` …". */
@@ -18,6 +18,10 @@ export const formats: Record<string, { test: (text: string) => boolean; problem:
     problem: 'is not a valid phone number; write it in international form, such as `+61412345678`',
   },
   time: { test: isTime, problem: 'is not a time; use ISO 8601, such as `2026-11-20T09:30:00Z`, in the years 1970 to 2100' },
+  'date-or-time': {
+    test: isDate,
+    problem: 'is not a date; use ISO 8601, such as `1999-12-31` or `2026-11-20T09:30:00Z`, in the years 1 to 9999',
+  },
   'website-url': {
     test: isWebsiteUrl,
     problem: 'is not the address of a website; write it like `https://example.com/shop`, without query or fragment',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isTime, isWallClock, parseTime } from './times.ts'
+import { dateOfTimestamp, isTime, isWallClock, parseDate, parseTime } from './times.ts'
 
 describe('a time', () => {
   test.each([
@@ -56,6 +56,32 @@ describe('a time', () => {
     expect(parseTime(text)).toBeNull()
     expect(isTime(text)).toBe(false)
   })
+})
+
+describe('a date in data', () => {
+  test.each([
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+    ['0099-12-31T23:59', '0099-12-31T23:59:00.000Z'],
+    ['0004-02-29', '0004-02-29T00:00:00.000Z'],
+    ['1850-07-01T12:00+10:00', '1850-07-01T02:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is %s', (text, instant) => {
+    expect(parseDate(text)?.toISOString()).toBe(instant)
+    expect(parseTime(text)).toBeNull()
+  })
+
+  test.each(['0000-12-31', '0001-01-01T00:00+00:01', '9999-12-31T23:59-00:01', '0100-02-29', '10000-01-01', '-0001-01-01'])(
+    'is not valid: %j',
+    (text) => expect(parseDate(text)).toBeNull(),
+  )
+
+  test.each([
+    [0, '1970-01-01T00:00:00.000Z'],
+    [1795229781.664, '2026-11-21T02:56:21.664Z'],
+    [1795229781664, '2026-11-21T02:56:21.664Z'],
+    [-1.5, '1969-12-31T23:59:58.500Z'],
+    [1e300, undefined],
+  ])('is the timestamp %d at %s', (timestamp, instant) => expect(dateOfTimestamp(timestamp)?.toISOString()).toBe(instant))
 })
 
 test('a formatted time is parsed to the same instant', () => {

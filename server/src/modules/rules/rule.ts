@@ -4,11 +4,11 @@ import { Type } from 'typebox'
 /** One operator with its argument, such as `{ "greater_than": 50 }`. */
 export type Comparison = { readonly [operator: string]: unknown }
 
-/** A comparison of an attribute of the user. */
-export type AttributeCondition = { attribute: string } & Comparison
+/** A comparison of an attribute of the user. `as` declares the values of a path into `data`. */
+export type AttributeCondition = { attribute: string; as?: 'date' } & Comparison
 
 /** A comparison of an attribute of an event. */
-export type EventTest = { attribute: string } & Comparison
+export type EventTest = { attribute: string; as?: 'date' } & Comparison
 
 /** Which events count by their time: in a sliding window, since an instant, before an instant. */
 type Period = { within?: string; since?: string; until?: string }

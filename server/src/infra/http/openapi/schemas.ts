@@ -16,8 +16,8 @@ const OWN_KEYWORDS = new Set([
   'exactlyOne',
   'published',
 ])
-/** In JSON Schema this format is a time of day; ours is a date with or without a time. */
-const OWN_FORMAT = 'time'
+/** Our formats of dates with or without a time. In JSON Schema, `time` is a time of day. */
+const OWN_FORMATS: unknown[] = ['time', 'date-or-time']
 
 /** How the schema of a record with any keys says so. */
 const ANY_KEY = '^.*$'
@@ -30,7 +30,7 @@ export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
   const source = schema as JsonSchema
   const result: JsonSchema = {}
   for (const [keyword, value] of Object.entries(source)) {
-    if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && value === OWN_FORMAT)) continue
+    if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && OWN_FORMATS.includes(value))) continue
     result[keyword] = mapKeyword(keyword, value, publicSchema)
   }
   // ECMA 262 has flags inside a pattern since 2025, and most readers of JSON Schema refuse them. The description says what is accepted.
@@ -67,7 +67,7 @@ function sentencesOf({ description, numericRange, freeForm, format }: JsonSchema
     sentences.push(`From ${numericRange[0]} to ${numericRange[1]}.`)
   }
   if (freeForm !== undefined) sentences.push(`At most ${(freeForm as { bytesMax: number }).bytesMax / 1024} KiB as JSON.`)
-  if (format === OWN_FORMAT && !given.includes('ISO 8601')) sentences.push('ISO 8601.')
+  if (OWN_FORMATS.includes(format) && !given.includes('ISO 8601')) sentences.push('ISO 8601.')
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import type { Sql } from '../../../infra/postgres/db.ts'
 import type { Fault } from '../../../lib/errors.ts'
-import { Exact } from '../../../lib/shapes.ts'
+import { Exact, OneOf } from '../../../lib/shapes.ts'
 import * as registry from '../operators/index.ts'
 import type { Operator, Scalar, ValueKind } from '../operators/operator.ts'
 import { changeOffsetsOf, insideOf, insideSql } from '../operators/span.ts'
@@ -26,6 +26,14 @@ const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
       .filter(([, operator]) => fits(operator, kind))
       .map(([name, { args }]) => [name, Type.Optional(args)]),
   )
+
+/** The member that declares the values of an attribute. */
+export const As = Type.Optional(
+  OneOf(['date'], {
+    description:
+      'Declares the values of the attribute as dates: a Unix timestamp counts as one too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.',
+  }),
+)
 
 const namesIn = (condition: object) => Object.keys(condition).filter((name) => Object.hasOwn(operators, name))
 

@@ -1,8 +1,10 @@
 /** Filters events by their data. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { pathOf } from '../../../lib/attribute-paths.ts'
+import { declaredInstantOf, declaredInstantSql } from '../operators/operator.ts'
+import { instantParam } from '../operators/span.ts'
 import type { EventTest } from '../rule.ts'
-import { compileComparison } from './comparison.ts'
+import { compileComparison, compileDates } from './comparison.ts'
 import type { Tracker } from './condition.ts'
 import { describeName, pathSql, valueAt } from './path.ts'
 
@@ -11,14 +13,21 @@ type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): bool
 // Tests of event data must not depend on the current time, because events are not evaluated again. `check.ts` refuses such operators.
 const ANY_TIME = new Date(0)
 
-function compileTest({ attribute, ...operator }: EventTest): CompiledTest {
+function compileTest({ attribute, as, ...operator }: EventTest): CompiledTest {
   const path = pathOf(attribute) ?? []
   const read = valueAt(path)
-  const { test, sql: testSql, description } = compileComparison(operator)
+  const value = sql`(${pathSql(sql`e.data`, path)})`
+  const { test, sql: testSql, description: words } = compileComparison(operator)
+  const description = `${describeName(attribute.slice('data.'.length))} ${words}`
+  if (as === undefined) return { passes: (data, nowMs) => test(read(data), nowMs), sql: testSql(value, ANY_TIME), description }
+  const { inside, insideSql } = compileDates(operator)
   return {
-    passes: (data, nowMs) => test(read(data), nowMs),
-    sql: testSql(sql`(${pathSql(sql`e.data`, path)})`, ANY_TIME),
-    description: `${describeName(attribute.slice('data.'.length))} ${description}`,
+    passes: (data, nowMs) => {
+      const at = declaredInstantOf(read(data))
+      return at !== null && inside(at, nowMs)
+    },
+    sql: sql`coalesce(${insideSql(declaredInstantSql(value), ANY_TIME)}, false)`,
+    description,
   }
 }
 
@@ -47,8 +56,8 @@ export function matchesEventSql(tracker: Tracker): Sql {
     [
       sql`e.name = any(${names}::text[])`,
       ...(systemOnly ? [sql`e.source = 'system'`] : []),
-      ...(sinceMs === null ? [] : [sql`e.created_at >= ${new Date(sinceMs)}`]),
-      ...(untilMs === null ? [] : [sql`e.created_at < ${new Date(untilMs)}`]),
+      ...(sinceMs === null ? [] : [sql`e.created_at >= ${instantParam(sinceMs)}`]),
+      ...(untilMs === null ? [] : [sql`e.created_at < ${instantParam(untilMs)}`]),
       ...testsOf(tracker).map((test) => test.sql),
     ],
     ' and ',

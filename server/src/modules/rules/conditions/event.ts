@@ -3,7 +3,7 @@ import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
 import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS } from '../rule.ts'
-import { Comparing, comparisonFaults, compileComparison } from './comparison.ts'
+import { As, Comparing, comparisonFaults, compileComparison } from './comparison.ts'
 import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
 import { compileFirstOrLast } from './edge.ts'
@@ -30,6 +30,7 @@ const Test = Comparing(
       maxLength: PATH_LENGTH_MAX,
       description: 'A path into the event’s data, such as `data.total`.',
     }),
+    as: As,
   },
   'any',
 )
@@ -122,7 +123,7 @@ function whereFaults({ where = [] }: EventCondition): Fault[] {
       const message = `The value of \`${at}attribute\` must be a path into the event’s data, such as \`data.total\`.`
       return [{ code: 'parameter_invalid_format', param: `${at}attribute`, message }]
     }
-    const faults = comparisonFaults(test, 'any', at)
+    const faults = comparisonFaults(test, test.as ?? 'any', at)
     return faults.length > 0 ? faults : timeFaults(test, at)
   })
 }

@@ -14,8 +14,8 @@ type FieldBase = { dependency: Dependency; description: string }
 /** A JSON value; in SQL, of `users u`, a `jsonb` or null. */
 export type ValueField = FieldBase & { kind: Exclude<ComparedKind, 'date'>; value(user: User): unknown; sql: Sql }
 
-/** An instant that every user has; in SQL, of `users u`, a `timestamptz`. */
-export type InstantField = FieldBase & { kind: 'date'; instant(user: User): Date; sql: Sql }
+/** An instant in milliseconds, or null; in SQL, of `users u`, a `timestamptz`. */
+export type InstantField = FieldBase & { kind: 'date'; instant(user: User): number | null; evidence(user: User): unknown; sql: Sql }
 
 export type Field = ValueField | InstantField
 
@@ -52,7 +52,8 @@ export const FIELDS: Record<string, FieldOfKind> = {
     kind: 'date',
     dependency: 'attribute:created_at',
     description: 'time of creation',
-    instant: (user) => user.created_at,
+    instant: (user) => user.created_at.getTime(),
+    evidence: (user) => user.created_at.toISOString(),
     sql: sql`u.created_at`,
   },
   has_push_device: {

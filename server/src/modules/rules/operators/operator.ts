@@ -1,7 +1,7 @@
 /** What each operator implements: its argument, its evaluation in memory and in SQL, its description, and its truth table. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
-import { parseTime } from '../../../lib/times.ts'
+import { parseDate, parseDeclaredDate } from '../../../lib/times.ts'
 import { duration, durationProblem } from './duration.ts'
 import { insideOf, insideSql, type Span } from './span.ts'
 
@@ -136,10 +136,16 @@ export const dateOperator = <S extends TSchema>(
 }
 
 /** The instant of a value, in milliseconds; null if it is not a time. */
-export const instantOf = (value: unknown): number | null => (typeof value === 'string' ? (parseTime(value)?.getTime() ?? null) : null)
+export const instantOf = (value: unknown): number | null => (typeof value === 'string' ? (parseDate(value)?.getTime() ?? null) : null)
 
 /** The same in SQL, for a `jsonb`. The text of a value that is not a string is never a time. */
 export const instantSql = (value: Sql): Sql => sql`instant_of(${value} #>> '{}')`
+
+/** The instant of a value that is declared a date, which may be a Unix timestamp. */
+export const declaredInstantOf = (value: unknown): number | null => parseDeclaredDate(value)?.getTime() ?? null
+
+/** The same in SQL, for a `jsonb`. */
+export const declaredInstantSql = (value: Sql): Sql => sql`declared_instant_of(${value})`
 
 const TEXT_LENGTH_MAX = 1000
 const SCALARS_MAX = 100
@@ -149,7 +155,7 @@ export type Scalar = string | number | boolean
 export const Scalar = Type.Unsafe<Scalar>({ type: ['string', 'number', 'boolean'], maxLength: TEXT_LENGTH_MAX })
 export const Scalars = Type.Unsafe<Scalar[]>({ type: 'array', items: Scalar, minItems: 1, maxItems: SCALARS_MAX })
 export const Text = Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX })
-export const Time = Type.String({ format: 'time', description: 'An ISO 8601 time.' })
+export const Time = Type.String({ format: 'date-or-time', description: 'An ISO 8601 time in the years 1 to 9999.' })
 
 /** The members that operators with a duration share. */
 export const ofDuration = { args: duration(), problem: durationProblem }

@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { join, sql } from '../../../infra/postgres/db.ts'
-import { parseTime } from '../../../lib/times.ts'
+import { parseDate } from '../../../lib/times.ts'
 import { matches } from '../../../lib/validate.ts'
 import { describeDuration, durationMs, durationProblem } from './duration.ts'
 import * as registry from './index.ts'
-import { EXAMPLE_NOW, json, type Operator } from './operator.ts'
+import { declaredInstantOf, EXAMPLE_NOW, json, type Operator } from './operator.ts'
 import { changeOffsetsOf, insideOf, nextChangeOf } from './span.ts'
 
 const operators: [string, Operator][] = Object.entries(registry)
@@ -94,11 +94,11 @@ describe('instant_of in SQL', () => {
         sql`select instant_of(i.text) as at from unnest(${texts}::text[]) with ordinality i(text, place) order by i.place`,
       )
     ).map(({ at }) => at?.toISOString() ?? null)
-  const readByServer = (texts: string[]) => texts.map((text) => parseTime(text)?.toISOString() ?? null)
+  const readByServer = (texts: string[]) => texts.map((text) => parseDate(text)?.toISOString() ?? null)
 
   test.each([
-    ['the first and last years', ['1970-01-01T00:00Z', '1969-12-31T23:59:59.999Z', '2100-12-31T23:59:59.999999999Z', '2101-01-01']],
-    ['offsets that cross them', ['1969-12-31T23:00-02:00', '1969-12-31T23:00-00:30', '1970-01-01T00:00+00:01', '2101-01-01T00:00+00:01']],
+    ['the first and last years', ['0001-01-01T00:00Z', '0000-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999999999Z', '0099-02-28']],
+    ['offsets that cross them', ['0000-12-31T23:00-02:00', '0001-01-01T00:00+00:01', '0001-01-01T00:01+00:01', '9999-12-31T23:59-00:01']],
     ['offsets less than an hour', ['2026-11-20T09:30-00:30', '2026-11-20T09:30+00:30', '2026-11-20T09:30-00:00', '2026-11-20T09:30+23:59']],
     ['invalid offsets', ['2026-11-20T09:30+24:00', '2026-11-20T09:30-24:00', '2026-11-20T09:30+10:60', '2026-11-20T09:30+1000']],
     ['days of February', ['2024-02-29', '2026-02-29', '2000-02-29', '2100-02-29', '2026-02-30', '2026-02-28']],
@@ -115,7 +115,7 @@ describe('instant_of in SQL', () => {
       fc.constantFrom('00', '01', '02', '12', '13', '23', '24', '28', '29', '30', '31', '59', '60'),
       fc.stringMatching(/^[0-9]{2}$/),
     )
-    const year = fc.constantFrom('1969', '1970', '1972', '2000', '2023', '2024', '2026', '2100', '2101', '0001')
+    const year = fc.constantFrom('1969', '1900', '1972', '2000', '2023', '2024', '2026', '2100', '9999', '0000', '0001', '0004', '0099')
     const or = (arbitrary: fc.Arbitrary<string>) => fc.oneof({ weight: 1, arbitrary: fc.constant('') }, { weight: 3, arbitrary })
     const written = fc
       .tuple(
@@ -137,7 +137,7 @@ describe('instant_of in SQL', () => {
       )
       .map((parts) => parts.join(''))
     const valid = fc
-      .date({ min: new Date('1969-12-31'), max: new Date('2101-01-02'), noInvalidDate: true })
+      .date({ min: new Date('0000-12-31'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
       .map((date) => date.toISOString())
     const any = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0') && text.isWellFormed())
     const texts = fc.array(fc.oneof(written, valid, any), { minLength: 400, maxLength: 600 })
@@ -154,11 +154,40 @@ describe('instant_of in SQL', () => {
   })
 })
 
+describe('declared_instant_of in SQL', () => {
+  const Instants = Type.Object({ at: Type.Unsafe<Date | null>({}) })
+  const edges = [0, -1, 1, 99_999_999_999, 100_000_000_000, -62_135_596_800, -62_135_596_801, 253_402_300_799_999, 253_402_300_800_000]
+  const fractions = [0.001, 0.0005, 1.0005, -0.0015, 1795229781.664, 0.1 + 0.2, 1e-7, 1e300, -1e300, 1e21]
+  const texts = ['1795229781', '1795229781664', '999999999', '20261120', '2026', '17952297816', '-1795229781', '1e9', ' 1795229781', '']
+
+  test('reads values as the server does', async () => {
+    const number = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: -1e12, max: 3e14 }).map((ms) => ms / 1000),
+    )
+    const values = fc.array(fc.oneof(number, fc.maxSafeInteger(), fc.constantFrom(...texts, null, true, [1], {}, '2026-11-20')), {
+      maxLength: 200,
+    })
+    const check = async (some: unknown[]) => {
+      const found = await w.db.many(
+        Instants,
+        sql`select declared_instant_of(i.value) as at
+            from jsonb_array_elements(${JSON.stringify(some)}::jsonb) with ordinality i(value, place) order by i.place`,
+      )
+      expect(found.map(({ at }) => at?.getTime() ?? null)).toEqual(some.map((value) => declaredInstantOf(value)))
+    }
+    await check([...edges, ...fractions, ...texts])
+    await fc.assert(fc.asyncProperty(values, check), { numRuns: 20 })
+  })
+})
+
 test.each([
   ['90m', 5_400_000, '90 minutes', '90 minutes'],
   ['1h', 3_600_000, '1 hour', 'hour'],
   ['1d', 86_400_000, '1 day', 'day'],
   ['2w', 1_209_600_000, '2 weeks', '2 weeks'],
+  ['1y', 31_557_600_000, '1 year', 'year'],
+  ['18y', 568_036_800_000, '18 years', '18 years'],
 ])('the duration %s in milliseconds and in words', (text, ms, words, alone) => {
   expect(durationMs(text)).toBe(ms)
   expect(describeDuration(text)).toBe(words)
@@ -166,9 +195,10 @@ test.each([
 })
 
 test.each([
-  ['3650d', null],
-  ['3651d', 'must be at most 3650 days'],
-  ['521w', null],
-  ['522w', 'must be at most 3650 days'],
-  ['99999m', null],
+  ['73050d', null],
+  ['73051d', 'must be at most 200 years'],
+  ['200y', null],
+  ['201y', 'must be at most 200 years'],
+  ['105192000m', null],
+  ['105192001m', 'must be at most 200 years'],
 ])('the duration %s has the problem: %s', (text, problem) => expect(durationProblem(text)).toBe(problem))

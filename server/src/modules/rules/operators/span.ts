@@ -1,5 +1,6 @@
 /** Spans of time, which the operators on dates check. Defined once for memory, SQL and next changes. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { FIRST_DATE_MS, LAST_DATE_MS } from '../../../lib/times.ts'
 
 /** An instant, or a distance from now, in milliseconds. */
 export type Bound = { at: number } | { fromNow: number }
@@ -17,8 +18,14 @@ export const insideOf =
 
 /** The same in SQL: null if `at` is null. It uses a range, so that `at`, which may be expensive, is evaluated once. */
 export function insideSql({ after, upTo }: Span, at: Sql, now: Date): Sql {
-  const date = (bound: Bound | null) => (bound === null ? null : new Date(boundAt(bound, now.getTime())))
+  const date = (bound: Bound | null) => (bound === null ? sql`null::timestamptz` : instantParam(boundAt(bound, now.getTime())))
   return sql`${at} <@ tstzrange(${date(after)}, ${date(upTo)}, '(]')`
+}
+
+/** An instant as a parameter. Beyond the years of dates it is infinite, which compares with dates in the same way. */
+export function instantParam(ms: number): Sql {
+  if (ms < FIRST_DATE_MS) return sql`'-infinity'::timestamptz`
+  return ms > LAST_DATE_MS ? sql`'infinity'::timestamptz` : sql`${new Date(ms).toISOString()}::timestamptz`
 }
 
 /**
@@ -32,13 +39,15 @@ export const changeOffsetsOf = ({ after, upTo }: Span): number[] =>
 export function nextChangeOf(changeOffsets: readonly number[], atMs: number, nowMs: number): number {
   let next = Number.POSITIVE_INFINITY
   for (const offset of changeOffsets) if (atMs + offset > nowMs && atMs + offset < next) next = atMs + offset
-  return next
+  // What lies beyond the years of dates is not reached, and could not be stored.
+  return next < LAST_DATE_MS ? next : Number.POSITIVE_INFINITY
 }
 
 /** The same in SQL: null if there is none, or no instant. The instant, which may be expensive, is evaluated once. */
 export function nextChangeSql(changeOffsets: readonly number[], at: Sql, now: Date): Sql {
   const later = (offset: number) => whenLater(sql`v.at + ${offset} * interval '1 millisecond'`, sql`${now}::timestamptz`)
-  return sql`(select least(${join(changeOffsets.map(later), ', ')}) from (select ${at} as at offset 0) v)`
+  const end = instantParam(LAST_DATE_MS)
+  return sql`(select nullif(least(${join(changeOffsets.map(later), ', ')}, ${end}), ${end}) from (select ${at} as at offset 0) v)`
 }
 
 /** `value` if it is greater than `than`, otherwise null. */
