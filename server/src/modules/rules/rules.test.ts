@@ -168,13 +168,18 @@ async function saveRest(madeUp: MadeUpUser[], ids: number[]): Promise<void> {
   )
 }
 
-/** The times that a tracker keeps of a history, computed in the simplest way. */
-const timesOf = (tracker: Tracker, history: MadeUpEvent[], nowMs: number): number[] =>
-  history
+/** The times that a tracker keeps of a history, computed in the simplest way: those after now, and as many of the others as it needs. */
+function timesOf(tracker: Tracker, history: MadeUpEvent[], nowMs: number): number[] {
+  const times = history
     .filter(({ name, source, data, atMs }) => matchesTracker(tracker, { name, source, data, createdAtMs: atMs }, nowMs))
     .map(({ atMs }) => atMs)
-    .sort((a, b) => (tracker.keep === 'latest' ? b - a : a - b))
-    .slice(0, tracker.count)
+  if (tracker.keep === 'earliest') return times.sort((a, b) => a - b).slice(0, tracker.count)
+  const latest = times.filter((ms) => ms <= nowMs).sort((a, b) => b - a)
+  return [...times.filter((ms) => ms > nowMs).sort((a, b) => b - a), ...latest.slice(0, tracker.count)]
+}
+
+/** The events that count at an instant. */
+const countsUpTo = (history: MadeUpEvent[], nowMs: number) => history.filter(({ atMs }) => atMs <= nowMs)
 
 function withTimes(compiled: CompiledRule, { facts, history }: Saved, nowMs: number): UserFacts {
   const times = compiled.trackers.map((tracker) => timesOf(tracker, history, nowMs))
@@ -232,6 +237,9 @@ test('evaluation in memory, on events and on tracked times has the same results'
         const expected = saved.map((user): Answer => {
           const facts = withTimes(compiled, user, nowMs)
           const holds = compiled.holds(facts, nowMs)
+          // Events of the future might as well not be stored.
+          const past = { ...user, history: countsUpTo(user.history, nowMs) }
+          expect(compiled.holds(withTimes(compiled, past, nowMs), nowMs)).toBe(holds)
           const nextChangeAt = compiled.nextChangeAt(facts, nowMs)
           totals[`${holds}`]++
           if (nextChangeAt !== null) totals.changes++
@@ -339,8 +347,8 @@ test('no result changes before the next change because time passes', () => {
         changes++
         expect(next).toBeLessThanOrEqual(ms)
       }
-      // There are no more changes than the conditions can have.
-      const changesMax = 2 * compiled.conditions.length
+      // There are no more changes than the conditions can have: two for each, and one for each event that is yet to come.
+      const changesMax = (2 + saved.history.length) * compiled.conditions.length
       let changeCount = 0
       for (
         let at: number | null = next;

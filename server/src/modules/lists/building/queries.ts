@@ -135,7 +135,7 @@ export const findChunk = (ctx: InTx, after: UserId, size: number) =>
 export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: UserId, last: UserId) =>
   ctx.db.run(
     unprepared(sql`insert into tracked_times (project_id, tracker_id, user_id, times)
-        select ${ctx.projectId}, ${id}, p.merged_into, ${keptTimesOfEvents(tracker)}
+        select ${ctx.projectId}, ${id}, p.merged_into, ${keptTimesOfEvents(ctx, tracker)}
         from (select u.id, u.id as merged_into from users u
               where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}
               union all

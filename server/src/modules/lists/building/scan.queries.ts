@@ -51,7 +51,7 @@ export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tr
   ctx.db.run(
     unprepared(
       sql`insert into ${found(id)} (tracker_id, user_id, times)
-          select ${trackerId}, e.user_id, ${keptTimesOfEvents(tracker)}
+          select ${trackerId}, e.user_id, ${keptTimesOfEvents(ctx, tracker)}
           from only ${raw(pages.partition)} e
           where e.ctid >= ${`(${pages.page},0)`}::tid and e.ctid < ${`(${pages.to},0)`}::tid
             and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
@@ -64,7 +64,7 @@ export const fillFromMatches = (ctx: InTx, id: ListVersionId, trackerId: Tracker
   ctx.db.run(
     unprepared(
       sql`insert into tracked_times as k (project_id, tracker_id, user_id, times)
-          select ${ctx.projectId}, ${trackerId}, s.merged_into, ${keptTimes(tracker, sql`t.at`, sql`t.at`)}
+          select ${ctx.projectId}, ${trackerId}, s.merged_into, ${keptTimes(tracker, sql`t.at`, sql`t.at`, sql`t.at > ${ctx.clock.now().getTime()}::bigint`)}
           from (select f.user_id as merged_into, f.times from ${found(id)} f
                 where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
                 union all

@@ -11,7 +11,7 @@ import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
-import { HOUR_MS } from '../../../lib/times.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { allJobs } from '../../../workers.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { compileRule } from '../../rules/compile.ts'
@@ -48,9 +48,15 @@ const USERS = 4
 const steps = (references: { lists: number[]; subscriptions: number[]; campaigns: number[] }): fc.Arbitrary<Step[]> => {
   const user = fc.nat(USERS - 1)
   const event = fc
-    .tuple(user, users(START, references), fc.nat(40 * 24 * 2), fc.constantFrom<Guise>('person', 'visitor'))
+    .tuple(user, users(START, references), fc.oneof(fc.nat(40 * 24 * 2), fc.constant(-1)), fc.constantFrom<Guise>('person', 'visitor'))
     .chain(([who, made, halfHours, as]) =>
-      fc.constant(made.history.map(({ name, data }) => ({ user: who, name, data, agoMs: (halfHours * HOUR_MS) / 2, as }))),
+      // Some devices are up to five minutes ahead.
+      fc.constant(
+        made.history.map(({ name, data }, index) => {
+          const agoMs = halfHours < 0 ? -Math.min(5, index + 1) * MINUTE_MS : (halfHours * HOUR_MS) / 2
+          return { user: who, name, data, agoMs, as }
+        }),
+      ),
     )
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: event.map((items): Step => ({ is: 'events', items })) },
@@ -72,6 +78,7 @@ const steps = (references: { lists: number[]; subscriptions: number[]; campaigns
       weight: 3,
       arbitrary: fc.integer({ min: 1, max: 20 * 24 }).map((hours): Step => ({ is: 'wait', ms: hours * HOUR_MS - (hours % 2) })),
     },
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: 5 }).map((minutes): Step => ({ is: 'wait', ms: minutes * MINUTE_MS })) },
     { weight: 2, arbitrary: fc.constant<Step>({ is: 'list' }) },
     { weight: 1, arbitrary: user.map((who): Step => ({ is: 'forget', user: who })) },
   )

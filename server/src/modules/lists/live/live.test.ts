@@ -3,7 +3,9 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
+import { appendUserChanges } from '../../users/index.ts'
 
 async function listOf(w: World, rule: unknown): Promise<number> {
   const { status, body, text } = await w.post('/api/client/lists', { name: 'List', type: 'dynamic', rule })
@@ -24,6 +26,16 @@ async function did(w: World, ...events: [user: string, name: string, daysAgo?: n
     created_at: new Date(now - daysAgo * DAY_MS).toISOString(),
   }))
   expect((await w.post('/api/client/events', items)).status).toBe(204)
+  await w.drain()
+}
+
+/** Has an event of a message be dated ahead. Only the server writes such events. */
+async function saveOpened(w: World, campaignId: number, daysAhead: number): Promise<void> {
+  const { body: kim } = await w.get('/api/client/users/kim')
+  const at = new Date(w.clock.now().getTime() + daysAhead * DAY_MS).toISOString()
+  const event = { name: 'email_opened', data: { campaign_id: campaignId }, created_at: at }
+  const ctx = w.ctx
+  await inTx(ctx, (ctx) => appendUserChanges(ctx, [{ user_id: kim.id, what: [], event }]))
   await w.drain()
 }
 
@@ -53,6 +65,37 @@ describe('changes of a user', () => {
     expect(await changesOf(w, 'kim')).toEqual([`list_entered ${id}`, `list_left ${id}`])
     expect(await changesOf(w, 'lee')).toEqual([`list_entered ${id}`])
     expect((await w.get(`/api/client/lists/${id}`)).body.users_count).toBe(1)
+  })
+
+  test.each<[string, object, boolean]>([
+    ['a count', { event: 'purchase', at_least: 2 }, true],
+    ['a limit', { event: 'purchase', at_most: 1 }, false],
+    ['a count in a window', { event: 'purchase', exactly: 2, within: '30d' }, true],
+    ['the first event', { event: 'login', first: { after: '2026-01-01' } }, true],
+    ['the last event', { event: 'purchase', last: { within_last: '1h' } }, true],
+    ['a campaign', { campaign: 9, did: 'opened' }, true],
+  ])('%s counts an event that is dated in the near future from its instant', async (_, condition, after) => {
+    await using w = await world()
+    const { body: types } = await w.get('/api/client/subscriptions')
+    const campaign = await w.post('/api/client/campaigns', { type: 'blast', name: 'Spring', subscription_id: types.results[0].id })
+    const rule = 'campaign' in condition ? { ...condition, campaign: campaign.body.id } : condition
+    const before = await listOf(w, rule)
+    await did(w, ['kim', 'purchase', 2])
+    const ahead = 3 / (24 * 60)
+    await did(w, ['kim', 'purchase', -ahead], ['kim', 'login', -ahead])
+    if ('campaign' in condition) await saveOpened(w, campaign.body.id, ahead)
+    // One list was kept up to date, the other one is built while the event lies ahead.
+    const lists = [before, await listOf(w, rule)]
+    const isIn = async () => Promise.all(lists.map(async (id) => (await members(w, id)).includes('kim')))
+    expect(await isIn()).toEqual([!after, !after])
+    w.advance(3 * 60_000 - 1)
+    await w.drain()
+    expect(await isIn()).toEqual([!after, !after])
+    w.advance(1)
+    await w.drain()
+    expect(await isIn()).toEqual([after, after])
+    const explained = (await w.get(`/api/client/lists/${before}/users/kim/explain`)).body
+    expect(JSON.stringify(explained)).toContain(w.clock.now().toISOString())
   })
 
   test('a count in a window rises with events and falls when the window closes, to the millisecond', async () => {

@@ -19,6 +19,17 @@ export async function removeMembers(ctx: InTx, listId: ListId, ids: UserId[]): P
   return recordChanges(ctx, listId, false, await queries.deleteMembers(ctx, listId, ids))
 }
 
+/** Removes users from a static list who have been in it, without a break, since an instant. Returns those who were removed. */
+export async function removeMembersSince(ctx: InTx, listId: ListId, given: { user_id: UserId; at: Date }[]): Promise<UserId[]> {
+  if (given.length === 0) return []
+  const found = await queries.membersSince(ctx, listId, given)
+  return removeMembers(
+    ctx,
+    listId,
+    found.map(({ user_id }) => user_id),
+  )
+}
+
 type MemberRow = { user_id: UserId; version_id: ListVersionId }
 
 /** Counts the changes and appends them to the ingest queue, so that dependent lists and triggers are evaluated. */

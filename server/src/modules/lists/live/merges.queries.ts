@@ -28,6 +28,29 @@ export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
         returning p.user_id, p.version_id`,
   )
 
+/** Members of the live version of a static list who became members at an instant or before it. */
+export const membersSince = (ctx: InTx, listId: ListId, given: { user_id: UserId; at: Date }[]) =>
+  ctx.db.many(
+    ChangedRow,
+    sql`select p.user_id, p.version_id
+        from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g(user_id bigint, at timestamptz)
+        join lists l on l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = g.user_id
+        where p.is_member and p.changed_at <= g.at`,
+  )
+
+const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
+
+/** The users among these who are in another static list. */
+export const membersElsewhere = (ctx: InTx, listId: ListId, ids: UserId[]) =>
+  ctx.db.many(
+    MemberRow,
+    sql`select distinct p.user_id
+        from list_memberships p
+        join lists l on l.project_id = ${ctx.projectId} and l.live_version_id = p.version_id and l.type = 'static' and l.archived_at is null
+        where p.project_id = ${ctx.projectId} and p.user_id = any(${ids}::bigint[]) and p.is_member and l.id <> ${listId}`,
+  )
+
 const LostRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>(), is_member: Type.Boolean() })
 
 /** Deletes the memberships of users in every list. */

@@ -9,13 +9,18 @@ import { matchesEventSql, type Tracker } from '../../rules/index.ts'
 export const inWindow = (ctx: ProjectCtx, { withinMs }: Tracker) =>
   withinMs === null ? sql`true` : sql`e.created_at > ${new Date(ctx.clock.now().getTime() - withinMs)}`
 
-/** The times that a tracker keeps of a group: the milliseconds `ms` in the order of `at`, the deciding ones first. */
-export const keptTimes = ({ keep, count }: Tracker, ms: Sql, at: Sql) =>
-  sql`(array_agg(${ms} order by ${at} ${keep === 'latest' ? sql`desc` : sql`asc`}))[1:${count}]`
+/**
+ * The times that a tracker keeps of a group: the milliseconds `ms` in the order of `at`, the deciding ones first. Times after now do not
+ * count yet, and take no place of those that do.
+ */
+export function keptTimes({ keep, count }: Tracker, ms: Sql, at: Sql, isFuture: Sql): Sql {
+  if (keep === 'earliest') return sql`(array_agg(${ms} order by ${at} asc))[1:${count}]`
+  return sql`(array_agg(${ms} order by ${at} desc))[1:${count}::bigint + count(*) filter (where ${isFuture})]`
+}
 
 /** The times that a tracker keeps of a group of `events e`. */
-export const keptTimesOfEvents = (tracker: Tracker) =>
-  keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`)
+export const keptTimesOfEvents = (ctx: ProjectCtx, tracker: Tracker) =>
+  keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`, sql`e.created_at > ${ctx.clock.now()}`)
 
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
 
@@ -23,7 +28,7 @@ const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.I
 export const readTimes = (ctx: ProjectCtx, tracker: Tracker, ids: UserId[]) =>
   ctx.db.many(
     TimesRow,
-    unprepared(sql`select p.merged_into as user_id, ${keptTimesOfEvents(tracker)} as times
+    unprepared(sql`select p.merged_into as user_id, ${keptTimesOfEvents(ctx, tracker)} as times
         from (select id, id as merged_into from unnest(${ids}::bigint[]) as i(id)
               union all
               select m.id, m.merged_into from users m where m.project_id = ${ctx.projectId} and m.merged_into = any(${ids}::bigint[])) p

@@ -1,7 +1,7 @@
 /** The times of events that a condition needs: a limited number, the latest or the earliest first, within the window. */
 
 import { DAY_MS } from '../../../lib/times.ts'
-import { MEMBERSHIP_EVENTS, type Tracker } from '../../rules/index.ts'
+import { countFuture, MEMBERSHIP_EVENTS, type Tracker } from '../../rules/index.ts'
 
 const NOTHING: readonly number[] = []
 
@@ -15,7 +15,9 @@ export function withTimes(tracker: Tracker, kept: readonly number[] = NOTHING, m
   const fresh = more.filter((time) => time > oldest - GRACE_MS)
   if (fresh.length === 0) return kept
   const all = [...kept, ...fresh].sort(tracker.keep === 'latest' ? descending : ascending)
-  if (all.length > tracker.count) all.length = tracker.count
+  // Times after now do not count yet, so they take no place of those that do. Devices can be at most minutes ahead.
+  const needed = tracker.count + (tracker.keep === 'latest' ? countFuture(all, nowMs) : 0)
+  if (all.length > needed) all.length = needed
   return same(all, kept) ? kept : all
 }
 
@@ -26,8 +28,9 @@ const GRACE_MS = DAY_MS
  * window. Never true for membership events, which are stored only after the evaluation and so cannot be read again during it.
  */
 export function isFull({ keep, count, withinMs, names, needsTime }: Tracker, times: readonly number[], nowMs: number): boolean {
-  if (keep !== 'latest' || needsTime || times.length < count || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false
-  return withinMs === null || (times[count - 1] as number) > nowMs - withinMs
+  if (keep !== 'latest' || needsTime || names.some((name) => MEMBERSHIP_EVENTS.includes(name))) return false
+  const deciding = times[countFuture(times, nowMs) + count - 1]
+  return deciding !== undefined && (withinMs === null || deciding > nowMs - withinMs)
 }
 
 const descending = (a: number, b: number) => b - a

@@ -13,18 +13,19 @@ export const timesNeeded = ({ least, most }: Count): number => (most === null ? 
 export function compileCount(tracker: Tracker, { least, most }: Count, index: number): Omit<CompiledCondition, 'dependencies'> {
   const { withinMs } = tracker
   const windowMs = withinMs ?? Number.POSITIVE_INFINITY
-  /** Whether there were at least `count` events. */
-  const reached = (times: readonly number[], count: number, nowMs: number) =>
-    count === 0 || (times.length >= count && (times[count - 1] as number) > nowMs - windowMs)
+  /** Whether there were at least `count` events, of which the first `future` have not come yet. */
+  const reached = (times: readonly number[], future: number, count: number, nowMs: number) =>
+    count === 0 || (times.length >= future + count && (times[future + count - 1] as number) > nowMs - windowMs)
   return {
     tracker,
     holds: (facts, nowMs) => {
       const times = facts.times(index)
-      return reached(times, least, nowMs) && (most === null || !reached(times, most + 1, nowMs))
+      const future = countFuture(times, nowMs)
+      return reached(times, future, least, nowMs) && (most === null || !reached(times, future, most + 1, nowMs))
     },
-    ...(withinMs !== null && { nextChangeAt: nextWindowEnd(withinMs, least, most, index) }),
+    nextChangeAt: nextCountChange(windowMs, least, most, index),
     evidence: (facts, nowMs) => {
-      const times = facts.times(index).filter((time) => time > nowMs - windowMs)
+      const times = facts.times(index).filter((time) => time > nowMs - windowMs && time <= nowMs)
       return { count: times.length, times: times.map((time) => new Date(time).toISOString()) }
     },
     sql: (scope) =>
@@ -34,17 +35,28 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
   }
 }
 
-/** The count changes when an event leaves the window: the one that made it sufficient, or the one that exceeded the limit. */
-function nextWindowEnd(withinMs: number, least: number, most: number | null, index: number) {
+/** How many of the times, the latest first, are after now. Such an event counts from its instant. */
+export function countFuture(times: readonly number[], nowMs: number): number {
+  let count = 0
+  while (count < times.length && (times[count] as number) > nowMs) count++
+  return count
+}
+
+/**
+ * The count changes when the instant of an event comes, or when an event leaves the window: the one that made it sufficient, or the one
+ * that exceeded the limit.
+ */
+function nextCountChange(windowMs: number, least: number, most: number | null, index: number) {
   const first = least - 1
   const second = most ?? -1
   return (facts: UserFacts, nowMs: number): number => {
     const times = facts.times(index)
-    let next = Number.POSITIVE_INFINITY
-    const one = first >= 0 ? times[first] : undefined
-    if (one !== undefined && one + withinMs > nowMs) next = one + withinMs
-    const other = second >= 0 ? times[second] : undefined
-    if (other !== undefined && other + withinMs > nowMs && other + withinMs < next) next = other + withinMs
+    const future = countFuture(times, nowMs)
+    let next = future > 0 ? (times[future - 1] as number) : Number.POSITIVE_INFINITY
+    const one = first >= 0 ? times[future + first] : undefined
+    if (one !== undefined && one + windowMs > nowMs && one + windowMs < next) next = one + windowMs
+    const other = second >= 0 ? times[future + second] : undefined
+    if (other !== undefined && other + windowMs > nowMs && other + windowMs < next) next = other + windowMs
     return next
   }
 }
@@ -57,15 +69,15 @@ function fromEvents(tracker: Tracker, { least, most }: Count, scope: SqlScope): 
 }
 
 /** Whether the user’s events pass. Events stored under the id of a merged user count for the remaining user. */
-export const matchingUsers = (tracker: Tracker, { projectId, tables }: SqlScope, also: Sql, having: Sql): Sql =>
+export const matchingUsers = (tracker: Tracker, { projectId, now, tables }: SqlScope, also: Sql, having: Sql): Sql =>
   sql`(u.id in (select coalesce(m.merged_into, e.user_id)
                 from ${tables.events} e
                 left join ${tables.users} m on m.project_id = ${projectId} and m.id = e.user_id and m.merged_into is not null
-                where e.project_id = ${projectId} and ${matchesEventSql(tracker)} and ${also}
+                where e.project_id = ${projectId} and ${matchesEventSql(tracker)} and e.created_at <= ${now} and ${also}
                 group by 1
                 having ${having}))`
 
-function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, index: number): { holds: Sql; nextChangeAt?: Sql } {
+function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, index: number): { holds: Sql; nextChangeAt: Sql } {
   const { withinMs } = tracker
   const nowMs = scope.now.getTime()
   const reached = (count: number) =>
@@ -73,18 +85,29 @@ function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, in
   const enough = least === 0 ? sql`true` : reached(least)
   const holds = most === null ? enough : sql`${enough} and not ${reached(most + 1)}`
   const found = sql`coalesce(${ofTimes(scope, index, holds)}, ${least === 0})`
-  if (withinMs === null) return { holds: found }
+  if (withinMs === null) return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`t.next`)) }
   const deciding = [...(least === 0 ? [] : [least]), ...(most === null ? [] : [most + 1])]
   const changes = deciding.map((count) => whenLater(sql`t.times[${count}::int] + ${withinMs}`, sql`${nowMs}::bigint`))
-  return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`least(${join(changes, ', ')})`)) }
+  return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`least(${join([sql`t.next`, ...changes], ', ')})`)) }
 }
 
-/** An expression over the user’s tracked `times`; null if there are none. */
-export function ofTimes({ projectId, source, tables }: SqlScope, index: number, expression: Sql): Sql {
+/**
+ * An expression over the user’s tracked `times` up to now, the latest first, and the `next` one after now; null if there are none. Times
+ * after now are rare, so the array is mostly used as it is stored.
+ */
+export function ofTimes({ projectId, now, source, tables }: SqlScope, index: number, expression: Sql): Sql {
   const trackerId = source.from === 'times' ? source.trackerIds[index] : undefined
   if (trackerId === undefined) throw new Error('A tracker of the rule has no id.')
-  return sql`(select ${expression} from ${tables.trackedTimes} t
-              where t.project_id = ${projectId} and t.tracker_id = ${trackerId} and t.user_id = u.id)`
+  const nowMs = sql`${now.getTime()}::bigint`
+  return sql`(select ${expression}
+              from (select case when k.times[1] > ${nowMs}
+                                then array(select x.ms from unnest(k.times) as x(ms) where x.ms <= ${nowMs} order by x.ms desc)
+                                else k.times end as times,
+                           case when k.times[1] > ${nowMs}
+                                then (select min(x.ms) from unnest(k.times) as x(ms) where x.ms > ${nowMs}) end as next
+                    from ${tables.trackedTimes} k
+                    where k.project_id = ${projectId} and k.tracker_id = ${trackerId} and k.user_id = u.id
+                    offset 0) t)`
 }
 
 /** Converts milliseconds to `timestamptz` without rounding. */
