@@ -1,14 +1,22 @@
-/** Attribute paths: `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. Pure. */
+/** Attribute paths (D-F-12): `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. Pure. */
 
 const ROOT = 'data.'
 const KEYS_MAX = 16
+/** Longer than any path with keys of 255 characters, all of them escaped. */
+const LENGTH_MAX = 17_000
 
 /** The path of a top-level key of `data`. A dot or a backslash in the key is escaped with a backslash. */
-export const pathOfKey = (key: string): string => `${ROOT}${key.replace(/[\\.]/g, '\\$&')}`
+export const pathOfKey = (key: string): string => pathOfKeys([key])
+
+/** The path of nested keys of `data`, from the outermost. */
+export const pathOfKeys = (keys: readonly string[]): string => `${ROOT}${keys.map((key) => key.replace(/[\\.]/g, '\\$&')).join('.')}`
+
+/** Whether a name is meant as a path, even if it is not a valid one. */
+export const isPathLike = (name: string): boolean => name.startsWith(ROOT)
 
 /** The keys of a path, from the outermost; null if it is not a path. A backslash escapes only a dot or a backslash. */
 export function pathOf(attribute: string): string[] | null {
-  if (!attribute.startsWith(ROOT)) return null
+  if (!attribute.startsWith(ROOT) || attribute.length > LENGTH_MAX) return null
   const keys: string[] = []
   let key = ''
   for (const [token] of attribute.slice(ROOT.length).matchAll(/\\[.\\]|./gsu)) {
@@ -19,4 +27,23 @@ export function pathOf(attribute: string): string[] | null {
   }
   keys.push(key)
   return keys.includes('') || keys.length > KEYS_MAX ? null : keys
+}
+
+/**
+ * The data with a value at a path, whose keys are given; null removes it. Objects on the way are created, and replace values that are
+ * no objects.
+ */
+export function withValueAt(
+  data: Record<string, unknown>,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): Record<string, unknown> {
+  // Entries rather than assignment: a member called `__proto__` is data like any other.
+  const members = new Map(Object.entries(data))
+  const inside = rest.length > 0 ? members.get(first) : undefined
+  const isObject = typeof inside === 'object' && inside !== null && !Array.isArray(inside)
+  if (rest.length === 0 && value === null) members.delete(first)
+  else if (rest.length === 0) members.set(first, value)
+  else if (isObject || value !== null) members.set(first, withValueAt(isObject ? (inside as Record<string, unknown>) : {}, rest, value))
+  return Object.fromEntries(members)
 }

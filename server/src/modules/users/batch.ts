@@ -1,12 +1,13 @@
 /** The items of a batch. Each is checked separately and gets its own result. */
 import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
+import { isPathLike, pathOf, withValueAt } from '../../lib/attribute-paths.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
-import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
+import { checker, freeFormProblem, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { Profile, UserRecord, UserUpdate } from './identity.ts'
-import { type BatchResult, type User, UserUpsert } from './schema.ts'
+import { type BatchResult, DATA_BYTES_MAX, type User, UserUpsert } from './schema.ts'
 
 const checkUpsert = checker(UserUpsert, { errorsMax: ITEM_ERRORS_MAX })
 
@@ -23,9 +24,9 @@ export function checkBatch(items: unknown[], at: Date): CheckedBatch {
 
 /** Checks a user upsert as far as that is possible without the database. */
 export function checkItem(item: unknown): CheckedItem {
-  const { faults, value } = checkUpsert(item)
-  if (faults.length > 0) return { faults }
-  const profile = toProfile(value)
+  const checked = checkItemWithoutId(item)
+  if ('faults' in checked) return checked
+  const { profile } = checked
   if (profile.external_id === undefined && profile.anonymous_id === undefined) {
     return {
       faults: [
@@ -36,19 +37,44 @@ export function checkItem(item: unknown): CheckedItem {
       ],
     }
   }
-  return { profile }
+  return checked
+}
+
+/** Checks a user upsert whose user may be found in another way than by an id. */
+export function checkItemWithoutId(item: unknown): CheckedItem {
+  const { faults, value } = checkUpsert(item)
+  const all = faults.length > 0 ? faults : pathFaults(value as UserUpsert)
+  return all.length > 0 ? { faults: all } : { profile: toProfile(value as UserUpsert) }
 }
 
 /** A checked upsert in the form that is stored. A null id means an absent one (D-VAL-5). */
-export function toProfile({ external_id, anonymous_id, locale, timezone, ...rest }: UserUpsert): Profile {
+export function toProfile({ external_id, anonymous_id, email, phone, data, locale, timezone, ...paths }: UserUpsert): Profile {
   return {
-    ...rest,
+    ...(email !== undefined && { email }),
+    ...(phone !== undefined && { phone }),
+    ...(data !== undefined && { data }),
+    ...(Object.keys(paths).length > 0 && { paths }),
     ...(typeof external_id === 'string' && { external_id }),
     ...(typeof anonymous_id === 'string' && { anonymous_id }),
     ...(locale !== undefined && { locale: locale === null ? null : normaliseLocale(locale) }),
     ...(timezone !== undefined && { timezone: timezone === null ? null : canonicalTimeZone(timezone) }),
   }
 }
+
+/** The faults of the members that are paths. Their values have the limits of `data` (D-F-6). */
+function pathFaults(item: UserUpsert): Fault[] {
+  const paths = Object.keys(item).filter(isPathLike)
+  const wrong = paths.flatMap((param): Fault[] =>
+    pathOf(param) ? [] : [{ code: 'parameter_invalid_format', param, message: notPath(param) }],
+  )
+  if (paths.length === 0 || wrong.length > 0) return wrong
+  const values = paths.reduce((data, path) => withValueAt(data, pathOf(path) ?? [], (item as Record<string, unknown>)[path]), {})
+  const problem = freeFormProblem(values, DATA_BYTES_MAX)
+  return problem ? [{ code: 'validation_failed', param: 'data', message: `Together, the values inside \`data\` ${problem}.` }] : []
+}
+
+const notPath = (param: string) =>
+  `The parameter \`${param.slice(0, 300).toWellFormed()}\` is not a path into \`data\`. Write it like \`data.address.city\`, with a backslash before a dot in a key.`
 
 /** The phone number of an item in E.164, or null. A number without a country code takes it from the user or the project (D-F-2). */
 export const phoneOf = (project: ProjectDefaults) => (item: Profile, user: UserRecord | null) => {

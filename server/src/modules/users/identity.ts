@@ -2,6 +2,7 @@
  * Identity resolution: finds the user that ids belong to, and updates, creates, links, promotes or merges users (D-USER-1). Pure: it works
  * on users in memory, item by item. The service loads them before and saves what changed afterwards.
  */
+import { pathOf, withValueAt } from '../../lib/attribute-paths.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { freeFormProblem } from '../../lib/validate.ts'
@@ -36,6 +37,8 @@ export type Profile = {
   timezone?: string | null
   locale?: string | null
   data?: Record<string, unknown>
+  /** Values inside `data` by their paths, such as `data.address.city`. They leave the values around them alone. */
+  paths?: Record<string, unknown>
 }
 
 /** A profile and the time when it was received. With a user token, `user_id` names the user in place of the ids. */
@@ -126,10 +129,17 @@ function changesOf(
       },
     }
   }
-  const data = item.data ? mergeData(user?.data ?? {}, item.data) : (user?.data ?? {})
-  const problem = item.data ? freeFormProblem(data, DATA_BYTES_MAX) : null
+  const data = dataAfter(user?.data ?? {}, item)
+  const problem = item.data || item.paths ? freeFormProblem(data, DATA_BYTES_MAX) : null
   if (problem) return { fault: { code: 'validation_failed', param: 'data', message: `After merging, the parameter \`data\` ${problem}.` } }
   return { fields: { email: keep('email'), phone, timezone: keep('timezone'), locale: keep('locale'), data } }
+}
+
+/** The data of a user after an item: its `data` is merged, then its values at paths are set (D-USER-4). */
+function dataAfter(old: Record<string, unknown>, { data, paths = {} }: Profile): Record<string, unknown> {
+  let after = data ? mergeData(old, data) : old
+  for (const [path, value] of Object.entries(paths)) after = withValueAt(after, pathOf(path) ?? [], value)
+  return after
 }
 
 /** Merges the top level: null removes a key, and nested values are replaced as a whole (D-USER-4). */

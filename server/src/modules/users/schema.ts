@@ -23,9 +23,17 @@ export const UserUpsert = Exact(
     external_id: Type.Optional(Nullable(Identifier)),
     ...profile,
   },
-  { title: 'UserUpsert', examples: [{ external_id: 'ana', email: 'ana@example.com', locale: 'en-AU', data: { plan: 'pro' } }] },
+  {
+    title: 'UserUpsert',
+    patternProperties: {
+      '^data\\.': {
+        description: 'A value inside `data` by its path, such as `data.address.city`. The values around it are kept. Null removes it.',
+      },
+    },
+    examples: [{ external_id: 'ana', email: 'ana@example.com', locale: 'en-AU', data: { plan: 'pro' }, 'data.address.city': 'Hobart' }],
+  },
 )
-export type UserUpsert = Static<typeof UserUpsert>
+export type UserUpsert = Static<typeof UserUpsert> & { [path: `data.${string}`]: unknown }
 
 /** The envelope of a batch. Items are checked one by one. */
 export const UserBatch = Type.Array(UserUpsert, { minItems: 1, maxItems: BATCH_MAX, itemwise: true })

@@ -1,2 +1,2 @@
 /** What the tasks of other modules need of users. */
-export { checkItem } from './batch.ts'
+export { checkItem, checkItemWithoutId } from './batch.ts'

@@ -152,6 +152,65 @@ test('twenty clients that write the same users at once get no errors, and every 
   expect(identified).toEqual(['x0', 'x1', 'x2'])
 })
 
+describe('a path as a member of an item (D-F-12)', () => {
+  const data = { address: { city: 'Perth', zip: 6000 }, 'a.b': 1, list: [1] }
+  const items: [string, Record<string, unknown>, Record<string, unknown>][] = [
+    ['sets one value', { 'data.address.city': 'Hobart' }, { ...data, address: { city: 'Hobart', zip: 6000 } }],
+    ['creates objects', { 'data.x.y.z': null, 'data.x.y.w': 1 }, { ...data, x: { y: { w: 1 } } }],
+    ['removes a value', { 'data.address.zip': null }, { ...data, address: { city: 'Perth' } }],
+    ['removes nothing that is not there', { 'data.none.zip': null }, data],
+    ['replaces what is no object', { 'data.list.city': 'Hobart' }, { ...data, list: { city: 'Hobart' } }],
+    ['names a key with a dot', { 'data.a\\.b': 2 }, { ...data, 'a.b': 2 }],
+    ['is no key of data', { data: { 'address.city': 2 } }, { ...data, 'address.city': 2 }],
+    ['comes after data', { 'data.address.city': 'Hobart', data: { address: {} } }, { ...data, address: { city: 'Hobart' } }],
+    ['can name __proto__', { 'data.__proto__.x': 1 }, { ...data, ['__proto__']: { x: 1 } }],
+  ]
+
+  test.each(items)('%s, in a batch and in PATCH', async (_, item, expected) => {
+    await using w = await world()
+    await w.post(batch, [
+      { external_id: 'kim', data },
+      { external_id: 'ana', data },
+    ])
+    expect((await w.post(batch, [{ external_id: 'kim', ...item }])).body.failed).toBe(0)
+    expect((await w.patch('/api/client/users', [{ external_id: 'ana', ...item }])).status).toBe(204)
+    await w.drain()
+    for (const name of ['kim', 'ana']) {
+      expect(JSON.parse(JSON.stringify((await w.get(`/api/client/users/${name}`)).body.data))).toEqual(expected)
+    }
+  })
+
+  test.each([
+    [{ 'data.': 1 }, 'parameter_invalid_format'],
+    [{ 'data.a..b': 1 }, 'parameter_invalid_format'],
+    [{ [`data${'.a'.repeat(17)}`]: 1 }, 'parameter_invalid_format'],
+    [{ 'data.big': 'x'.repeat(70_000) }, 'validation_failed'],
+    [{ [`data${'.a'.repeat(16)}`]: { b: { c: 1 } } }, 'validation_failed'],
+    [{ 'user.data.a': 1 }, 'parameter_unknown'],
+  ])('%j is refused', async (item, code) => {
+    await using w = await world()
+    expect((await w.post(batch, [{ external_id: 'kim', ...item }])).body.results[0].error.code).toBe(code)
+    expect((await w.patch('/api/client/users', [{ external_id: 'kim', ...item }])).body.code).toBe(code)
+  })
+
+  test('is the path that rules read', async () => {
+    await using w = await world()
+    const rule = {
+      all: [
+        { attribute: 'data.address.city', is: 'Hobart' },
+        { attribute: 'data.a\\.b', is: 2 },
+      ],
+    }
+    const { body: list } = await w.post('/api/client/lists', { name: 'Path', type: 'dynamic', rule })
+    await w.post(batch, [{ external_id: 'kim', 'data.address.city': 'Hobart', 'data.a\\.b': 2 }])
+    await w.drain()
+    expect((await w.get(`/api/client/lists/${list.id}/users`)).body.results).toHaveLength(1)
+    await w.post(batch, [{ external_id: 'kim', 'data.address.city': 'Perth' }])
+    await w.drain()
+    expect((await w.get(`/api/client/lists/${list.id}/users`)).body.results).toHaveLength(0)
+  })
+})
+
 test('a batch, PATCH and events with the same users at once, on several workers, lose nothing', async () => {
   await using w = await world()
   const users = Array.from({ length: 12 }, (_, index) => index)
