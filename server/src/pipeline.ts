@@ -7,19 +7,26 @@ import type { Started } from './infra/queue/jobs.ts'
 import { type Partition, TIMERS } from './infra/queue/partitions.ts'
 import type { ParkedItem } from './infra/queue/queue.ts'
 import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
+import { CHANNELS } from './lib/channels.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
 import type { UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
-import { createEventMonths, eraseEvents, type StoredEvent, storeEvents } from './modules/events/index.ts'
+import { createEventMonths, eraseEvents, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
 import {
   claimImportBatch,
+  claimUndo,
   countFailedBatch,
+  countFailedUndo,
   type DueImport,
+  eraseImportChanges,
   finishImportBatch,
+  type ImportToUndo,
   importsDue,
+  importsToUndo,
   type ReadImport,
   readImport,
   saveImportedUsers,
+  undoChanges,
 } from './modules/imports/index.ts'
 import { type Item, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './modules/ingest/index.ts'
 import {
@@ -40,16 +47,23 @@ import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './module
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
   appendSavedChanges,
-  eraseUser,
+  eraseUsers as eraseUserRows,
   findErasable,
   identifyUsers,
   joinChanges,
   systemEventsOf,
   type UserChanges,
   type UserMerge,
+  unlinkRemoved,
 } from './modules/users/index.ts'
 
 const IMPORTS_AT_ONCE = 4
+
+/** Events that the server writes about a user. They do not tell that the user has done anything. */
+const WRITTEN_BY_SERVER = [
+  ...['user_created', 'user_updated', 'subscribed', 'unsubscribed', 'list_entered', 'list_left'],
+  ...CHANNELS.flatMap((channel) => ['sent', 'delivered', 'bounced', 'failed'].map((action) => `${channel}_${action}`)),
+]
 
 const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, apply: applyBatch }
 
@@ -124,14 +138,42 @@ export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx
 
 async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   await lockLists(ctx)
-  const erased = await eraseUser(ctx, id)
+  const erased = await eraseUserRows(ctx, [id])
+  await eraseOtherData(ctx, erased)
+  await suppressErased(ctx, erased)
+  return 1
+}
+
+/** Deletes what the other modules store about users whose rows were deleted. The caller holds the lock on lists. */
+async function eraseOtherData(ctx: InTx, erased: { id: UserId }[]): Promise<void> {
   const ids = erased.map(({ id }) => id)
-  if (ids.length === 0) return 1
+  if (ids.length === 0) return
   await eraseMemberships(ctx, ids, TIMERS)
   await eraseMessages(ctx, ids)
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
-  await suppressErased(ctx, erased)
+  await eraseImportChanges(ctx, ids)
   await eraseEvents(ctx, ids)
+}
+
+/** Undoes imports: one batch for each project that has one to undo. */
+export const undoImports = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsToUndo(ctx), undoBatch, countFailedUndo)
+
+async function undoBatch(ctx: InTx, due: ImportToUndo): Promise<number> {
+  await lockLists(ctx)
+  const batch = await claimUndo(ctx, due)
+  if (!batch) return 0
+  const active = await usersWithEvents(ctx, batch.untouched, WRITTEN_BY_SERVER)
+  const { changes, removed } = await undoChanges(
+    ctx,
+    batch,
+    active.map(({ user_id }) => user_id),
+  )
+  await onUsersChanged(ctx, changes)
+  if (removed.length > 0) {
+    await unlinkRemoved(ctx, removed)
+    // Their addresses are not suppressed: they may be in the corrected file.
+    await eraseOtherData(ctx, await eraseUserRows(ctx, removed))
+  }
   return 1
 }

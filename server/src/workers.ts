@@ -7,13 +7,13 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
-import { IMPORT, importJobs } from './modules/imports/index.ts'
+import { IMPORT, importJobs, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers } from './pipeline.ts'
+import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers, undoImports } from './pipeline.ts'
 
 /** The longest delay of memberships that change because time passes. */
 const DUE_GATHER_MS = 250
@@ -27,6 +27,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...ERASE, run: eraseUsers }),
   ...userJobs,
   job({ ...IMPORT, run: importUsers }),
+  job({ ...UNDO_IMPORT, run: undoImports }),
   ...importJobs,
   ...eventJobs,
   ...listJobs(),

@@ -283,6 +283,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/lists/{listId}/recount', EDITORS],
   ['POST', '/api/client/lists/{listId}/import', EDITORS],
   ['POST', '/api/client/lists/{listId}/imports/{importId}/cancel', EDITORS],
+  ['POST', '/api/client/lists/{listId}/imports/{importId}/undo', EDITORS],
   ['POST', '/api/client/suppressions', EDITORS],
   ['DELETE', '/api/client/sandbox/messages', EDITORS],
 

@@ -85,6 +85,7 @@ lists POST /api/client/lists/{listId}/import
 lists GET /api/client/lists/{listId}/imports
 lists GET /api/client/lists/{listId}/imports/{importId}
 lists POST /api/client/lists/{listId}/imports/{importId}/cancel
+lists POST /api/client/lists/{listId}/imports/{importId}/undo
 lists GET /api/client/lists/{listId}/imports/{importId}/errors
 D-RULE-1 GET /api/client/rules/meta
 events GET /api/client/users/{userId}/events

@@ -39,6 +39,8 @@ const MAY: Record<string, string> = {
   'imports.importsDue': 'finds the projects that have work',
   'imports.importToClear': 'finds the projects that have work',
   'imports.importToPurge': 'finds the projects that have work',
+  'imports.importsToUndo': 'finds the projects that have work',
+  'imports.importsWithOldChanges': 'finds the projects that have work',
   'imports.purgeUploads': 'purges by age, over all projects',
   'inbox.findExpired': 'finds the messages that have expired, of all projects',
   'keys.findCredential': 'the key identifies the project',

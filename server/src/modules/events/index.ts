@@ -4,7 +4,7 @@
  */
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
 export { eventJobs } from './jobs.ts'
-export { eraseEvents } from './queries.ts'
+export { eraseEvents, usersWithEvents } from './queries.ts'
 export { usedEventNames } from './reading.queries.ts'
 export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'
 export { eventRoutes } from './routes.ts'

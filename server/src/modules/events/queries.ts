@@ -3,6 +3,7 @@ import { raw, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
 import type { EventSource } from './event.ts'
 import type { Month } from './months.ts'
 
@@ -78,6 +79,18 @@ export const purgeEventIds = (ctx: Ctx, before: Date) =>
   ctx.db.run(
     sql`delete from event_ids where (project_id, event_id) in
           (select project_id, event_id from event_ids where received_at < ${before} limit ${PURGED_AT_ONCE})`,
+  )
+
+const ActorRow = Type.Object({ user_id: IdOf<UserId>() })
+
+/** The users among these with events other than those of these names. */
+export const usersWithEvents = (ctx: InTx, ids: UserId[], except: readonly string[]) =>
+  ctx.db.many(
+    ActorRow,
+    sql`select i.id as user_id
+        from unnest(${ids}::bigint[]) as i(id)
+        where exists (select 1 from events e
+                      where e.project_id = ${ctx.projectId} and e.user_id = i.id and e.name <> all(${except}::text[]))`,
   )
 
 export const eraseEvents = (ctx: InTx, ids: UserId[]) =>

@@ -10,11 +10,15 @@ import { findList } from '../lists/index.ts'
 import type { UserChanges } from '../users/index.ts'
 import { dryRun } from './dry-run.ts'
 import { failureOf } from './failures.ts'
+import { FIRST_ROWS_MAX, firstRowsOf } from './first-rows.ts'
+import type { Outcome, ValidRow } from './outcomes.ts'
 import * as queries from './queries.ts'
+import { recordedChanges } from './recorded-changes.ts'
 import { CHUNK_BYTES, type Read } from './rows.ts'
-import { addToList, type Outcome, type SavedRows, saveRows, type ValidRow } from './save-rows.ts'
+import { addToList, type SavedRows, saveRows } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
 import { type CheckedRow, readNextRows } from './tasks.ts'
+import { insertChanges } from './undo.queries.ts'
 
 const BATCH_ROWS = 500
 /** Each batch appends changes to the ingest queue. When the queue falls behind, imports wait, so that they do not delay events. */
@@ -113,14 +117,25 @@ export async function finishImportBatch(
   { claimed, refused, position, line, end }: ImportBatch,
   saved: SavedBatch,
 ): Promise<void> {
-  const added = 'added' in saved ? saved.added : await addToList(ctx, claimed, saved.userIds)
+  const added = 'added' in saved ? saved.added : await addAndRecord(ctx, claimed, saved)
   const outcomes = [...refused, ...saved.outcomes]
   await saveFailures(ctx, claimed, outcomes)
-  await queries.saveProgress(ctx, claimed.id, { position, line, counts: countsOf(outcomes, added), end })
+  const stored = claimed.created + claimed.updated + claimed.unchanged
+  const firstRows = claimed.dry_run ? firstRowsOf(outcomes, Math.max(0, FIRST_ROWS_MAX - stored)) : []
+  await queries.saveProgress(ctx, claimed.id, { position, line, counts: countsOf(outcomes, added), firstRows, end })
 }
 
-async function saveFailures(ctx: InTx, { id, failed }: ClaimedImport, outcomes: Outcome[]): Promise<void> {
-  const failures = outcomes.flatMap((outcome) => (outcome.is === 'failed' ? [failureOf(outcome.row, outcome.faults)] : []))
+/** Adds the users to the list, and records what the batch changed, so that it can be undone. Returns the number of new members. */
+async function addAndRecord(ctx: InTx, claimed: ClaimedImport, saved: Pick<SavedRows, 'changes' | 'userIds'>): Promise<number> {
+  const joined = await addToList(ctx, claimed, saved.userIds)
+  const recorded = recordedChanges(saved.changes, joined)
+  if (recorded.length > 0) await insertChanges(ctx, claimed.id, claimed.position, recorded)
+  return joined.added.length
+}
+
+async function saveFailures(ctx: InTx, { id, failed, columns }: ClaimedImport, outcomes: Outcome[]): Promise<void> {
+  const added = columns.filter((column) => column.added).length
+  const failures = outcomes.flatMap((outcome) => (outcome.is === 'failed' ? [failureOf(outcome.row, outcome.faults, added)] : []))
   const kept = failures.slice(0, Math.max(0, FAILURES_KEPT - failed))
   if (kept.length > 0) await queries.insertFailures(ctx, id, kept)
 }

@@ -1,12 +1,15 @@
 /**
  * A dry run applies every batch and undoes it. That also undoes earlier rows of the file about the same users, so these rows are stored,
- * and applied again before the batch without being counted. The counts are those of a real import.
+ * and applied again before the batch without being counted. The counts are those of a real import. Rows without ids are the exception:
+ * their users are looked up among those that are stored.
  */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
 import type { Profile } from '../users/index.ts'
+import { identifyRows } from './identify-rows.ts'
+import type { Outcome, ValidRow } from './outcomes.ts'
 import * as queries from './queries.ts'
-import { addToList, type Outcome, saveRows, type ValidRow } from './save-rows.ts'
+import { addToList, saveRows } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
 import { keysOf, nameOf } from './waves.ts'
 
@@ -22,7 +25,8 @@ class Undone extends Error {
 }
 
 /** Saves rows, undoes that, and returns the results. */
-export async function dryRun(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<DryRun> {
+export async function dryRun(ctx: InTx, claimed: ClaimedImport, given: ValidRow[]): Promise<DryRun> {
+  const { rows, failed } = await identifyRows(ctx, given)
   const before = await readEarlierRows(ctx, claimed.id, rows)
   const result = await runAndUndo(ctx, async () => {
     const again = [...new Set(before.values())].map((profile) => ({ row: { line: 0, cells: [] }, profile }))
@@ -30,12 +34,12 @@ export async function dryRun(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]
     return saveAndAdd(ctx, claimed, rows)
   })
   await saveForLater(ctx, claimed.id, rows, result, before)
-  return result
+  return { ...result, outcomes: [...failed, ...result.outcomes] }
 }
 
 async function saveAndAdd(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<DryRun> {
   const { outcomes, userIds } = await saveRows(ctx, claimed, rows)
-  return { outcomes, added: await addToList(ctx, claimed, userIds) }
+  return { outcomes, added: (await addToList(ctx, claimed, userIds)).added.length }
 }
 
 async function runAndUndo(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
@@ -70,7 +74,12 @@ async function saveForLater(ctx: InTx, id: ImportId, rows: ValidRow[], { outcome
   if (saved.length > 0) await queries.saveDryRunRows(ctx, id, saved)
 }
 
-function joined(before: Profile | undefined, { data, ...profile }: Profile): Profile {
-  const both = { ...before?.data, ...data }
-  return { ...before, ...profile, ...((before?.data ?? data) && { data: both }) }
+// The columns of a file name each value once: no path leads into the value of another column.
+function joined(before: Profile | undefined, { data, paths, ...profile }: Profile): Profile {
+  return {
+    ...before,
+    ...profile,
+    ...((before?.data ?? data) && { data: { ...before?.data, ...data } }),
+    ...((before?.paths ?? paths) && { paths: { ...before?.paths, ...paths } }),
+  }
 }

@@ -1,6 +1,9 @@
 import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { escapeFormula, failureLines, failureOf } from './failures.ts'
+import { ADDED_COLUMNS, escapeFormula, failureHeader, failureLines, failureOf, unescapeFormula } from './failures.ts'
+import { headingOf } from './heading.ts'
+import { readRows } from './rows.ts'
 
 test.each([
   ['=1+1', "'=1+1"],
@@ -16,6 +19,8 @@ test.each([
   ['-12.5', '-12.5'],
   ['kim@example.com', 'kim@example.com'],
   ['', ''],
+  ["'=1", "''=1"],
+  ["'quoted'", "'quoted'"],
 ])('%j is written as %j', (cell, written) => expect(escapeFormula(cell)).toBe(written))
 
 test('cells are written unchanged', () => {
@@ -31,4 +36,25 @@ test('a row with several faults has all messages, and characters that can be sto
       { code: 'validation_failed', param: 'locale', message: 'Two.' },
     ]),
   ).toEqual({ line: 3, code: 'validation_failed', message: 'One. Two.', cells: ['a\ufffd'] })
+})
+
+test('every cell and header of an error file is read back as it was', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('=', '+', '-', '@', "'", '\t', '\r', '\n', ' ', '1', 'a', ';', ',', '"', '\uff1d'),
+    maxLength: 5,
+  })
+  const rows = fc.array(fc.tuple(text, text, text), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(rows, (records) => {
+      const failures = records.map((cells, index) => ({ line: index + 2, code: 'validation_failed', message: '=x', cells }))
+      const file = Buffer.from(failureHeader(['email', '=a;b;c;d;e', 'f']) + failureLines(failures))
+      const heading = headingOf(file, { mapping: {}, delimiter: undefined, guess: false, monthFirst: false })
+      if ('faults' in heading) throw new Error(JSON.stringify(heading.faults))
+      expect(heading.columns.map(({ header }) => header)).toEqual([...ADDED_COLUMNS, 'email', '=a;b;c;d;e', 'f'])
+      const { delimiter, line, position } = heading
+      const read = readRows(file.subarray(position), { delimiter, line, isLast: true, rowsMax: 100 })
+      expect(read.rows.map(({ cells }) => cells.slice(ADDED_COLUMNS.length).map(unescapeFormula))).toEqual(records)
+    }),
+    { numRuns: 300 },
+  )
 })

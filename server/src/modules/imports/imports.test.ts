@@ -115,19 +115,21 @@ describe('an import', () => {
       'lines"',
       'ben,ben@example.com,fine',
       'short,row',
+      'long,long@example.com,x,y',
       `cho,cho@example.com,${'x'.repeat(70_000)}`,
       'dee,dee@example.com,a\0b',
     ].join('\r\n')
     const done = await importFile(w, list, file)
-    expect(done).toMatchObject({ state: 'finished', rows: 6, created: 1, failed: 5, added: 1 })
+    expect(done).toMatchObject({ state: 'finished', rows: 7, created: 1, failed: 6, added: 1 })
     const [header, ...failures] = await failuresOf(w, list, done.id)
     expect(header).toEqual(['line', 'code', 'message', 'external_id', 'email', 'note'])
     expect(failures.map(([line, code, , ...cells]) => [line, code, ...cells.map((cell) => cell.slice(0, 20))])).toEqual([
       ['2', 'parameter_invalid_format', 'kim', 'nowhere', "'=1+1"],
       ['4', 'resource_missing', '', 'ana@example.com', 'two\r\nlines'],
-      ['7', 'validation_failed', 'short', 'row'],
-      ['8', 'validation_failed', 'cho', 'cho@example.com', 'x'.repeat(20)],
-      ['9', 'parameter_invalid_format', 'dee', 'dee@example.com', 'a\ufffdb'],
+      ['7', 'parameter_invalid_format', 'short', 'row'],
+      ['8', 'validation_failed', 'long', 'long@example.com', 'x', 'y'],
+      ['9', 'validation_failed', 'cho', 'cho@example.com', 'x'.repeat(20)],
+      ['10', 'parameter_invalid_format', 'dee', 'dee@example.com', 'a\ufffdb'],
     ])
     expect(await members(w, list)).toEqual(['ben'])
   })
@@ -162,6 +164,7 @@ describe('an import', () => {
     ['tabs', 'external_id\temail\nkim\tkim@example.com\n', {}],
     ['bars', 'external_id|email\nkim|kim@example.com', {}],
     ['a given delimiter', 'external_id|email;note\nkim|kim@example.com', { delimiter: '|' }],
+    ['a line that names the delimiter', 'sep=;\r\nexternal_id;a,b,c,d;email\r\nkim;x;kim@example.com\r\n', {}],
     ['a byte order mark', '\ufeffexternal_id,email\r\nkim,kim@example.com\r\n', {}],
   ])('reads files with %s', async (_, file, query) => {
     await using w = await world()
@@ -169,6 +172,34 @@ describe('an import', () => {
     const mapping = query.delimiter ? { mapping: '{"email;note":"email"}' } : {}
     expect(await importFile(w, list, file, { query: { ...query, ...mapping } })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
     expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.com' })
+  })
+
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+  const text = 'external_id,name,email\nkim,Zoë,kim@example.com\n'
+
+  test.each<[string, Buffer, string, Record<string, string>]>([
+    ['Latin-1', latin1(text), 'Zoë', {}],
+    ['Windows-1252', latin1(text.replace('ë', '\x80')), 'Zo€', {}],
+    ['Latin-1 that is also UTF-8', latin1(text.replace('ë', 'Ã©')), 'ZoÃ©', { encoding: 'windows-1252' }],
+    ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 'Zoë', {}],
+    ['UTF-16 without one', Buffer.from(text, 'utf16le'), 'Zoë', {}],
+    ['UTF-16 in the other byte order', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), 'Zoë', {}],
+  ])('reads files in %s', async (_, file, name, query) => {
+    await using w = await world()
+    const list = await staticList(w)
+    expect(await importFile(w, list, file, { query })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
+    expect((await user(w, 'kim')).data).toEqual({ name })
+  })
+
+  test('in UTF-16 or Latin-1 may have any length', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const rows = Array.from({ length: 1200 }, (_, index) => `k${index},${index < 1100 ? 'Zoe' : 'Zoë'} ${index} ${'x'.repeat(500)}`)
+    for (const encoding of ['utf16le', 'latin1'] as const) {
+      const file = Buffer.from(`external_id,${encoding}\n${rows.join('\n')}\n`, encoding)
+      expect(await importFile(w, list, file)).toMatchObject({ state: 'finished', rows: 1200, failed: 0 })
+      for (const index of [0, 1099, 1199]) expect((await user(w, `k${index}`)).data[encoding]).toBe(rows[index]?.split(',')[1])
+    }
   })
 
   test.each([
@@ -210,6 +241,130 @@ describe('an import', () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await importFile(w, list, 'external_id,email\n')).toMatchObject({ state: 'finished', rows: 0, progress: 1 })
+  })
+})
+
+describe('an error file', () => {
+  test('can be imported again: its own columns are ignored, and cells are as they were', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const file = `external_id,email,formula,"it's; all"\nkim,nowhere,=1+1,"'=x"\nana,ana@example,"+a,\nb",'tis\nben,ben@example.com,,\n`
+    const { id } = await importFile(w, list, file)
+    const errors = (await w.get(`/api/client/lists/${list}/imports/${id}/errors`)).text
+    const again = await importFile(w, list, errors)
+    expect(again).toMatchObject({
+      rows: 2,
+      failed: 2,
+      columns: ['line', 'code', 'message', 'external_id', 'email', 'formula', "it's; all"],
+    })
+    expect((await failuresOf(w, list, again.id)).map(([line, ...others]) => [line === 'line' ? line : '', ...others])).toEqual(
+      (await failuresOf(w, list, id)).map(([line, ...others]) => [line === 'line' ? line : '', ...others]),
+    )
+    const corrected = errors.replace('nowhere', 'kim@example.com').replace('ana@example', 'ana@example.com')
+    expect(await importFile(w, list, corrected)).toMatchObject({ rows: 2, created: 2, failed: 0 })
+    expect((await user(w, 'kim')).data).toEqual({ formula: '=1+1', "it's; all": "'=x" })
+    expect((await user(w, 'ana')).data).toEqual({ formula: '+a,\nb', "it's; all": "'tis" })
+  })
+})
+
+describe('a row without ids', () => {
+  const PATH = '/api/client/users/batch'
+
+  test('belongs to the user with its email address or phone number, if exactly one has it', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post(PATH, [
+      { external_id: 'kim', email: 'Kim@Example.com' },
+      { external_id: 'ana', email: 'shared@example.com' },
+      { external_id: 'ben', email: 'shared@example.com' },
+      { anonymous_id: 'v1', phone: '+61412345678' },
+    ])
+    const file =
+      'email,phone,plan\nkim@example.COM,,pro\nshared@example.com,,pro\nnew@example.com,,pro\n,0412 345 678,team\n,+61400000000,x\n,12,x\n'
+    const dry = await importFile(w, list, file, { query: { dry_run: 'true' } })
+    const real = await importFile(w, list, file)
+    for (const done of [dry, real]) expect(done).toMatchObject({ rows: 6, updated: 2, created: 0, failed: 4, added: 2 })
+    const failures = await failuresOf(w, list, real.id)
+    expect(failures.slice(1).map(([line, code, message]) => [line, code, message])).toEqual([
+      ['3', 'resource_missing', expect.stringContaining('several users have its email address')],
+      ['4', 'resource_missing', expect.stringContaining('no user has its email address')],
+      ['6', 'resource_missing', expect.stringContaining('no user has its phone number')],
+      ['7', 'resource_missing', expect.stringContaining('no user has its phone number')],
+    ])
+    expect(await user(w, 'kim')).toMatchObject({ email: 'kim@example.COM', data: { plan: 'pro' } })
+    expect((await user(w, 'v1')).data).toEqual({ plan: 'team' })
+    expect(await select(w, `select id from users where project_id = $1`, [w.projectId])).toHaveLength(4)
+  })
+
+  test('sees the rows before it', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post(PATH, [{ external_id: 'kim', email: 'old@example.com' }])
+    const file =
+      'external_id,email,plan\nkim,new@example.com,a\n,old@example.com,b\n,new@example.com,c\nben,new@example.com,d\n,new@example.com,e\n'
+    expect(await importFile(w, list, file)).toMatchObject({ rows: 5, updated: 2, created: 1, failed: 2 })
+    expect((await user(w, 'kim')).data).toEqual({ plan: 'c' })
+  })
+})
+
+describe('attribute paths', () => {
+  test('set a value inside an object and keep what is beside it', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { address: { street: 'Elm', city: 'Perth' }, 'a.b': 1 } }])
+    await importFile(w, list, 'external_id,data.address.city,data.a\\.b,c.d\nkim,Hobart,2,3\n')
+    expect((await user(w, 'kim')).data).toEqual({ address: { street: 'Elm', city: 'Hobart' }, 'a.b': '2', 'c.d': '3' })
+  })
+})
+
+describe('formats', () => {
+  const FILE = 'external_id,joined,total,odd\nkim,31.12.1999,"1.234,50",01/02/2026\nana,1.2.2026,"7",03/04/2026\n'
+  const fields = { joined: 'data.joined:date', total: 'data.total:number', odd: 'data.odd:date' }
+  const given = (mapping: object) => ({ mapping: JSON.stringify(mapping) })
+
+  test('are guessed by a dry run, which returns the first rows as they would be stored', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const dry = await importFile(w, list, FILE, { query: { ...given(fields), dry_run: 'true' } })
+    const mapping = {
+      external_id: 'external_id',
+      joined: 'data.joined:date(dmy)',
+      total: 'data.total:number(comma)',
+      odd: 'data.odd:date(dmy)',
+    }
+    expect(dry).toMatchObject({ rows: 2, created: 2, failed: 0, mapping })
+    expect(dry.guesses).toEqual({
+      joined: ['data.joined:date(dmy)'],
+      total: ['data.total:number(comma)'],
+      odd: ['data.odd:date(dmy)', 'data.odd:date(mdy)'],
+    })
+    expect(dry.first_rows).toEqual([
+      { line: 2, external_id: 'kim', data: { joined: '1999-12-31', total: 1234.5, odd: '2026-02-01' } },
+      { line: 3, external_id: 'ana', data: { joined: '2026-02-01', total: 7, odd: '2026-04-03' } },
+    ])
+    expect(await importFile(w, list, FILE, { query: given(fields) })).toMatchObject({ failed: 2, mapping: fields, guesses: {} })
+    expect(await importFile(w, list, FILE, { query: given(dry.mapping) })).toMatchObject({ created: 2, failed: 0 })
+    expect((await user(w, 'kim')).data).toEqual({ joined: '1999-12-31', total: 1234.5, odd: '2026-02-01' })
+  })
+
+  test('are read with the month first in a project of the United States', async () => {
+    await using w = await world()
+    await w.patch(`/api/client/projects/${w.projectId}`, { locale: 'en-US' }, { key: w.keys.organisation })
+    const list = await staticList(w)
+    const dry = await importFile(w, list, FILE, { query: { ...given({ odd: 'data.odd:date' }), dry_run: 'true' } })
+    expect(dry.guesses).toEqual({ odd: ['data.odd:date(mdy)', 'data.odd:date(dmy)'] })
+  })
+
+  test('leave values out of the first rows that the rows do not give', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', email: 'kim@example.com', data: { secret: 1, address: { street: 'Elm' } } },
+    ])
+    const file = `external_id,phone,data.address.city\nkim,0412 345 678,Hobart\n${Array.from({ length: 30 }, (_, index) => `k${index},,\n`).join('')}`
+    const dry = await importFile(w, list, file, { query: { dry_run: 'true' } })
+    expect(dry.first_rows).toHaveLength(10)
+    expect(dry.first_rows[0]).toEqual({ line: 2, external_id: 'kim', phone: '+61412345678', data: { address: { city: 'Hobart' } } })
   })
 })
 

@@ -15,6 +15,14 @@ describe('a row', () => {
     [['external_id', 'data.vip:boolean'], ['kim', 'Yes'], { external_id: 'kim', data: { vip: true } }],
     [['external_id', 'data.vip:boolean'], ['kim', '0'], { external_id: 'kim', data: { vip: false } }],
     [['external_id', 'data.since:date'], ['kim', '2026-02-28'], { external_id: 'kim', data: { since: '2026-02-28' } }],
+    [['external_id', 'anonymous_id'], ['\u00a0kim\t', ' v1 '], { external_id: 'kim', anonymous_id: 'v1' }],
+    [['external_id', 'email', 'data.plan'], ['kim'], { external_id: 'kim' }],
+    [['external_id', 'data.plan'], ['kim', 'pro', '', ' '], { external_id: 'kim', data: { plan: 'pro' } }],
+    [['external_id', 'data.address.city'], ['kim', 'Hobart'], { external_id: 'kim', paths: { 'data.address.city': 'Hobart' } }],
+    [['external_id', 'data.a\\.b'], ['kim', 'x'], { external_id: 'kim', data: { 'a.b': 'x' } }],
+    [['external_id', 'data.total:number(comma)'], ['kim', '1.234,50'], { external_id: 'kim', data: { total: 1234.5 } }],
+    [['external_id', 'email'], ['', 'x@example.com'], { email: 'x@example.com' }],
+    [['phone'], [' +61412345678 '], { phone: '+61412345678' }],
   ])('of the columns %j with the cells %j becomes %j', (fields, cells, profile) => expect(read(fields, cells)).toEqual({ profile }))
 
   test('can set an attribute named __proto__', () => {
@@ -24,9 +32,8 @@ describe('a row', () => {
   })
 
   test.each([
-    [['external_id', 'email'], ['kim'], 'validation_failed', 'The row has 1 cells, but the header has 2.'],
-    [['external_id', 'email'], ['kim', 'x@example.com', ''], 'validation_failed', 'The row has 3 cells, but the header has 2.'],
-    [['external_id', 'email'], ['', 'x@example.com'], 'resource_missing', 'Fill in its `external_id` or `anonymous_id`'],
+    [['external_id', 'email'], ['kim', 'x@example.com', 'x'], 'validation_failed', 'The row has 3 cells, but the header has 2.'],
+    [['external_id', 'email', 'data.a'], ['', '', 'x'], 'resource_missing', 'Fill in its `external_id` or `anonymous_id`'],
     [['external_id', 'email'], ['kim', 'nowhere'], 'parameter_invalid_format', '`email` is not a valid email address'],
     [['external_id', 'timezone'], ['kim', 'Mars'], 'parameter_invalid_format', '`timezone` is not a time zone'],
     [['external_id'], ['x'.repeat(256)], 'validation_failed', 'at most 255 characters'],

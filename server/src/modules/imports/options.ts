@@ -3,12 +3,15 @@ import { type Fault, fault, refuse } from '../../lib/errors.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import type { Mapping } from './columns.ts'
+import type { Encoding } from './encoding.ts'
 import type { ImportQuery } from './schema.ts'
 
 export type ImportOptions = {
   mapping: Mapping
   /** Undefined: detected from the header line. */
   delimiter: string | undefined
+  /** Undefined: detected from the bytes. */
+  encoding: Encoding | undefined
   dryRun: boolean
   updateExisting: boolean
   consentSource: string | null
@@ -19,6 +22,7 @@ export type ImportOptions = {
 export function optionsOf({
   mapping,
   delimiter = 'auto',
+  encoding = 'auto',
   dry_run,
   update_existing,
   consent_source,
@@ -30,6 +34,7 @@ export function optionsOf({
   return {
     mapping: mapping === undefined ? {} : mappingOf(mapping),
     delimiter: delimiter === 'auto' ? undefined : delimiter === 'tab' ? '\t' : delimiter,
+    encoding: encoding === 'auto' ? undefined : encoding,
     dryRun: dry_run === 'true',
     updateExisting: update_existing !== 'false',
     consentSource: consent_source ?? null,

@@ -3,14 +3,14 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
-import { Count, IdOf } from '../../lib/shapes.ts'
+import { Count, IdOf, Nullable } from '../../lib/shapes.ts'
 import type { Failure } from './failures.ts'
 import type { Heading } from './heading.ts'
 import type { ImportOptions } from './options.ts'
-import { ClaimedImport, ImportRow } from './schema.ts'
+import { ClaimedImport, type FirstRow, ImportRow } from './schema.ts'
 
 const columns = sql`id, list_id, state, reason, dry_run, update_existing, consent_source, subscription_ids, rows, created, updated, unchanged,
-  skipped, failed, added, bytes, delimiter, columns, position, created_at, started_at, finished_at`
+  skipped, failed, added, removed, restored, bytes, delimiter, columns, position, created_at, started_at, finished_at, undone_at`
 
 export const importListing = listing({
   resource: 'imports',
@@ -34,6 +34,12 @@ export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
     sql`select ${columns} from imports
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
   )
+
+const FirstRowsRow = Type.Object({ first_rows: Nullable(Type.Unsafe<FirstRow[]>({ type: 'array' })) })
+
+/** The first rows of a dry run; null for other imports, and after they were deleted. */
+export const readFirstRows = (ctx: ProjectCtx, id: ImportId) =>
+  ctx.db.first(FirstRowsRow, sql`select first_rows from imports where project_id = ${ctx.projectId} and id = ${id}`)
 
 /** The number of imports that are under way, uploads included. */
 export const countUnfinished = (ctx: ProjectCtx): Promise<number> =>
@@ -149,17 +155,20 @@ export type Progress = {
   position: number
   line: number
   counts: Counts
+  /** More of the first rows of a dry run. */
+  firstRows: FirstRow[]
   end: { state: 'finished' | 'failed'; reason: string | null } | null
 }
 
 /** Saves the progress of an import. */
-export const saveProgress = (ctx: InTx, id: ImportId, { position, line, counts, end }: Progress) =>
+export const saveProgress = (ctx: InTx, id: ImportId, { position, line, counts, firstRows, end }: Progress) =>
   ctx.db.run(
     sql`update imports
         set state = ${end?.state ?? 'running'}, reason = ${end?.reason ?? null}, attempts = 0, position = ${position}, line = ${line},
             rows = rows + ${counts.rows}, created = created + ${counts.created}, updated = updated + ${counts.updated},
             unchanged = unchanged + ${counts.unchanged}, skipped = skipped + ${counts.skipped}, failed = failed + ${counts.failed},
             added = added + ${counts.added},
+            first_rows = case when dry_run then coalesce(first_rows, '[]') || ${JSON.stringify(firstRows)}::jsonb end,
             started_at = coalesce(started_at, ${ctx.clock.now()}),
             finished_at = ${end ? ctx.clock.now() : null}
         where project_id = ${ctx.projectId} and id = ${id}`,
@@ -262,4 +271,4 @@ export const purgeFailures = (ctx: Ctx, { id, project_id }: DueImport, limit: nu
   )
 
 export const markPurged = (ctx: Ctx, { id, project_id }: DueImport) =>
-  ctx.db.run(sql`update imports set purged_at = ${ctx.clock.now()} where project_id = ${project_id} and id = ${id}`)
+  ctx.db.run(sql`update imports set purged_at = ${ctx.clock.now()}, first_rows = null where project_id = ${project_id} and id = ${id}`)

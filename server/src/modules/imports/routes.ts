@@ -3,8 +3,8 @@ import type { ImportId, ListId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { importListing } from './queries.ts'
-import { Import, ImportQuery } from './schema.ts'
-import { cancelImport, downloadFailures, getImport, listImports, receiveFile, startImport } from './service.ts'
+import { Import, ImportQuery, ImportWithFirstRows } from './schema.ts'
+import { cancelImport, downloadFailures, getImport, listImports, receiveFile, startImport, undoImport } from './service.ts'
 
 const ofList = { listId: pathId<ListId>() }
 const ofImport = { ...ofList, importId: pathId<ImportId>() }
@@ -15,7 +15,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/import',
     summary: 'Import a CSV file into a static list.',
     description:
-      'The file is UTF-8 with a header line. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. An empty cell keeps the stored value. The same file can be imported again: rows with no changes are left alone.',
+      'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be imported as it is after correction.',
     access: { secret: 'editor' },
     params: ofList,
     query: ImportQuery,
@@ -47,18 +47,30 @@ export const importRoutes = [
     description: 'Read it again until `state` is `finished`, `failed` or `cancelled`.',
     access: { secret: 'support' },
     params: ofImport,
-    reply: Import,
+    reply: ImportWithFirstRows,
     run: (ctx, { params }) => getImport(ctx, params.listId, params.importId),
   }),
   route({
     method: 'POST',
     path: '/api/client/lists/{listId}/imports/{importId}/cancel',
     summary: 'Cancel an import.',
-    description: 'The rows imported so far are kept.',
+    description: 'The rows imported so far are kept. Undo the import to remove them.',
     access: { secret: 'editor' },
     params: ofImport,
     reply: Import,
     run: (ctx, { params }) => cancelImport(ctx, params.listId, params.importId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/lists/{listId}/imports/{importId}/undo',
+    summary: 'Undo an import.',
+    description:
+      'Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have events, devices, a consent or a static list of their own by now. Values that it changed become what they were, members that it added leave the list, and subscriptions that it stored are stored no longer. Whatever changed since stays, and so do ids that the import linked and users that it merged.',
+    access: { secret: 'editor' },
+    params: ofImport,
+    reply: Import,
+    status: 202,
+    run: (ctx, { params }) => undoImport(ctx, params.listId, params.importId),
   }),
   route({
     method: 'GET',

@@ -99,6 +99,15 @@ function lineBreaks(bytes: Buffer, from: number, to: number): number {
 const DELIMITERS = [',', ';', '\t', '|']
 const QUOTE = 34
 
+const SEP_LINE = /^"?sep=([,;|\t])"?[,;|\t]*(?:\r\n|\r|\n)/i
+const SEP_LINE_BYTES_MAX = 64
+
+/** The line `sep=;` that tells Excel the delimiter, if the bytes begin with one, and its length. */
+export function sepLineOf(bytes: Buffer): { delimiter: string; length: number } | undefined {
+  const found = SEP_LINE.exec(bytes.toString('latin1', 0, SEP_LINE_BYTES_MAX))
+  return found ? { delimiter: found[1] as string, length: found[0].length } : undefined
+}
+
 /** The most frequent delimiter of the first line, outside of quotation marks; a comma if it has none. */
 export function guessDelimiter(bytes: Buffer): string {
   const counts = DELIMITERS.map(() => 0)

@@ -2,19 +2,14 @@
 
 import { Conflict } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import type { Fault } from '../../lib/errors.ts'
-import type { UserId } from '../../lib/ids.ts'
+import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import { addMembers } from '../lists/index.ts'
 import { subscribeNew } from '../subscriptions/index.ts'
 import { type Profile, resolveIds, type UserChanges, type UserUpdate, upsertUsers } from '../users/index.ts'
-import type { Row } from './rows.ts'
+import { identifyRows, runsOf } from './identify-rows.ts'
+import type { Outcome, ValidRow } from './outcomes.ts'
 import type { ClaimedImport } from './schema.ts'
 import { nameOf, wavesOf } from './waves.ts'
-
-/** A row that can be saved. */
-export type ValidRow = { row: Row; profile: Profile }
-
-export type Outcome = { row: Row } & ({ is: 'created' | 'updated' | 'unchanged' | 'skipped' } | { is: 'failed'; faults: Fault[] })
 
 export type SavedRows = {
   outcomes: Outcome[]
@@ -27,10 +22,16 @@ export type SavedRows = {
 /** Saves the profiles of rows in their order. */
 export async function saveRows(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<SavedRows> {
   const waves: SavedWave[] = []
-  for (const wave of wavesOf(rows)) waves.push(await saveWave(ctx, claimed, wave))
+  const unidentified: Outcome[] = []
+  // A row without ids belongs to the user who has its address after the rows before it.
+  for (const run of runsOf(rows)) {
+    const identified = await identifyRows(ctx, run)
+    unidentified.push(...identified.failed)
+    for (const wave of wavesOf(identified.rows)) waves.push(await saveWave(ctx, claimed, wave))
+  }
   const changes = waves.map((wave) => wave.changes)
   const ids = waves.flatMap(({ userIds }) => userIds)
-  return { outcomes: waves.flatMap(({ outcomes }) => outcomes), changes, userIds: afterMerges(ids, changes) }
+  return { outcomes: [...unidentified, ...waves.flatMap(({ outcomes }) => outcomes)], changes, userIds: afterMerges(ids, changes) }
 }
 
 function afterMerges(ids: UserId[], changes: UserChanges[]): UserId[] {
@@ -54,10 +55,11 @@ async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Pr
   const outcomes = rows.map(({ row, profile }, index): Outcome => {
     const outcome = upserted.outcomes[index]
     if (!outcome || 'faults' in outcome) return { row, is: 'failed', faults: outcome?.faults ?? [] }
-    const { id } = outcome.user
-    if (!isKnown(profile)) return { row, is: created.has(id) ? 'created' : changed.has(id) ? 'updated' : 'unchanged' }
-    if (created.has(id)) throw new Conflict('Another transaction erased one of the users.')
-    return { row, is: 'skipped' }
+    const { user } = outcome
+    if (!isKnown(profile))
+      return { row, is: created.has(user.id) ? 'created' : changed.has(user.id) ? 'updated' : 'unchanged', profile, user }
+    if (created.has(user.id)) throw new Conflict('Another transaction erased one of the users.')
+    return { row, is: 'skipped', profile, user }
   })
   const userIds = upserted.outcomes.flatMap((outcome) => ('user' in outcome ? [outcome.user.id] : []))
   return { outcomes, changes: upserted.changes, userIds }
@@ -76,13 +78,15 @@ async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profil
     external_id === undefined ? anonymousIds.has(anonymous_id ?? null) : externalIds.has(external_id)
 }
 
+/** The users who were not in the list before, and the states of subscriptions that were stored. */
+export type Joined = { added: UserId[]; subscribed: { user_id: UserId; subscription_id: SubscriptionId }[] }
+
 /**
  * Adds the users of rows to the list, and subscribes them to the types of the import unless they have a state already. Call it
- * after their merges are complete: a merged user may bring a state along. Returns the number of users who were not in the list before.
+ * after their merges are complete: a merged user may bring a state along.
  */
-export async function addToList(ctx: InTx, claimed: ClaimedImport, userIds: UserId[]): Promise<number> {
+export async function addToList(ctx: InTx, claimed: ClaimedImport, userIds: UserId[]): Promise<Joined> {
   const added = await addMembers(ctx, claimed.list_id, userIds)
-  if (userIds.length > 0 && claimed.subscription_ids.length > 0)
-    await subscribeNew(ctx, userIds, claimed.subscription_ids, claimed.consent_source ?? '')
-  return added.length
+  if (userIds.length === 0 || claimed.subscription_ids.length === 0) return { added, subscribed: [] }
+  return { added, subscribed: await subscribeNew(ctx, userIds, claimed.subscription_ids, claimed.consent_source ?? '') }
 }

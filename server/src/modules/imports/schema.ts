@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { ImportId, ListId, SubscriptionId } from '../../lib/ids.ts'
 import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 import type { Column } from './columns.ts'
+import { ENCODINGS } from './encoding.ts'
 
 const Flag = (description: string, fallback: 'true' | 'false') =>
   Type.Optional(OneOf(['true', 'false'], { description, default: fallback }))
@@ -12,17 +13,26 @@ export const ImportQuery = Exact({
     Type.String({
       maxLength: 8192,
       description:
-        'A JSON object that maps headers to `external_id`, `anonymous_id`, `email`, `phone`, `timezone`, `locale` or `data.<key>`, or to null to skip the column. Add `:number`, `:boolean` or `:date` to a key to convert the cells. A column that is not in the object is mapped by its header: `email` to `email`, `plan` and `data.plan` to `data.plan`.',
+        'A JSON object that maps headers to `external_id`, `anonymous_id`, `email`, `phone`, `timezone`, `locale` or the path of an attribute such as `data.address.city`, or to null to skip the column. Add `:number`, `:boolean` or `:date` to a path to convert the cells, and a format in parentheses: `:number(point)` for `1,234.5`, `:number(comma)` for `1.234,5`, `:date(dmy)`, `:date(mdy)` or `:date(ymd)` for dates in that order, `:date(unix)` for seconds or milliseconds since 1970. Without a format, a number is written like `1234.5`, and a date in ISO 8601 or as a timestamp of 9, 10, 12 or 13 digits. A column that is not in the object is mapped by its header: `email` to `email`, `plan` and `data.plan` to `data.plan`.',
       examples: ['{"Customer no":"external_id","Age":"data.age:number","Notes":null}'],
     }),
   ),
   delimiter: Type.Optional(
     OneOf([',', ';', 'tab', '|', 'auto'], {
-      description: 'The delimiter of the cells. `auto` detects it from the header line.',
+      description: 'The delimiter of the cells. `auto` takes it from a first line such as `sep=;`, or detects it from the header line.',
       default: 'auto',
     }),
   ),
-  dry_run: Flag('Report the same counts and failures as a real import, without changing any user.', 'false'),
+  encoding: Type.Optional(
+    OneOf([...ENCODINGS, 'auto'], {
+      description: 'The encoding of the text. `windows-1252` includes Latin-1. `auto` detects it from the bytes.',
+      default: 'auto',
+    }),
+  ),
+  dry_run: Flag(
+    'Report the same counts and failures as a real import, without changing any user. The formats of numbers and dates that are not given are guessed; the `mapping` of the reply has them. The first rows are returned as they would be stored.',
+    'false',
+  ),
   update_existing: Flag('If `false`, existing users are added to the list but not changed.', 'true'),
   consent_source: Type.Optional(
     Line(255, {
@@ -42,7 +52,7 @@ export const ImportQuery = Exact({
 })
 export type ImportQuery = Static<typeof ImportQuery>
 
-const IMPORT_STATES = ['queued', 'running', 'finished', 'failed', 'cancelled'] as const
+const IMPORT_STATES = ['queued', 'running', 'finished', 'failed', 'cancelled', 'undoing', 'undone'] as const
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -64,7 +74,9 @@ const columns = {
   skipped: Count('Rows about existing users, if `update_existing` is `false`.'),
   failed: Count('Refused rows. `GET …/errors` lists them with their reasons.'),
   added: Count('Users who were added to the list.'),
-  bytes: Count('The length of the file after decompression.'),
+  removed: Count('Users that undoing the import removed, because it had created them.'),
+  restored: Count('Users whose former values undoing the import brought back.'),
+  bytes: Count('The length of the file after decompression, in UTF-8.'),
 }
 
 const Delimiter = Type.String({ description: 'The delimiter of the cells, given or detected.' })
@@ -78,13 +90,47 @@ export const Import = Exact({
     additionalProperties: { type: ['string', 'null'] },
     description: 'The field of each column, or null if it is skipped.',
   }),
+  guesses: Type.Unsafe<Record<string, string[]>>({
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    description:
+      'For a dry run: the fields that fit columns of numbers and dates whose format was not given. `mapping` has the first one. If there are others, check which is right.',
+  }),
   columns: Type.Array(Type.String(), { description: 'The headers in the order of the file.' }),
   progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the file that was processed.' }),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
+  undone_at: Nullable(Timestamp),
 })
 export type Import = Static<typeof Import>
+
+const FirstRow = Type.Object(
+  {
+    line: Type.Integer({ description: 'The line of the row in the file.' }),
+    external_id: Type.Optional(Nullable(Type.String())),
+    anonymous_id: Type.Optional(Nullable(Type.String())),
+    email: Type.Optional(Nullable(Type.String())),
+    phone: Type.Optional(Nullable(Type.String())),
+    timezone: Type.Optional(Nullable(Type.String())),
+    locale: Type.Optional(Nullable(Type.String())),
+    data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+  },
+  { additionalProperties: false },
+)
+export type FirstRow = Static<typeof FirstRow>
+
+/** An import that is read by its id. */
+export const ImportWithFirstRows = Exact({
+  ...Import.properties,
+  first_rows: Type.Optional(
+    Type.Array(FirstRow, {
+      description:
+        'For a dry run: the first ten accepted rows as they would be stored, without values that the row does not give. Kept for 30 days.',
+    }),
+  ),
+})
+export type ImportWithFirstRows = Static<typeof ImportWithFirstRows>
 
 export const ImportRow = Type.Object({
   ...columns,
@@ -94,6 +140,7 @@ export const ImportRow = Type.Object({
   created_at: Instant,
   started_at: Nullable(Instant),
   finished_at: Nullable(Instant),
+  undone_at: Nullable(Instant),
 })
 export type ImportRow = Static<typeof ImportRow>
 

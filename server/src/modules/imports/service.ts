@@ -3,25 +3,30 @@ import type { BodyStream, Download, Received } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, faultsError, missing } from '../../lib/errors.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
 import { failureHeader, failureLines } from './failures.ts'
 import type { Heading } from './heading.ts'
-import { IMPORT } from './job-names.ts'
+import { IMPORT, UNDO_IMPORT } from './job-names.ts'
 import { type ImportOptions, optionsOf } from './options.ts'
 import * as queries from './queries.ts'
-import type { Import, ImportQuery, ImportRow } from './schema.ts'
+import type { Import, ImportQuery, ImportRow, ImportWithFirstRows } from './schema.ts'
 import { readHeading } from './tasks.ts'
+import { requestUndo } from './undo.queries.ts'
 import { chunksOf } from './upload.ts'
 
 const UNFINISHED_MAX = 20
+
+/** Locales in which dates are written with the month first. */
+const MONTH_FIRST = /^en(?:-Latn)?(?:-US)?$/
 
 /** A stored file whose import is not queued yet. */
 export type Upload = Received & { id: ImportId }
 
 /**
  * Stores a file while it is received. Throws 404 and 422 before reading it, 400 and 422 for a faulty header line, and 400 for content that
- * is not UTF-8. After a failure, nothing stays stored.
+ * is not text. After a failure, nothing stays stored.
  */
 export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: ImportQuery, stream: BodyStream): Promise<Upload> {
   await requireStaticList(ctx, listId)
@@ -33,7 +38,7 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
       `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
     )
   }
-  const chunks = chunksOf(stream)
+  const chunks = chunksOf(stream, options.encoding)
   const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
   const id = await queries.insertImport(ctx, listId, await headingOf(ctx, first.value, options), options)
@@ -49,8 +54,9 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
   return { id, [Symbol.asyncDispose]: discard }
 }
 
-async function headingOf(ctx: ProjectCtx, chunk: Buffer, { mapping, delimiter }: ImportOptions): Promise<Heading> {
-  const outcome = await ctx.threads.run(ctx, readHeading, { chunk, options: { mapping, delimiter } })
+async function headingOf(ctx: ProjectCtx, chunk: Buffer, { mapping, delimiter, dryRun }: ImportOptions): Promise<Heading> {
+  const options = { mapping, delimiter, guess: dryRun, monthFirst: MONTH_FIRST.test(ctx.project.locale) }
+  const outcome = await ctx.threads.run(ctx, readHeading, { chunk, options })
   if ('exceeded' in outcome) throw fault('validation_failed', 'body', `The header line cannot be read, because ${outcome.exceeded}.`)
   if ('faults' in outcome.value) throw faultsError(outcome.value.faults)
   return outcome.value
@@ -106,8 +112,11 @@ export async function listImports(ctx: ProjectCtx, listId: ListId, page: PageReq
 }
 
 /** Throws 404. */
-export const getImport = async (ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> =>
-  present(await requireImport(ctx, listId, id))
+export async function getImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<ImportWithFirstRows> {
+  const row = await requireImport(ctx, listId, id)
+  const firstRows = row.dry_run ? (await queries.readFirstRows(ctx, id))?.first_rows : null
+  return { ...present(row), ...(firstRows && { first_rows: firstRows }) }
+}
 
 async function requireImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<ImportRow> {
   const row = await queries.findImport(ctx, listId, id)
@@ -124,6 +133,24 @@ export async function cancelImport(ctx: ProjectCtx, listId: ListId, id: ImportId
   return present(row)
 }
 
+const UNDO_HOURS = 24
+
+/** Has an import be undone in the background. Throws 404, and 422 unless it ended within the last 24 hours. */
+export async function undoImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> {
+  const { state, dry_run } = await requireImport(ctx, listId, id)
+  if (dry_run) throw fault('validation_failed', 'importId', 'A dry run changed nothing, so there is nothing to undo.')
+  if (state === 'queued' || state === 'running') {
+    throw fault('validation_failed', 'importId', 'The import has not ended. Cancel it, and then undo it.')
+  }
+  const requested = await requestUndo(ctx, id, new Date(ctx.clock.now().getTime() - UNDO_HOURS * HOUR_MS))
+  const row = await requireImport(ctx, listId, id)
+  if (requested === 0 && row.state !== 'undoing' && row.state !== 'undone') {
+    throw fault('validation_failed', 'importId', `The import ended more than ${UNDO_HOURS} hours ago, and can no longer be undone.`)
+  }
+  ctx.wake(UNDO_IMPORT)
+  return present(row)
+}
+
 const FAILURES_AT_ONCE = 500
 
 /** The refused rows as a file. Throws 404. */
@@ -134,7 +161,7 @@ export async function downloadFailures(ctx: ProjectCtx, listId: ListId, id: Impo
     parts: failuresOf(
       ctx,
       id,
-      columns.map(({ header }) => header),
+      columns.filter(({ added }) => !added).map(({ header }) => header),
     ),
   }
 }
@@ -151,14 +178,16 @@ async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): As
   }
 }
 
-/** The share of the file that was processed. It is 1 only when the import is finished. */
-const progressOf = ({ state, position, bytes }: ImportRow) => (state === 'finished' ? 1 : Math.floor((1000 * position) / bytes) / 1000)
+/** The share of the file that was processed. It is 1 only when the import has ended. */
+const progressOf = ({ state, position, bytes }: ImportRow) =>
+  position === bytes && state !== 'queued' ? 1 : Math.floor((1000 * position) / bytes) / 1000
 
 function present(row: ImportRow): Import {
   const { columns, position: _, ...shown } = row
   return {
     ...shown,
     mapping: Object.fromEntries(columns.map(({ header, field }) => [header, field])),
+    guesses: Object.fromEntries(columns.flatMap(({ header, guesses }) => (guesses ? [[header, guesses]] : []))),
     columns: columns.map(({ header }) => header),
     progress: progressOf(row),
   }

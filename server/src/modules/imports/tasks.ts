@@ -2,6 +2,7 @@
 import { task } from '../../infra/threads/task.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { Column } from './columns.ts'
+import { unescapeFormula } from './failures.ts'
 import { type Heading, type HeadingOptions, headingOf } from './heading.ts'
 import { rowReader } from './items.ts'
 import { type Read, type Reading, type Row, readRows } from './rows.ts'
@@ -22,7 +23,8 @@ export const readNextRows = task({
   run(_, __: null, { bytes, reading, columns }: { bytes: Uint8Array; reading: Reading; columns: Column[] }) {
     const { rows, ...read }: Read = readRows(bufferOf(bytes), reading)
     const readRow = rowReader(columns)
-    return { ...read, rows: rows.map((row): CheckedRow => ({ row, ...readRow(row.cells) })) }
+    const original = columns[0]?.added ? rows.map(({ line, cells }) => ({ line, cells: cells.map(unescapeFormula) })) : rows
+    return { ...read, rows: original.map((row): CheckedRow => ({ row, ...readRow(row.cells) })) }
   },
 })
 

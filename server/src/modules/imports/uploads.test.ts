@@ -52,21 +52,29 @@ describe('nothing is stored of a file', () => {
       'validation_failed',
       'body',
     ],
-    ['in Latin-1', Buffer.from('external_id,name\nkim,Zo\xeb\n', 'latin1'), {}, 400, 'parameter_invalid_format', 'body'],
     [
-      'in Latin-1 after the first chunk',
-      Buffer.concat([Buffer.from(`external_id\n${'x\n'.repeat(200_000)}`), Buffer.from([0xeb, 10])]),
+      'in damaged UTF-8',
+      Buffer.concat([Buffer.from('external_id,name\nkim,Zoë\nana,Chloë\n'), Buffer.from([0xeb, 10])]),
       {},
       400,
       'parameter_invalid_format',
       'body',
     ],
-    ['in UTF-16', Buffer.from('\ufeffexternal_id\nkim\n', 'utf16le'), {}, 400, 'parameter_invalid_format', 'body'],
+    [
+      'in two encodings',
+      Buffer.concat([Buffer.from(`external_id\nZoë\n${'x\n'.repeat(200_000)}`), Buffer.from([0xeb, 10])]),
+      {},
+      400,
+      'parameter_invalid_format',
+      'body',
+    ],
+    ['that is an XLSX workbook', Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'), {}, 400, 'parameter_invalid_format', 'body'],
+    ['that is an XLS workbook', Buffer.from('d0cf11e0a1b11ae10000', 'hex'), {}, 400, 'parameter_invalid_format', 'body'],
     ['that ends inside a character', Buffer.from('external_id\nZoë').subarray(0, -1), {}, 400, 'parameter_invalid_format', 'body'],
     ['of blank lines', '\n\n\n', {}, 400, 'parameter_invalid_format', 'body'],
     ['with an endless header', `external_id,"${'x'.repeat(300_000)}`, {}, 400, 'parameter_invalid_format', 'body'],
     ['with two equal headers', 'external_id,a,a\n1,2,3', {}, 422, 'validation_failed', 'body'],
-    ['without an id column', 'email\nkim@example.com', {}, 422, 'validation_failed', 'mapping'],
+    ['without a column that identifies users', 'locale\nen-AU', {}, 422, 'validation_failed', 'mapping'],
   ])('%s', async (_, file, headers, status, code, param) => {
     await using w = await world({ env: { IMPORT_BYTES_MAX: '512KiB' } })
     const reply = await send(w, await staticList(w), file, headers)
@@ -88,6 +96,12 @@ describe('nothing is stored of a file', () => {
     await using w = await world()
     expect(await send(w, await staticList(w), FILE, {}, query)).toMatchObject({ status, body: { code, error: { param } } })
     expect(await stored(w)).toEqual([])
+  })
+
+  test('of a workbook, and the reply says how to save it', async () => {
+    await using w = await world()
+    const { body } = await send(w, await staticList(w), Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'))
+    expect(body.message).toContain('choose “Save as” and “CSV UTF-8”')
   })
 
   test('for an unknown list or a dynamic one', async () => {
@@ -151,7 +165,7 @@ describe('an Idempotency-Key', () => {
   test('can be used again after a refusal', async () => {
     await using w = await world()
     const list = await staticList(w)
-    expect(await send(w, list, 'email\n', key)).toMatchObject({ status: 422 })
+    expect(await send(w, list, 'locale\n', key)).toMatchObject({ status: 422 })
     expect((await send(w, list, FILE, key)).headers['idempotent-replayed']).toBeUndefined()
     expect(await stored(w)).toHaveLength(1)
   })

@@ -7,7 +7,7 @@
  * gets no messages.
  */
 export { isSubscribed } from './consent.ts'
-export { eraseSubscriptions, mergeSubscriptions } from './consents/queries.ts'
+export { eraseSubscriptions, mergeSubscriptions, usersWithConsent } from './consents/queries.ts'
 export { linksOf } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'
 export { findSubscription, knownSubscriptions, subscriptionStates, usersWithAddress } from './queries.ts'
@@ -15,7 +15,7 @@ export { receiveText } from './receive-text.ts'
 export { subscriptionRoutes } from './routes.ts'
 export type { Consent, Subscription, SubscriptionChanges } from './schema.ts'
 export { createDefaultSubscriptions, updateSubscription } from './service.ts'
-export { subscribeNew } from './states.ts'
+export { subscribeNew, withdrawImported } from './states.ts'
 export { normalised as foldAddress } from './suppressions/addresses.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
 export { suppress, suppressErased, suppressedAmong } from './suppressions/service.ts'

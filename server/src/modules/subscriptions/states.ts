@@ -56,13 +56,35 @@ export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phon
 
 /**
  * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `source` is where the
- * users agreed.
+ * users agreed. Returns the states that were saved.
  */
-export async function subscribeNew(ctx: InTx, userIds: UserId[], subscriptionIds: SubscriptionId[], source: string): Promise<void> {
+export async function subscribeNew(
+  ctx: InTx,
+  userIds: UserId[],
+  subscriptionIds: SubscriptionId[],
+  source: string,
+): Promise<SavedStateChange[]> {
   const written = await consents.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
   const requests = await requestConfirmations(
     ctx,
     written.filter(({ requires_confirmation }) => requires_confirmation),
   )
   await appendUserChanges(ctx, [...queuedChangesOf(written, 'import', ctx.clock.now()), ...requests])
+  return written
+}
+
+/**
+ * Undoes `subscribeNew` for pairs of user and type: those whose state is still the one of the import have no stored state again. The
+ * consent entries stay, and one more says so.
+ */
+export async function withdrawImported(ctx: InTx, imported: consents.Imported[]): Promise<void> {
+  if (imported.length === 0) return
+  const written = await consents.deleteImported(ctx, imported)
+  await appendUserChanges(
+    ctx,
+    [...Map.groupBy(written, ({ user_id }) => user_id)].map(([user_id, states]) => ({
+      user_id,
+      what: states.map(({ subscription_id }) => `subscription:${subscription_id}`),
+    })),
+  )
 }

@@ -15,15 +15,16 @@ export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
-  /** The user as it is now, when it was loaded anyway. Not stored in the queue. */
+  /** The user as it is now and as it was before, when it was loaded anyway. Not stored in the queue. */
   user?: UserRecord
+  former?: UserRecord
 }
 
 /** An event that the server writes about a user, as it is stored in the ingest queue. A silent one triggers no campaign. */
 export type SystemEvent = { name: string; data: Record<string, unknown>; created_at: string; silent?: true }
 
 /** A change as it is stored in the ingest queue. `merged_from` lists users that were merged into this one. */
-export type QueuedUserChange = Omit<UserChange, 'user'> & { event?: SystemEvent; merged_from?: UserId[] }
+export type QueuedUserChange = Omit<UserChange, 'user' | 'former'> & { event?: SystemEvent; merged_from?: UserId[] }
 
 export type UserChanges = { changes: UserChange[]; merges: UserMerge[] }
 
@@ -75,7 +76,7 @@ const appendChanges = jointRun<QueuedUserChange[]>((ctx, calls) =>
 /** Appends the changes of users that were saved, and their merges, to the ingest queue. */
 export const appendSavedChanges = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>
   appendUserChanges(ctx, [
-    ...changes.map(({ user: _, ...change }) => change),
+    ...changes.map(({ user: _, former: __, ...change }) => change),
     ...[...Map.groupBy(merges, ({ into_id }) => into_id)].map(
       ([user_id, pairs]): QueuedUserChange => ({ user_id, what: [], merged_from: pairs.map(({ from_id }) => from_id) }),
     ),

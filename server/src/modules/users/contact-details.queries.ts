@@ -23,3 +23,38 @@ export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
         from users u
         where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
   )
+
+const OwnerRow = Type.Object({
+  value: Type.String(),
+  id: IdOf<UserId>(),
+  external_id: Nullable(Type.String()),
+  anonymous_id: Nullable(Type.String()),
+})
+
+const owned = sql`u.id, u.external_id, u.anonymous_id`
+
+/** The users who have these email addresses, which are in lower case: at most two for each. */
+export const ownersOfEmails = (ctx: ProjectCtx, emails: string[]) =>
+  ctx.db.many(
+    OwnerRow,
+    sql`select e.value, o.*
+        from unnest(${emails}::text[]) as e(value)
+        cross join lateral (
+          select ${owned} from users u
+          where u.project_id = ${ctx.projectId} and lower(u.email) = e.value and u.email is not null and ${isLive}
+          limit 2
+        ) o`,
+  )
+
+/** The users who have these phone numbers: at most two for each. */
+export const ownersOfPhones = (ctx: ProjectCtx, phones: string[]) =>
+  ctx.db.many(
+    OwnerRow,
+    sql`select e.value, o.*
+        from unnest(${phones}::text[]) as e(value)
+        cross join lateral (
+          select ${owned} from users u
+          where u.project_id = ${ctx.projectId} and u.phone = e.value and ${isLive}
+          limit 2
+        ) o`,
+  )

@@ -18,27 +18,29 @@ export {
   type UserChange,
   type UserChanges,
 } from './changes.ts'
-export { contactsOf } from './contact-details.queries.ts'
+export { contactsOf, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
-export type { Profile, UserUpdate } from './identity.ts'
+export { type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export {
-  eraseUser,
+  eraseUsers,
   findErasable,
   findIdsOf,
   findMergedInto,
   findUsers,
   isLive as isLiveUser,
+  lockLiveUsers,
   resolveIds,
   type UserMerge,
+  usersWithMerges,
 } from './queries.ts'
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
-export { findLiveUsers, presentBatch, requireUser, usersForCaller } from './service.ts'
+export { findLiveUsers, presentBatch, requireUser, unlinkRemoved, usersForCaller } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
 export { upsertUsers } from './upsert-users.ts'

@@ -117,6 +117,12 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   })
 }
 
+/** Takes locked users out of every read at once, ids included. The caller deletes their data in the same transaction. */
+export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
+  await queries.unlinkUsers(ctx, ids)
+  await queries.endIdentityEpoch(ctx)
+}
+
 /** Registers a device for a user. The device and its token are taken from the users who had them. */
 export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceInput) {
   const { external_id: _, anonymous_id: __, ...given } = input

@@ -42,7 +42,7 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
     const former = before.get(user)
     if (!former || user.mergedInto) return []
     const what = differences(former, user)
-    return what.length > 0 ? [{ user_id: user.id, what, user }] : []
+    return what.length > 0 ? [{ user_id: user.id, what, user, former }] : []
   })
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
 }

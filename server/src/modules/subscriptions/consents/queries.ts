@@ -56,6 +56,47 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
         ${followed(ctx, sql`written`)}`,
   )
 
+/** A state that an import stored, at the latest at this instant. */
+export type Imported = { user_id: UserId; subscription_id: SubscriptionId; at: Date }
+
+const ImportedRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
+
+/** Deletes states that an import stored and nothing changed since, and the requests to confirm them. Returns them. */
+export const deleteImported = (ctx: InTx, imported: Imported[]) =>
+  ctx.db.many(
+    ImportedRow,
+    sql`with given as (
+          select * from jsonb_to_recordset(${JSON.stringify(imported)}::jsonb) as i(user_id bigint, subscription_id bigint, at timestamptz)
+        ), deleted as (
+          delete from user_subscriptions u
+          using given g, consent_entries c
+          where u.project_id = ${ctx.projectId} and u.user_id = g.user_id and u.subscription_id = g.subscription_id
+            and u.state = 1 and u.updated_at <= g.at
+            and c.project_id = ${ctx.projectId} and c.id = u.consent_id and c.source = 'import'
+          returning u.user_id, u.subscription_id, c.wording
+        ), asked as (
+          delete from confirmations q using deleted d
+          where q.project_id = ${ctx.projectId} and q.user_id = d.user_id and q.subscription_id = d.subscription_id
+        ), entered as (
+          insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, wording, proof, at)
+          select ${nextEntry}, ${ctx.projectId}, d.user_id, d.subscription_id, s.default_state, 1, 'import', d.wording, '{"undone": true}',
+                 ${ctx.clock.now()}
+          from deleted d
+          join subscriptions s on s.project_id = ${ctx.projectId} and s.id = d.subscription_id
+        )
+        select user_id, subscription_id from deleted`,
+  )
+
+const OwnConsentRow = Type.Object({ user_id: IdOf<UserId>() })
+
+/** The users among these with consent entries that are not from an import. */
+export const usersWithConsent = (ctx: ProjectCtx, ids: UserId[]) =>
+  ctx.db.many(
+    OwnConsentRow,
+    sql`select distinct user_id from consent_entries
+        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and source <> 'import'`,
+  )
+
 /**
  * Moves states of merged users to the users they were merged into, whose own state wins, except that an explicit 0 on either side stays 0
  * (D-USER-1). Of several users merged into one, the lowest state counts. Consent entries move along, and the merge adds one, because the

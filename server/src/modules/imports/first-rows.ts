@@ -1,0 +1,33 @@
+/** The first rows of a dry run as they would be stored, to check the mapping and the formats by eye. */
+import { pathOf, withValueAt } from '../../lib/attribute-paths.ts'
+import type { Profile, UserRecord } from '../users/index.ts'
+import type { Outcome } from './outcomes.ts'
+import type { FirstRow } from './schema.ts'
+
+export const FIRST_ROWS_MAX = 10
+const BYTES_MAX = 65_536
+
+/** The first rows among these outcomes, at most `limit`: what the file says about each user, as it would be stored. */
+export function firstRowsOf(outcomes: Outcome[], limit: number): FirstRow[] {
+  const stored = outcomes
+    .flatMap((outcome) => (outcome.is === 'failed' || outcome.is === 'skipped' ? [] : [outcome]))
+    .sort((a, b) => a.row.line - b.row.line)
+    .slice(0, limit)
+    .map(({ row, profile, user }): FirstRow => ({ line: row.line, ...givenPart(profile, user) }))
+  let bytes = 0
+  return stored.filter((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row))
+    return bytes <= BYTES_MAX
+  })
+}
+
+const FIELDS = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'locale'] as const
+
+/** The values of a user that a row gave. The others may not be visible to the caller. */
+function givenPart(profile: Profile, user: UserRecord): Omit<FirstRow, 'line'> {
+  const fields = FIELDS.flatMap((name) => (profile[name] === undefined ? [] : [[name, user[name]]]))
+  const keys = Object.keys(profile.data ?? {})
+  let data = Object.fromEntries(Object.entries(user.data).filter(([key]) => keys.includes(key)))
+  for (const [path, value] of Object.entries(profile.paths ?? {})) data = withValueAt(data, pathOf(path) ?? [], value)
+  return { ...Object.fromEntries(fields), ...(Object.keys(data).length > 0 && { data }) }
+}

@@ -1,0 +1,13 @@
+/** What becomes of the rows of a batch. */
+import type { Fault } from '../../lib/errors.ts'
+import type { Profile, UserRecord } from '../users/index.ts'
+import type { Row } from './rows.ts'
+
+/** A row that can be saved. */
+export type ValidRow = { row: Row; profile: Profile }
+
+/** What a row did; `user` is its user right after it. */
+export type Outcome = { row: Row } & (
+  | { is: 'created' | 'updated' | 'unchanged' | 'skipped'; profile: Profile; user: UserRecord }
+  | { is: 'failed'; faults: Fault[] }
+)

@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant } from '../../lib/shapes.ts'
+import type { RecordedChange, Values } from './recorded-changes.ts'
+
+/** Records what a batch changed. `position` is where the batch begins, so that later batches have later numbers. */
+export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes: RecordedChange[]) =>
+  ctx.db.run(
+    sql`insert into import_changes (project_id, import_id, position, no, user_id, is_new, before, after, joined, subscription_ids, at)
+        select ${ctx.projectId}, ${id}, ${position}, c.no, c.user_id, c.is_new, c.before, c.after, c.joined,
+               array(select jsonb_array_elements_text(c.subscription_ids)::bigint), ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(changes.map((change, no) => ({ no, ...change })))}::jsonb)
+          as c(no int, user_id bigint, is_new boolean, before jsonb, after jsonb, joined boolean, subscription_ids jsonb)`,
+  )
+
+/** Has an import be undone that ended at this instant or later. Returns 1 if it could be. */
+export const requestUndo = (ctx: ProjectCtx, id: ImportId, endedSince: Date) =>
+  ctx.db.run(
+    sql`update imports set state = 'undoing'
+        where project_id = ${ctx.projectId} and id = ${id} and not dry_run and state in ('finished', 'failed', 'cancelled')
+          and finished_at >= ${endedSince} and changes_deleted_at is null`,
+  )
+
+const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
+export type ImportToUndo = Static<typeof DueRow>
+
+/** The newest import of each project that is to be undone: what it changed may have been changed by older ones before. */
+export const importsToUndo = (ctx: Ctx) =>
+  ctx.db.many(DueRow, sql`select distinct on (project_id) id, project_id from imports where state = 'undoing' order by project_id, id desc`)
+
+const UndoneImport = Type.Object({ id: IdOf<ImportId>(), list_id: IdOf<ListId>() })
+export type UndoneImport = Static<typeof UndoneImport>
+
+/** Locks an import that is to be undone, unless another process has it. The lock ends with the transaction. */
+export const lockUndo = (ctx: InTx, id: ImportId) =>
+  ctx.db.first(
+    UndoneImport,
+    sql`select id, list_id from imports
+        where project_id = ${ctx.projectId} and id = ${id} and state = 'undoing'
+        for update skip locked`,
+  )
+
+const ChangeRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  is_new: Type.Boolean(),
+  before: Type.Unsafe<Values>({ type: 'object' }),
+  after: Type.Unsafe<Values>({ type: 'object' }),
+  joined: Type.Boolean(),
+  subscription_ids: Type.Array(IdOf<SubscriptionId>()),
+  at: Instant,
+})
+export type ChangeRow = Static<typeof ChangeRow>
+
+/** Deletes and returns the last changes of an import, the latest first. */
+export const takeLastChanges = (ctx: InTx, id: ImportId, limit: number) =>
+  ctx.db.many(
+    ChangeRow,
+    sql`with last as (
+          select position, no from import_changes
+          where project_id = ${ctx.projectId} and import_id = ${id}
+          order by position desc, no desc
+          limit ${limit}
+        ), taken as (
+          delete from import_changes c using last l
+          where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = l.position and c.no = l.no
+          returning c.*
+        )
+        select user_id, is_new, before, after, joined, subscription_ids, at from taken order by position desc, no desc`,
+  )
+
+/** Counts what was undone; the last batch ends it. */
+export const countUndone = (
+  ctx: InTx,
+  id: ImportId,
+  { removed, restored, isLast }: { removed: number; restored: number; isLast: boolean },
+) =>
+  ctx.db.run(
+    sql`update imports
+        set removed = removed + ${removed}, restored = restored + ${restored},
+            state = case when ${isLast}::boolean then 'undone' else state end,
+            undone_at = case when ${isLast}::boolean then ${ctx.clock.now()}::timestamptz end
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+const IMPORTS_AT_ONCE = 100
+
+/** Imports that ended before an instant and whose changes are still recorded. */
+export const importsWithOldChanges = (ctx: Ctx, before: Date) =>
+  ctx.db.many(
+    DueRow,
+    sql`select id, project_id from imports
+        where finished_at < ${before} and changes_deleted_at is null and state <> 'undoing'
+        order by finished_at limit ${IMPORTS_AT_ONCE}`,
+  )
+
+const given = (imports: ImportToUndo[]) =>
+  sql`unnest(${imports.map(({ project_id }) => project_id)}::bigint[], ${imports.map(({ id }) => id)}::bigint[]) as g(project_id, import_id)`
+
+/** Deletes recorded changes of imports, up to a number of them. */
+export const deleteChanges = (ctx: Ctx, imports: ImportToUndo[], limit: number) =>
+  ctx.db.run(
+    sql`delete from import_changes
+        where (project_id, import_id, position, no) in (
+          select c.project_id, c.import_id, c.position, c.no
+          from ${given(imports)}
+          join import_changes c on c.project_id = g.project_id and c.import_id = g.import_id
+          limit ${limit}
+        )`,
+  )
+
+export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
+  ctx.db.run(
+    sql`update imports i set changes_deleted_at = ${ctx.clock.now()}
+        from ${given(imports)}
+        where i.project_id = g.project_id and i.id = g.import_id and i.state <> 'undoing'`,
+  )
+
+/** Deletes what is recorded of these users. */
+export const eraseImportChanges = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(sql`delete from import_changes where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`)
