@@ -82,9 +82,10 @@ async function intentsThatPass(ctx: ProjectCtx, rule: CompiledRule, intents: Mes
   const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
   const facts = await loadFacts(ctx, rule, 'events', [...new Set(mergedInto.values())])
   const nowMs = ctx.clock.now().getTime()
-  const holds = (id: UserId) => {
-    const known = facts.get(mergedInto.get(id) ?? id)
-    return known !== undefined && rule.holds(known, nowMs)
+  const holds = ({ user_id, event }: MessageIntent) => {
+    const known = facts.get(mergedInto.get(user_id) ?? user_id)
+    // An event that is dated ahead counts from its instant, and so it counts for the campaign that it triggers (D-EVT-3).
+    return known !== undefined && rule.holds(known, Math.max(nowMs, Date.parse(event.created_at)))
   }
-  return intents.filter(({ user_id }) => holds(user_id))
+  return intents.filter(holds)
 }

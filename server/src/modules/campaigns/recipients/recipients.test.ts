@@ -146,6 +146,23 @@ describe('a trigger campaign', () => {
     expect(in_audience).toBeNull()
   })
 
+  test('is decided as of the instant of its event, when that is dated ahead', async () => {
+    await using w = await world()
+    await w.users('ana')
+    await running(w, { event_rule: { user: { event: 'bought', at_least: 2, within: '1h' } } })
+    const bought = (minutesAhead: number) => ({
+      external_id: 'ana',
+      name: 'bought',
+      data: { code: minutesAhead },
+      created_at: new Date(w.clock.now().getTime() + minutesAhead * 60_000).toISOString(),
+    })
+    await w.post('/api/client/events', [bought(-1)])
+    await w.drain()
+    await w.post('/api/client/events', [bought(3)])
+    await w.drain()
+    expect(await sandboxMessages(w)).toEqual([['ana@example.com', 'Code 3']])
+  })
+
   test.each([
     [{}, 'external_id', 400],
     [{ external_id: 'ana', anonymous_id: 'x' }, 'anonymous_id', 422],
