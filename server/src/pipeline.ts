@@ -160,7 +160,6 @@ async function eraseOtherData(ctx: InTx, erased: { id: UserId }[]): Promise<void
 export const undoImports = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsToUndo(ctx), undoBatch, countFailedUndo)
 
 async function undoBatch(ctx: InTx, due: ImportToUndo): Promise<number> {
-  await lockLists(ctx)
   const batch = await claimUndo(ctx, due)
   if (!batch) return 0
   const active = await usersWithEvents(ctx, batch.untouched, WRITTEN_BY_SERVER)

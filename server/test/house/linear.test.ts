@@ -11,12 +11,15 @@ import { formats } from '../../src/lib/formats.ts'
 import { Exact } from '../../src/lib/shapes.ts'
 import { checkedSchemas, checker } from '../../src/lib/validate.ts'
 import { columnsOf } from '../../src/modules/imports/columns.ts'
+import { converterFrom } from '../../src/modules/imports/encoding.ts'
+import { unescapeFormula } from '../../src/modules/imports/failures.ts'
 import { rowReader } from '../../src/modules/imports/items.ts'
-import { guessDelimiter, readRows } from '../../src/modules/imports/rows.ts'
+import { guessDelimiter, readRows, sepLineOf } from '../../src/modules/imports/rows.ts'
 import * as conditions from '../../src/modules/rules/conditions/index.ts'
 import * as operators from '../../src/modules/rules/operators/index.ts'
 import { readKeyword } from '../../src/modules/subscriptions/read-keyword.ts'
 import { isMailbox, splitAddresses } from '../../src/modules/templates/kinds/email.ts'
+import { checkItem } from '../../src/modules/users/index.ts'
 import { routes } from '../all-routes.ts'
 import { slowTexts } from './adversarial.ts'
 
@@ -97,6 +100,13 @@ describe('what reads a whole text takes linear time:', () => {
     'data.b:number',
     'data.c:boolean',
     'data.d:date',
+    'data.e.f',
+    'data.g:number(point)',
+    'data.h:number(comma)',
+    'data.i:date(dmy)',
+    'data.j:date(mdy)',
+    'data.k:date(ymd)',
+    'data.l:date(unix)',
   ]
   const cells = fields.map((field): [string, (text: string) => unknown] => {
     const mapped = columnsOf(['id', 'given'], { id: 'external_id', given: field })
@@ -112,6 +122,12 @@ describe('what reads a whole text takes linear time:', () => {
     ['a JSON string', (text) => parseJson(Buffer.from(JSON.stringify(text)))],
     ['rows of CSV', (text) => readRows(Buffer.from(text), { delimiter: ',', line: 1, isLast: true, rowsMax: 1000 })],
     ['the delimiter of CSV', (text) => guessDelimiter(Buffer.from(text))],
+    ['the line of CSV that names the delimiter', (text) => sepLineOf(Buffer.from(`sep=,${text}`))],
+    ['a file in UTF-8 or Windows-1252', (text) => converterFrom(undefined)(Buffer.from(`\xff${text}`, 'latin1'))],
+    ['a file in UTF-16', (text) => converterFrom('utf-16le')(Buffer.from(text, 'utf16le'))],
+    ['a cell of an error file', (text) => unescapeFormula(`'${text}`)],
+    ['a field of a mapping', (text) => columnsOf(['id'], { id: text })],
+    ['a path of an item', (text) => checkItem({ external_id: 'kim', [`data.${text}`]: 1 })],
     ['a header of CSV', (text) => columnsOf(['external_id', text], {})],
     ['headers of CSV', (text) => columnsOf(text.split(/[ .@",[({]/), {})],
     ['Accept-Encoding', encodingFor],

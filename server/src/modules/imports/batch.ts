@@ -4,7 +4,6 @@
  */
 
 import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
-import { oldestEntryAgeMs } from '../../infra/queue/backlog.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { findList } from '../lists/index.ts'
 import type { UserChanges } from '../users/index.ts'
@@ -13,6 +12,7 @@ import { failureOf } from './failures.ts'
 import { FIRST_ROWS_MAX, firstRowsOf } from './first-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import * as queries from './queries.ts'
+import { isQueueBehind } from './queue-age.ts'
 import { recordedChanges } from './recorded-changes.ts'
 import { CHUNK_BYTES, type Read } from './rows.ts'
 import { addToList, type SavedRows, saveRows } from './save-rows.ts'
@@ -21,8 +21,6 @@ import { type CheckedRow, readNextRows } from './tasks.ts'
 import { insertChanges } from './undo.queries.ts'
 
 const BATCH_ROWS = 500
-/** Each batch appends changes to the ingest queue. When the queue falls behind, imports wait, so that they do not delay events. */
-const QUEUE_AGE_MAX_MS = 1000
 const ATTEMPTS_MAX = 5
 /** The most failures stored for an import. Further failures are only counted. */
 const FAILURES_KEPT = 100_000
@@ -54,8 +52,7 @@ export type ReadImport = queries.DueImport & { read: ReadRows | { error: unknown
  */
 export async function readImport(ctx: ProjectCtx, due: queries.DueImport): Promise<ReadImport> {
   try {
-    const isBehind = (await oldestEntryAgeMs(ctx, ctx.projectId)) > QUEUE_AGE_MAX_MS
-    const row = isBehind ? undefined : await queries.findUnfinished(ctx, due.id)
+    const row = (await isQueueBehind(ctx)) ? undefined : await queries.findUnfinished(ctx, due.id)
     return { ...due, read: row ? await nextRows(ctx, row) : null }
   } catch (error) {
     return { ...due, read: { error } }

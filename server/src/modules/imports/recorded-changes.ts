@@ -26,17 +26,16 @@ export function recordedChanges(waves: UserChanges[], { added, subscribed }: Joi
   const recorded = values.flatMap((change) => valuesOf(change))
   const joined = new Set(added)
   const types = Map.groupBy(subscribed, ({ user_id }) => user_id)
-  const rest = [...new Set([...joined, ...types.keys()])].map(
-    (user_id): RecordedChange => ({
-      user_id,
-      is_new: false,
-      before: {},
-      after: {},
-      joined: joined.has(user_id),
-      subscription_ids: (types.get(user_id) ?? []).map(({ subscription_id }) => subscription_id),
-    }),
-  )
-  return [...recorded, ...rest]
+  // They are part of the last change of their user, which halves the rows.
+  const last = new Map(recorded.map((change) => [change.user_id, change]))
+  for (const user_id of new Set([...joined, ...types.keys()])) {
+    const known = last.get(user_id)
+    const change = known ?? { user_id, is_new: false, before: {}, after: {}, joined: false, subscription_ids: [] }
+    change.joined = joined.has(user_id)
+    change.subscription_ids = (types.get(user_id) ?? []).map(({ subscription_id }) => subscription_id)
+    if (!known) recorded.push(change)
+  }
+  return recorded
 }
 
 function valuesOf({ user_id, is_new, user, former }: UserChange): RecordedChange[] {

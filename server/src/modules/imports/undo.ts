@@ -6,7 +6,7 @@
 import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { membersElsewhere, removeMembersSince } from '../lists/index.ts'
+import { lockLists, membersElsewhere, removeMembersSince } from '../lists/index.ts'
 import { usersWithConsent, withdrawImported } from '../subscriptions/index.ts'
 import {
   devicesOf,
@@ -18,6 +18,7 @@ import {
   upsertUsers,
   usersWithMerges,
 } from '../users/index.ts'
+import { isQueueBehind } from './queue-age.ts'
 import { formerValues, isAsCreated } from './recorded-changes.ts'
 import * as queries from './undo.queries.ts'
 
@@ -32,8 +33,13 @@ export type UndoBatch = {
   untouched: UserId[]
 }
 
-/** Locks an import for the next batch. Undefined if another process has locked it. The caller has locked the lists. */
+/**
+ * Locks the lists, and an import for the next batch. Undefined while the ingest queue is behind, or if another process has locked the
+ * import.
+ */
 export async function claimUndo(ctx: InTx, { id }: queries.ImportToUndo): Promise<UndoBatch | undefined> {
+  if (await isQueueBehind(ctx)) return undefined
+  await lockLists(ctx)
   const undone = await queries.lockUndo(ctx, id)
   if (!undone) return undefined
   const changes = await queries.takeLastChanges(ctx, id, UNDONE_AT_ONCE)
