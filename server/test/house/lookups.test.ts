@@ -10,9 +10,11 @@ import type { CampaignId, MessageId, ProjectId, SubscriptionId, UserId } from '.
 import { findSendingCampaigns, runningTriggers } from '../../src/modules/campaigns/queries.ts'
 import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
 import { deleteSendAttempts, renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
+import { usersWithConsent } from '../../src/modules/subscriptions/index.ts'
 import { subscriptionStates, usersWithAddress } from '../../src/modules/subscriptions/queries.ts'
 import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.ts'
 import { templatesOf } from '../../src/modules/templates/queries.ts'
+import { ownersOfEmails, ownersOfPhones } from '../../src/modules/users/contact-details.queries.ts'
 import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
@@ -45,6 +47,11 @@ const token = '00000000-0000-0000-0000-000000000001'
 
 const users = () =>
   sql`insert into users (project_id, id, external_id, created_at, updated_at) overriding system value select p, i, 'user-' || i, ${now}, ${now} from ${rows}`
+const addressed = () =>
+  sql`insert into users (project_id, id, email, phone, created_at, updated_at) overriding system value
+      select p, i, 'User-' || i || '@example.com', '+61' || i, ${now}, ${now} from ${rows}`
+const consents = () =>
+  sql`insert into consent_entries (project_id, id, user_id, subscription_id, state, source, at) select p, i, i, 1, 1, 'api', ${now} from ${rows}`
 const aliases = () =>
   sql`insert into user_anonymous_ids (project_id, anonymous_id, user_id, linked_at) select p, 'visit-' || i, i, ${now} from ${rows}`
 const claimed = () =>
@@ -117,6 +124,26 @@ type Lookup = {
 }
 
 const lookups: Record<string, Lookup> = {
+  'users by email address': {
+    tables: { users: addressed },
+    call: (ctx, numbers) =>
+      ownersOfEmails(
+        ctx,
+        numbers.map((i) => `user-${i}@example.com`),
+      ),
+  },
+  'users by phone number': {
+    tables: { users: addressed },
+    call: (ctx, numbers) =>
+      ownersOfPhones(
+        ctx,
+        numbers.map((i) => `+61${i}`),
+      ),
+  },
+  'consents of users': {
+    tables: { consent_entries: consents },
+    call: (ctx, numbers) => usersWithConsent(ctx, numbers as UserId[]),
+  },
   'users by external id and id': {
     tables: { users, user_anonymous_ids: aliases },
     call: (ctx, [first, ...others]) =>

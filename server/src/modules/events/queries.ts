@@ -89,8 +89,11 @@ export const usersWithEvents = (ctx: InTx, ids: UserId[], except: readonly strin
     ActorRow,
     sql`select i.id as user_id
         from unnest(${ids}::bigint[]) as i(id)
-        where exists (select 1 from events e
-                      where e.project_id = ${ctx.projectId} and e.user_id = i.id and e.name <> all(${except}::text[]))`,
+        cross join lateral (
+          select 1 from events e
+          where e.project_id = ${ctx.projectId} and e.user_id = i.id and e.name <> all(${except}::text[])
+          limit 1
+        ) found`,
   )
 
 export const eraseEvents = (ctx: InTx, ids: UserId[]) =>

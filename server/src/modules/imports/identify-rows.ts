@@ -30,9 +30,9 @@ export async function identifyRows(ctx: InTx, rows: ValidRow[]): Promise<{ rows:
   const failed: Outcome[] = []
   for (const { row, profile } of rows) {
     const address = addressOf({ row, profile })
-    const [owner, ...others] = address ? (owners.get(keyOf(address)) ?? []) : []
+    const owner = address && owners.get(keyOf(address))
     if (!address) identified.push({ row, profile })
-    else if (owner && others.length === 0) identified.push({ row, profile: { ...profile, ...idOf(owner) } })
+    else if (owner?.owners === 1) identified.push({ row, profile: { ...profile, ...idOf(owner) } })
     else failed.push({ row, is: 'failed', faults: [notIdentified(address.by, owner !== undefined)] })
   }
   return { rows: identified, failed }
@@ -53,19 +53,19 @@ function addressIn(ctx: InTx): (row: ValidRow) => Address | undefined {
 
 const keyOf = ({ by, value }: Address) => `${by} ${value}`
 
-type Owner = { external_id: string | null; anonymous_id: string | null }
+type Owner = { owners: number; external_id: string | null; anonymous_id: string | null }
 
 const idOf = ({ external_id, anonymous_id }: Owner): Profile =>
   external_id === null ? { ...(anonymous_id !== null && { anonymous_id }) } : { external_id }
 
-async function ownersOf(ctx: InTx, addresses: (Address | undefined)[]): Promise<Map<string, Owner[]>> {
+async function ownersOf(ctx: InTx, addresses: (Address | undefined)[]): Promise<Map<string, Owner>> {
   const values = (wanted: Address['by']) => [...new Set(addresses.flatMap((address) => (address?.by === wanted ? [address.value] : [])))]
   const [emails, phones] = [values('email'), values('phone')]
   const found = [
     ...(emails.length > 0 ? (await ownersOfEmails(ctx, emails)).map((owner) => ({ by: 'email' as const, ...owner })) : []),
     ...(phones.length > 0 ? (await ownersOfPhones(ctx, phones)).map((owner) => ({ by: 'phone' as const, ...owner })) : []),
   ]
-  return Map.groupBy(found, keyOf)
+  return new Map(found.map((owner) => [keyOf(owner), owner]))
 }
 
 const NAMES = { email: 'email address', phone: 'phone number' }

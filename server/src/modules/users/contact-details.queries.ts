@@ -26,35 +26,39 @@ export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
 
 const OwnerRow = Type.Object({
   value: Type.String(),
-  id: IdOf<UserId>(),
+  owners: Type.Integer(),
   external_id: Nullable(Type.String()),
   anonymous_id: Nullable(Type.String()),
 })
 
-const owned = sql`u.id, u.external_id, u.anonymous_id`
+/**
+ * The number of live owners of an address, and the ids of one of them. Each address is read by its key: they are aggregated one by one, and
+ * the condition on live users is apart, because it would let another index seem as good.
+ */
+const owned = sql`count(*) filter (where ${isLive}) as owners, (array_agg(u.external_id) filter (where ${isLive}))[1] as external_id,
+  (array_agg(u.anonymous_id) filter (where ${isLive}))[1] as anonymous_id`
 
-/** The users who have these email addresses, which are in lower case: at most two for each. */
+/** Who has these email addresses, which are in lower case. */
 export const ownersOfEmails = (ctx: ProjectCtx, emails: string[]) =>
   ctx.db.many(
     OwnerRow,
-    sql`select e.value, o.*
-        from unnest(${emails}::text[]) as e(value)
+    sql`select a.value, o.*
+        from unnest(${emails}::text[]) as a(value)
         cross join lateral (
           select ${owned} from users u
-          where u.project_id = ${ctx.projectId} and lower(u.email) = e.value and u.email is not null and ${isLive}
-          limit 2
-        ) o`,
+          where u.project_id = ${ctx.projectId} and lower(u.email) = a.value and u.email is not null
+        ) o
+        where o.owners > 0`,
   )
 
-/** The users who have these phone numbers: at most two for each. */
+/** Who has these phone numbers. */
 export const ownersOfPhones = (ctx: ProjectCtx, phones: string[]) =>
   ctx.db.many(
     OwnerRow,
-    sql`select e.value, o.*
-        from unnest(${phones}::text[]) as e(value)
+    sql`select a.value, o.*
+        from unnest(${phones}::text[]) as a(value)
         cross join lateral (
-          select ${owned} from users u
-          where u.project_id = ${ctx.projectId} and u.phone = e.value and ${isLive}
-          limit 2
-        ) o`,
+          select ${owned} from users u where u.project_id = ${ctx.projectId} and u.phone = a.value
+        ) o
+        where o.owners > 0`,
   )

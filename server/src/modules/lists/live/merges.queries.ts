@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../../infra/postgres/db.ts'
+import { fence, sql } from '../../../infra/postgres/db.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
@@ -32,11 +32,15 @@ export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
 export const membersSince = (ctx: InTx, listId: ListId, given: { user_id: UserId; at: Date }[]) =>
   ctx.db.many(
     ChangedRow,
-    sql`select p.user_id, p.version_id
+    sql`select found.*
         from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g(user_id bigint, at timestamptz)
-        join lists l on l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
-        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = g.user_id
-        where p.is_member and p.changed_at <= g.at`,
+        cross join lateral (
+          select p.user_id, p.version_id from list_memberships p
+          where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.is_member and p.changed_at <= g.at
+            and p.version_id = (select l.live_version_id from lists l
+                                where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static')
+          ${fence}
+        ) found`,
   )
 
 const MemberRow = Type.Object({ user_id: IdOf<UserId>() })

@@ -71,6 +71,7 @@ export const deleteImported = (ctx: InTx, imported: Imported[]) =>
           delete from user_subscriptions u
           using given g, consent_entries c
           where u.project_id = ${ctx.projectId} and u.user_id = g.user_id and u.subscription_id = g.subscription_id
+            and u.user_id = any(${imported.map(({ user_id }) => user_id)}::bigint[])
             and u.state = 1 and u.updated_at <= g.at
             and c.project_id = ${ctx.projectId} and c.id = u.consent_id and c.source = 'import'
           returning u.user_id, u.subscription_id, c.wording
@@ -93,8 +94,13 @@ const OwnConsentRow = Type.Object({ user_id: IdOf<UserId>() })
 export const usersWithConsent = (ctx: ProjectCtx, ids: UserId[]) =>
   ctx.db.many(
     OwnConsentRow,
-    sql`select distinct user_id from consent_entries
-        where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and source <> 'import'`,
+    sql`select i.id as user_id
+        from unnest(${ids}::bigint[]) as i(id)
+        cross join lateral (
+          select count(*) as entries from consent_entries c
+          where c.project_id = ${ctx.projectId} and c.user_id = i.id and c.source <> 'import'
+        ) found
+        where found.entries > 0`,
   )
 
 /**
