@@ -21,21 +21,18 @@ export {
 export { contactsOf, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
+export { eraseUsers, findErasable, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
 export { type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export {
-  eraseUsers,
-  findErasable,
   findIdsOf,
   findMergedInto,
   findUsers,
   isLive as isLiveUser,
-  lockLiveUsers,
   resolveIds,
   type UserMerge,
-  usersWithMerges,
 } from './queries.ts'
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'

@@ -2,13 +2,14 @@ import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postgres/joint.ts'
-import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { ProjectId, UserId } from '../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { IdOf, Nullable } from '../../lib/shapes.ts'
 import { UserRow } from './schema.ts'
 import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
-const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
+/** Of `users u`: the columns of a `UserRow`. */
+export const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 
 /** Of `users u`: neither merged into another user nor being erased. The indexes of live users have the same condition. */
 export const isLive = sql`u.merged_into is null and u.erase_requested_at is null`
@@ -284,73 +285,3 @@ export const findIdsOf = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> 
   const merged = await ctx.db.many(IdRow, sql`select id from users where project_id = ${ctx.projectId} and merged_into = ${id}`)
   return [id, ...merged.map(({ id }) => id)]
 }
-
-/** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
-export const requestErasure = (ctx: InTx, id: UserId) =>
-  ctx.db.run(
-    sql`update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null`,
-  )
-
-/** Deletes the anonymous ids and the searched text of locked users. */
-export const unlinkUsers = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.run(
-    sql`with aliases as (
-          delete from user_anonymous_ids where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])
-        )
-        delete from user_search where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`,
-  )
-
-/**
- * Deletes the anonymous ids and the searched text of a user. It is a separate statement that runs after `requestErasure`: it must see the rows of the
- * transactions that `requestErasure` waited for.
- */
-export const unlinkUser = (ctx: InTx, id: UserId) =>
-  ctx.db.run(
-    sql`with aliases as (
-          delete from user_anonymous_ids where project_id = ${ctx.projectId} and user_id = ${id}
-        )
-        delete from user_search where project_id = ${ctx.projectId} and user_id = ${id}`,
-  )
-
-const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
-
-const ERASED_AT_ONCE = 20
-
-/** Users to erase, oldest request first. */
-export const findErasable = (ctx: Ctx) =>
-  ctx.db.many(
-    Erasable,
-    sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${ERASED_AT_ONCE}`,
-  )
-
-/** Live users by id; locked, always in the same order. */
-export const lockLiveUsers = (ctx: InTx, ids: UserId[]): Promise<UserRow[]> =>
-  ctx.db.many(
-    UserRow,
-    sql`select ${columns} from users u
-        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}
-        order by u.id
-        for update of u`,
-  )
-
-const MergedRow = Type.Object({ merged_into: IdOf<UserId>() })
-
-/** The users among these that others were merged into. */
-export const usersWithMerges = (ctx: ProjectCtx, ids: UserId[]) =>
-  ctx.db.many(
-    MergedRow,
-    sql`select distinct merged_into from users where project_id = ${ctx.projectId} and merged_into = any(${ids}::bigint[])`,
-  )
-
-const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String()), phone: Nullable(Type.String()) })
-
-/** Deletes the rows of users, and of the users merged into them, in this module; returns their ids. */
-export const eraseUsers = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.many(
-    ErasedRow,
-    sql`with deleted_devices as (
-          delete from devices where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])
-        )
-        delete from users where project_id = ${ctx.projectId} and (id = any(${ids}::bigint[]) or merged_into = any(${ids}::bigint[]))
-        returning id, email, phone`,
-  )

@@ -8,6 +8,7 @@ import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
 import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
+import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
 import { ERASE } from './job-names.ts'
 import * as queries from './queries.ts'
@@ -110,8 +111,8 @@ export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRo
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
   const { id } = await requireUser(ctx, name)
   await inTx(ctx, async (ctx) => {
-    await queries.requestErasure(ctx, id)
-    await queries.unlinkUser(ctx, id)
+    await erasure.requestErasure(ctx, id)
+    await erasure.unlinkUsers(ctx, [id])
     await queries.endIdentityEpoch(ctx)
     ctx.wake(ERASE)
   })
@@ -119,7 +120,7 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
 
 /** Takes locked users out of every read at once, ids included. The caller deletes their data in the same transaction. */
 export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
-  await queries.unlinkUsers(ctx, ids)
+  await erasure.unlinkUsers(ctx, ids)
   await queries.endIdentityEpoch(ctx)
 }
 
