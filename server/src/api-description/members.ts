@@ -13,6 +13,7 @@ export const MEMBERS: Record<string, string> = {
   updated_at: 'When it was last changed.',
   started_at: 'When it started; null before.',
   finished_at: 'When it ended; null before.',
+  undone_at: 'When it was undone; null before.',
   expires_at: 'When it expires.',
   results: 'The items.',
   message: 'An explanation for developers. It may change.',

@@ -34,14 +34,18 @@ const started = {
   skipped: 0,
   failed: 0,
   added: 0,
+  removed: 0,
+  restored: 0,
   bytes: 118,
   delimiter: ',',
   mapping: { external_id: 'external_id', email: 'email', plan: 'data.plan' },
+  guesses: {},
   columns: ['external_id', 'email', 'plan'],
   progress: 0,
   created_at: CREATED,
   started_at: null,
   finished_at: null,
+  undone_at: null,
 }
 
 const finished = {
@@ -102,6 +106,11 @@ export const listExamples = {
     explanation: { path: '', is: 'condition', passes: true, condition: rule, seen: 'pro' },
   },
   ListImport: finished,
+  ListImportReply: {
+    ...finished,
+    dry_run: true,
+    first_rows: [{ line: 2, external_id: 'customer-1042', email: 'kim@example.com', data: { plan: 'pro' } }],
+  },
   RuleMeta: {
     groups: { not: group },
     conditions: { list: condition },
@@ -119,6 +128,7 @@ export const listOperations: Words['operations'] = {
     body: 'external_id,email,plan\ncustomer-1042,kim@example.com,pro\ncustomer-1043,not an address,pro\n',
     reply: started,
   },
+  undoListImport: { reply: { ...finished, state: 'undoing' } },
   cancelListImport: { reply: { ...started, state: 'cancelled', finished_at: CREATED } },
   listListImportErrors: {
     reply:

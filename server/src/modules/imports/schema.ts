@@ -114,7 +114,13 @@ const FirstRow = Type.Object(
     phone: Type.Optional(Nullable(Type.String())),
     timezone: Type.Optional(Nullable(Type.String())),
     locale: Type.Optional(Nullable(Type.String())),
-    data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+    data: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'The attributes that the row gives.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
