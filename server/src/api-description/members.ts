@@ -97,6 +97,7 @@ export const MEMBERS: Record<string, string> = {
   explanation: 'The rule with what each part found; null for a static list.',
   is: 'The kind of rule: a group or a condition.',
   'ListImport.state': 'The state of the import.',
+  'ListImportReply.state': 'The state of the import.',
   dry_run: 'Whether nothing is saved and rows are only checked.',
   update_existing: 'Whether users who exist already are changed.',
   consent_source: 'Where the users consented; null if it was not given.',

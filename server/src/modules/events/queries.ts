@@ -83,7 +83,7 @@ export const purgeEventIds = (ctx: Ctx, before: Date) =>
 
 const ActorRow = Type.Object({ user_id: IdOf<UserId>() })
 
-/** The users among these with events other than those of these names. */
+/** The users among these with events other than system events of these names. */
 export const usersWithEvents = (ctx: InTx, ids: UserId[], except: readonly string[]) =>
   ctx.db.many(
     ActorRow,
@@ -91,7 +91,8 @@ export const usersWithEvents = (ctx: InTx, ids: UserId[], except: readonly strin
         from unnest(${ids}::bigint[]) as i(id)
         cross join lateral (
           select 1 from events e
-          where e.project_id = ${ctx.projectId} and e.user_id = i.id and e.name <> all(${except}::text[])
+          where e.project_id = ${ctx.projectId} and e.user_id = i.id
+            and (e.source is distinct from 'system' or e.name <> all(${except}::text[]))
           limit 1
         ) found`,
   )
