@@ -34,18 +34,42 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION declared_instant_of(value jsonb)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+declare
+  stamp numeric;
+  ms numeric;
+begin
+  if jsonb_typeof(value) = 'number' then
+    stamp := value::numeric;
+  elsif jsonb_typeof(value) = 'string' and value #>> '{}' ~ '^(?:[0-9]{9,10}|[0-9]{12,13})$' then
+    stamp := (value #>> '{}')::numeric;
+  else
+    return instant_of(value #>> '{}');
+  end if;
+  ms := trunc(case when abs(stamp) >= 100000000000 then stamp else stamp * 1000 end);
+  if ms < -62135596800000 or ms > 253402300799999 then
+    return null;
+  end if;
+  -- Days and the rest of the day, because an interval of so many milliseconds is not exact.
+  return ('epoch'::timestamp + div(ms, 86400000)::int * interval '1 day' + mod(ms, 86400000)::int * interval '1 millisecond') at time zone 'UTC';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION instant_of(value text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
 declare
-  -- With an offset, the first and the last hours may be written in the years around.
-  shape constant text := '^(?:19(?:69|[7-9][0-9])|20[0-9]{2}|210[01])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
+  shape constant text := '^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])'
     '(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?$';
   instant timestamptz;
 begin
-  if value not like '____-__-__%' or value !~ shape then
+  if value not like '____-__-__%' or value !~ shape or value like '0000%' then
     return null;
   end if;
   -- A day that the month does not have falls into the next one.
@@ -58,7 +82,7 @@ begin
   else
     instant := left(rtrim(value, 'Z'), 23)::timestamp at time zone 'UTC';
   end if;
-  if instant < '1970-01-01T00:00Z'::timestamptz or instant >= '2101-01-01T00:00Z'::timestamptz then
+  if instant < '0001-01-01T00:00Z'::timestamptz or instant >= '10000-01-01T00:00Z'::timestamptz then
     return null;
   end if;
   return instant;
@@ -373,6 +397,23 @@ create table identity_epochs (
   constraint identity_epochs_pkey PRIMARY KEY (project_id)
 );
 
+create table import_changes (
+  project_id bigint not null,
+  import_id bigint not null,
+  position bigint not null,
+  no integer not null,
+  user_id bigint not null,
+  is_new boolean not null,
+  before jsonb not null,
+  after jsonb not null,
+  joined boolean not null,
+  subscription_ids bigint[] not null,
+  at timestamp(3) with time zone not null,
+  constraint import_changes_pkey PRIMARY KEY (project_id, import_id, "position", no),
+  constraint import_changes_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES imports(project_id, id) ON DELETE CASCADE
+);
+CREATE INDEX import_changes_by_user ON import_changes USING btree (project_id, user_id);
+
 create table import_chunks (
   project_id bigint not null,
   import_id bigint not null,
@@ -431,16 +472,23 @@ create table imports (
   finished_at timestamp(3) with time zone,
   cleared_at timestamp(3) with time zone,
   purged_at timestamp(3) with time zone,
+  first_rows jsonb,
+  removed bigint not null default 0,
+  restored bigint not null default 0,
+  undone_at timestamp(3) with time zone,
+  changes_deleted_at timestamp(3) with time zone,
   constraint imports_pkey PRIMARY KEY (project_id, id),
   constraint imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint imports_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
-  constraint imports_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text, 'finished'::text, 'failed'::text, 'cancelled'::text])))
+  constraint imports_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text, 'finished'::text, 'failed'::text, 'cancelled'::text, 'undoing'::text, 'undone'::text])))
 ) with (fillfactor=70);
 CREATE INDEX imports_by_list ON imports USING btree (project_id, list_id, id) WHERE (state <> 'receiving'::text);
 CREATE INDEX imports_receiving ON imports USING btree (received_at) WHERE (state = 'receiving'::text);
 CREATE INDEX imports_to_clear ON imports USING btree (id) WHERE ((finished_at IS NOT NULL) AND (cleared_at IS NULL));
 CREATE INDEX imports_to_purge ON imports USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (purged_at IS NULL));
+CREATE INDEX imports_undoing ON imports USING btree (project_id, id) WHERE (state = 'undoing'::text);
 CREATE INDEX imports_unfinished ON imports USING btree (project_id, id) WHERE (state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text]));
+CREATE INDEX imports_with_changes ON imports USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (changes_deleted_at IS NULL) AND (state <> 'undoing'::text));
 
 create table inbox_counters (
   user_id bigint not null,

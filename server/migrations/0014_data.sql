@@ -35,9 +35,6 @@ alter table imports
 create index imports_undoing on imports (project_id, id) where state = 'undoing';
 create index imports_with_changes on imports (finished_at) where finished_at is not null and changes_deleted_at is null and state <> 'undoing';
 
--- Rows of files that identify their users by email address, compared without case.
-create index users_by_email on users (project_id, lower(email)) where email is not null;
-
 -- The instant that a text names, by the rules of the API for dates in data: ISO 8601, a date or a date and time to the minute or finer, in
 -- UTC unless it has an offset, in the years 1 to 9999, cut to milliseconds. Null for any other text, never an error.
 -- It is called for many values at once: most values that are no time fail the first comparison, and parts are cut out by position.

@@ -46,7 +46,7 @@ export const ownersOfEmails = (ctx: ProjectCtx, emails: string[]) =>
         from unnest(${emails}::text[]) as a(value)
         cross join lateral (
           select ${owned} from users u
-          where u.project_id = ${ctx.projectId} and lower(u.email) = a.value and u.email is not null
+          where u.project_id = ${ctx.projectId} and lower(u.email collate "C") = a.value and u.email is not null
         ) o
         where o.owners > 0`,
   )
