@@ -22,7 +22,7 @@ test('a database that becomes read-only: 503 with Retry-After, not ready, and ne
       body: JSON.stringify({ name: 'Welcome' }),
     })
   const setReadOnly = async (value: 'on' | 'off') => {
-    await rowsOf(`${url}?options=-c%20default_transaction_read_only%3Doff`, `alter system set default_transaction_read_only = ${value}`)
+    await rowsOf(`${url}&options=-c%20default_transaction_read_only%3Doff`, `alter system set default_transaction_read_only = ${value}`)
     await rowsOf(url, 'select pg_reload_conf()')
   }
   // Several connections at once, so that some are idle afterwards.

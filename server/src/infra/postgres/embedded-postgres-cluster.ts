@@ -146,6 +146,18 @@ export function replacePid(paths: ClusterPaths): void {
   writeFileSync(file, [process.pid, ...rest].join('\n'))
 }
 
+/** The Unix socket of the server in the directory of its data. */
+export const socketName = (port: number) => `.s.PGSQL.${port}`
+
+/**
+ * Deletes the sockets of a server that was killed. PostgreSQL would not start on the same port while another process has the id that the
+ * lock of the socket names, or while nobody has waited for the killed one.
+ */
+export function removeSockets(paths: ClusterPaths): void {
+  const sockets = readdirSync(paths.cluster).filter((name) => name.startsWith('.s.PGSQL.'))
+  for (const name of sockets) rmSync(join(paths.cluster, name), { force: true })
+}
+
 /** Opens the log for appending. `lastLines` reads the last lines that were written since. */
 export function openLog(paths: ClusterPaths) {
   if ((statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(paths.log, `${paths.log}.1`)

@@ -239,6 +239,17 @@ describe('after a crash', () => {
     expect(await ask(url, 'select 1')).toBe(1)
   })
 
+  test('the lock of a socket that names another living process does not stop the start', async () => {
+    const first = await start(dataDir)
+    const { port } = new URL(first.url)
+    await first[Symbol.asyncDispose]()
+    const { uid } = statSync(join(dataDir, 'postgres'))
+    const other = spawn('sleep', ['60'], { uid })
+    leftovers.push(() => other.kill('SIGKILL'))
+    writeFileSync(join(dataDir, 'postgres', `.s.PGSQL.${port}.lock`), `${other.pid}\n${dataDir}\n1\n${port}\n.\n`)
+    expect(await ask((await start(dataDir)).url, 'select 1')).toBe(1)
+  })
+
   test('the lock of a dead process is removed', async () => {
     writeFileSync(join(dataDir, 'postgres.lock'), JSON.stringify({ pid: process.pid, started: 'long ago' }))
     expect((await start(dataDir)).adopted).toBe(false)

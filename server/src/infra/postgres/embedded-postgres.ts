@@ -22,8 +22,10 @@ import {
   openLog,
   readAccess,
   readPidFile,
+  removeSockets,
   replacePid,
   saveAccess,
+  socketName,
 } from './embedded-postgres-cluster.ts'
 import type { ProcessIdentity } from './embedded-postgres-processes.ts'
 import { hasEnded, identify, identifySelf, isAlive, locked, POLL_MS, programOf, worksIn } from './embedded-postgres-processes.ts'
@@ -155,6 +157,7 @@ async function adopt(start: StartContext, server: Server): Promise<EmbeddedPostg
 async function launch(start: StartContext, program: string, runAs: RunAs): Promise<EmbeddedPostgres> {
   const { paths, access, self, options } = start
   replacePid(paths)
+  removeSockets(paths)
   const settings = { ...SETTINGS, ...(options.durable === false && VOLATILE), ...options.settings }
   const server = await startOnFreePort((port) => startOn(port, paths, program, runAs, settings), access.port)
   saveAccess(paths, { ...access, port: server.port, owner: self })
@@ -245,7 +248,7 @@ async function stop(identity: ProcessIdentity, log: EmbeddedPostgresOptions['log
 /** Over the Unix socket of the server, where there is one: its round trips take about two thirds of those over loopback. */
 function urlOf(paths: ClusterPaths, access: Access, port: number, database = DATABASE_NAME): string {
   const url = `postgres://${DATABASE_NAME}:${access.password}@127.0.0.1:${port}/${database}`
-  const socket = join(paths.cluster, `.s.PGSQL.${port}`)
+  const socket = join(paths.cluster, socketName(port))
   const isUsable = Buffer.byteLength(socket) <= SOCKET_PATH_BYTES_MAX && existsSync(socket)
   return isUsable ? `${url}?host=${encodeURIComponent(paths.cluster)}` : url
 }
