@@ -27,7 +27,7 @@ export async function readBody({ clock, config }: Ctx, request: IncomingMessage,
 }
 
 const NOTHING = Buffer.alloc(0)
-/** A reason of its own: without one, each abort makes an error with its stack. */
+/** Given as the reason: without one, each request makes an error with its stack. */
 const READ = 'read'
 
 async function wholeOf(request: IncomingMessage, limit: number): Promise<Buffer> {

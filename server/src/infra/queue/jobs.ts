@@ -51,6 +51,9 @@ export type Jobs = AsyncDisposable & {
   isBusy(job: JobName): boolean
 }
 
+/** Given as the reason: without one, each wake-up makes an error with its stack. */
+const WOKEN = 'woken'
+
 /** The loop of a job. */
 type Loop = { alarm: AbortController; isRunning: boolean; inFlight: Set<Promise<void>> }
 
@@ -62,9 +65,9 @@ export function startJobs(ctx: Ctx, jobs: Job[], pollMs: Polling): Jobs {
   )
   const running = jobs.map((job) => run(ctx, job, loops.get(job.name) as Loop, stop.signal, pollMs))
   return {
-    wake: ({ name }) => loops.get(name)?.alarm.abort(),
+    wake: ({ name }) => loops.get(name)?.alarm.abort(WOKEN),
     wakeAll: () => {
-      for (const { name, idleMs } of jobs) if (idleMs === undefined) loops.get(name)?.alarm.abort()
+      for (const { name, idleMs } of jobs) if (idleMs === undefined) loops.get(name)?.alarm.abort(WOKEN)
     },
     isBusy: ({ name }) => {
       const loop = loops.get(name)
@@ -115,7 +118,7 @@ function follow(ctx: Ctx, job: Job, loop: Loop, finished: Promise<void>): void {
     .catch((error: unknown) => reportFailure(ctx, job, started, error))
     .finally(() => {
       loop.inFlight.delete(followed)
-      loop.alarm.abort()
+      loop.alarm.abort(WOKEN)
     })
   loop.inFlight.add(followed)
 }

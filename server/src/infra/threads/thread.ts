@@ -102,7 +102,7 @@ class WorkerThread implements Thread {
     if (item === NO_ITEM) return null
     const answered = new AbortController()
     const used = await Promise.race([this.#usage(), this.#clock.sleep(SILENCE_MAX_MS, answered.signal)])
-    answered.abort()
+    answered.abort('answered')
     if (item !== this.#progress[STATE.item]) return null
     if (used === undefined) return 'time'
     if (used === null) return null
