@@ -12,7 +12,7 @@ import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
 import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
 import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
-import { claimMessages, nextDueAt, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { claimMessages, nextDueAt, nextLeaseEnd, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
@@ -94,6 +94,7 @@ const claims: Record<string, Claim> = {
         later(),
       ),
   },
+  'messages.nextLeaseEnd': { table: 'messages', fill: () => messages('claimed', due())(), claim: nextLeaseEnd, rows: 1 },
   'messages.releaseLeases': {
     table: 'messages',
     fill: () => messages('claimed', due())(),

@@ -1,7 +1,7 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import { foldCounts } from './counts/counts.ts'
 import { BULK, type Priority, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
-import { nextDueAt } from './sending/queries.ts'
+import { nextDueAt, nextLeaseEnd } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 
 /** The wait for messages that are due and over a rate, or locked. */
@@ -22,7 +22,7 @@ function sendJob(parts: SenderParts, priority: Priority): Job {
 /** Each priority has a job of its own, so that bulk messages never delay transactional ones. */
 export function messageJobs(parts: SenderParts) {
   return [
-    job({ name: 'messages.release', idleMs: RELEASE_IDLE_MS, run: releaseLeases }),
+    job({ name: 'messages.release', idleMs: RELEASE_IDLE_MS, nextAt: nextLeaseEnd, run: releaseLeases }),
     sendJob(parts, TRANSACTIONAL),
     sendJob(parts, BULK),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),

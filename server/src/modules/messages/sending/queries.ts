@@ -199,6 +199,13 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
         where m.id = expired.id and m.project_id = expired.project_id and ${among(sql`expired`)}`,
   )
 
+/** When the next lease ends, unless it is renewed. */
+export const nextLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`select (select lease_until from messages where state = 'claimed' order by lease_until limit 1) as lease_until`,
+  )
+
 const SEND_ATTEMPTS_KEPT_MS = DAY_MS
 
 /** Deletes old send attempt records of dead senders, when none of their messages is claimed. */
