@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/infra/runtime/clock.ts'
 import { childEnvironment, temporaryDir } from '../child-server.ts'
 
@@ -18,6 +18,13 @@ const WAYS: [name: string, command: string[]][] = [
 ]
 
 const POLL_MS = 100
+
+/** One for all tests: each finds it as the last one left it, with the database made. */
+let place: Awaited<ReturnType<typeof temporaryDir>>
+beforeAll(async () => {
+  place = await temporaryDir()
+})
+afterAll(() => place[Symbol.asyncDispose]())
 
 /** Polls until `isTrue`; false if it is not within ten seconds. */
 async function within10s(isTrue: () => boolean | Promise<boolean>): Promise<boolean> {
@@ -53,7 +60,6 @@ const isListening = (url: string) =>
 const CASES = WAYS.flatMap(([name, command]) => (['SIGTERM', 'SIGINT'] as const).map((signal) => [signal, name, command] as const))
 
 test.each(CASES)('%s to %s stops the server and its PostgreSQL', { timeout: 90_000 }, async (signal, _, command) => {
-  await using place = await temporaryDir()
   const { outer, ended, url } = await started(command, place.path)
   const postmaster = join(place.path, 'data/postgres/postmaster.pid')
   expect([await isListening(url), existsSync(postmaster)]).toEqual([true, true])
@@ -63,7 +69,6 @@ test.each(CASES)('%s to %s stops the server and its PostgreSQL', { timeout: 90_0
 })
 
 test('the same signal twice, as from Ctrl-C under npm, stops it as cleanly', { timeout: 90_000 }, async () => {
-  await using place = await temporaryDir()
   const { outer, ended, url } = await started([process.execPath, 'server/src/main.ts', 'start'], place.path)
   outer.kill('SIGINT')
   outer.kill('SIGINT')
