@@ -16,6 +16,7 @@ const MAY: Record<string, string> = {
   'lists.nextChunkAt': 'finds when the next work of any project is due',
   'lists.nextMembershipDueAt': 'finds when the next work of any project is due',
   'messages.nextDueAt': 'finds when the next work of any project is due',
+  'messages.nextLeaseEnd': 'finds when the next work of any project is due',
   'users.nextProfilingAt': 'finds when the next work of any project is due',
   'webhook-events.nextCursorAt': 'finds when the next work of any project is due',
   'webhooks.nextAttemptAt': 'finds when the next work of any project is due',
