@@ -124,6 +124,8 @@ async function emit(db: pg.Client, project: number, count: number): Promise<stri
      select id, v.project_id, $3, now(), $4::json, v.version, now() from unnest($2::text[]) as e (id) join webhook_versions v on v.project_id = $1`,
     [project, ids, TYPE, data],
   )
+  // As another process wakes the job whose work it has written.
+  await db.query(`select pg_notify('carillon_jobs', 'bench webhooks.dispatch')`)
   return ids
 }
 
