@@ -76,7 +76,10 @@ async function copyRate(db: pg.Client): Promise<number> {
     await db.query('truncate copied')
     const started = performance.now()
     for (let at = 0; at < lines.length; at += 2000) {
-      await pipeline(Readable.from([lines.slice(at, at + 2000).join('')]), db.query(from('copy copied (project_id, user_id, name, data, created_at, received_at) from stdin')))
+      await pipeline(
+        Readable.from([lines.slice(at, at + 2000).join('')]),
+        db.query(from('copy copied (project_id, user_id, name, data, created_at, received_at) from stdin')),
+      )
     }
     return EVENTS / ((performance.now() - started) / 1000)
   })
