@@ -150,8 +150,8 @@ export function replacePid(paths: ClusterPaths): void {
 export const socketName = (port: number) => `.s.PGSQL.${port}`
 
 /**
- * Deletes the sockets of a server that was killed. PostgreSQL would not start on the same port while another process has the id that the
- * lock of the socket names, or while nobody has waited for the killed one.
+ * Deletes the sockets of a killed server. PostgreSQL refuses to start on the same port while the process id in the lock of the socket
+ * exists: another process may have it by now, or the parent of the killed one has not reaped it.
  */
 export function removeSockets(paths: ClusterPaths): void {
   const sockets = readdirSync(paths.cluster).filter((name) => name.startsWith('.s.PGSQL.'))

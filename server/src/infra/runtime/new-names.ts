@@ -30,8 +30,8 @@ function knownTo(config: Config): LRUCache<string, true> {
 }
 
 /**
- * Counts the names that nobody has used before. `alreadyUsed` returns those of the names that the project has. Throws 429, with the limit and
- * the first of the new names, when there are too many; then none is counted.
+ * Counts the names that are new to the project; `alreadyUsed` returns the others. Above the limit of the day it throws 429 with that limit
+ * and the first new name, and counts none of them.
  */
 export async function admitNames(
   ctx: ProjectCtx,
