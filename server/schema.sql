@@ -8,6 +8,27 @@ create sequence list_tracker_ids;
 
 create sequence webhook_positions;
 
+CREATE OR REPLACE FUNCTION append_outcomes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from after where entrance_id is not null) then
+    return null;
+  end if;
+  insert into queue_entries (project_id, kind, request_id, received_at, items, body)
+  select a.project_id, 'journeys', '', coalesce(a.acted_at, a.settled_at, a.created_at), count(*),
+         convert_to(jsonb_agg(jsonb_build_object('do', 'outcome', 'journey_id', a.journey_id, 'user_id', a.user_id, 'entrance_id', a.entrance_id,
+                                                 'visit', a.visit, 'state', a.state, 'reason', a.reason) order by a.id)::text, 'UTF8')
+  from after a
+  join before b on b.project_id = a.project_id and b.id = a.id
+  where a.entrance_id is not null and a.state <> b.state and a.state not in ('queued', 'claimed', 'deferred')
+  group by a.project_id, coalesce(a.acted_at, a.settled_at, a.created_at)
+  order by 1, 4;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION count_messages()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -373,6 +394,8 @@ create table events (
   received_at timestamp(3) with time zone not null,
   seq bigint not null default nextval('event_seq'::regclass),
   source text,
+  journey_id bigint,
+  entrance_id bigint,
   constraint events_pkey PRIMARY KEY (project_id, user_id, created_at, seq),
   constraint events_source_check CHECK ((source = 'system'::text))
 ) partition by RANGE (created_at);
@@ -529,21 +552,178 @@ create table introduced_names (
   constraint introduced_names_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attribute'::text])))
 );
 
+create table journey_calls (
+  project_id bigint not null,
+  user_id bigint not null,
+  entrance_id bigint not null,
+  visit integer not null,
+  journey_id bigint not null,
+  attempts smallint not null default 0,
+  host text not null,
+  request jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  due_at timestamp(3) with time zone not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  constraint journey_calls_pkey PRIMARY KEY (project_id, user_id, entrance_id, visit)
+);
+CREATE INDEX journey_calls_due ON journey_calls USING btree (due_at);
+
+create table journey_counts (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  journey_id bigint not null,
+  what text not null,
+  version integer,
+  step_id bigint,
+  path text,
+  reason text,
+  arm text,
+  users bigint not null,
+  at timestamp(3) with time zone not null,
+  constraint journey_counts_pkey PRIMARY KEY (project_id, journey_id, id)
+);
+
+create table journey_entrances (
+  project_id bigint not null,
+  user_id bigint not null,
+  entrance_id bigint not null,
+  journey_id bigint not null,
+  step_id bigint not null,
+  version integer not null,
+  visit integer not null,
+  depth smallint not null,
+  attempts smallint not null default 0,
+  is_held boolean not null default false,
+  entered_at timestamp(3) with time zone not null,
+  arrived_at timestamp(3) with time zone not null,
+  acted_at timestamp(3) with time zone not null,
+  due_at timestamp(3) with time zone,
+  slot text not null,
+  key text,
+  cause text not null,
+  waits text[] not null default '{}'::text[],
+  parked text,
+  event jsonb,
+  answers jsonb not null default '{}'::jsonb,
+  seen jsonb not null default '{}'::jsonb,
+  trail jsonb not null default '[]'::jsonb,
+  constraint journey_entrances_pkey PRIMARY KEY (project_id, user_id, entrance_id),
+  constraint journey_entrances_project_id_journey_id_user_id_slot_key UNIQUE (project_id, journey_id, user_id, slot)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
+
+create table journey_keys (
+  project_id bigint not null,
+  user_id bigint not null,
+  journey_id bigint not null,
+  key_hash bytea not null,
+  constraint journey_keys_pkey PRIMARY KEY (project_id, user_id, journey_id, key_hash)
+);
+
+create table journey_past (
+  project_id bigint not null,
+  user_id bigint not null,
+  entrance_id bigint not null,
+  journey_id bigint not null,
+  step_id bigint not null,
+  version integer not null,
+  visit integer not null,
+  depth smallint not null,
+  entered_at timestamp(3) with time zone not null,
+  arrived_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone not null,
+  outcome text not null,
+  reason text not null,
+  key text,
+  cause text not null,
+  event jsonb,
+  answers jsonb not null,
+  trail jsonb not null,
+  constraint journey_past_pkey PRIMARY KEY (project_id, user_id, entrance_id, ended_at),
+  constraint journey_past_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'exited'::text])))
+) partition by RANGE (ended_at);
+
+create table journey_rates (
+  project_id bigint not null,
+  journey_id bigint not null,
+  step_id bigint not null,
+  next_at timestamp(3) with time zone not null,
+  constraint journey_rates_pkey PRIMARY KEY (project_id, journey_id, step_id)
+);
+
 create table journey_steps (
   id bigint not null generated always as identity,
   project_id bigint not null,
   journey_id bigint not null,
   external_id text not null,
-  type text not null,
-  name text not null,
-  x double precision not null,
-  y double precision not null,
-  data jsonb not null,
-  children jsonb not null,
-  constraint journey_steps_pkey PRIMARY KEY (project_id, id),
+  constraint journey_steps_pkey PRIMARY KEY (project_id, journey_id, id),
   constraint journey_steps_project_id_journey_id_external_id_key UNIQUE (project_id, journey_id, external_id),
   constraint journey_steps_project_id_journey_id_fkey FOREIGN KEY (project_id, journey_id) REFERENCES journeys(project_id, id) ON DELETE CASCADE
 );
+
+create table journey_sweeps (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  journey_id bigint not null,
+  kind text not null,
+  params jsonb not null default '{}'::jsonb,
+  cursor jsonb,
+  next_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  constraint journey_sweeps_pkey PRIMARY KEY (project_id, id),
+  constraint journey_sweeps_project_id_journey_id_fkey FOREIGN KEY (project_id, journey_id) REFERENCES journeys(project_id, id) ON DELETE CASCADE
+);
+CREATE INDEX journey_sweeps_by_journey ON journey_sweeps USING btree (project_id, journey_id);
+CREATE INDEX journey_sweeps_due ON journey_sweeps USING btree (next_at);
+
+create table journey_timers (
+  project_id bigint not null,
+  journey_id bigint not null,
+  due_at timestamp(3) with time zone not null,
+  user_id bigint not null,
+  entrance_id bigint not null,
+  visit integer not null,
+  constraint journey_timers_pkey PRIMARY KEY (project_id, journey_id, due_at, user_id, entrance_id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
+
+create table journey_users (
+  project_id bigint not null,
+  user_id bigint not null,
+  journey_id bigint not null,
+  entered integer not null default 0,
+  completed integer not null default 0,
+  exited integer not null default 0,
+  active integer not null default 0,
+  first_entered_at timestamp(3) with time zone,
+  last_entered_at timestamp(3) with time zone,
+  last_ended_at timestamp(3) with time zone,
+  held_out_at timestamp(3) with time zone,
+  goal_until timestamp(3) with time zone,
+  last_outcome text,
+  arm text,
+  goals jsonb not null default '{}'::jsonb,
+  constraint journey_users_pkey PRIMARY KEY (project_id, user_id, journey_id)
+) with (fillfactor=80);
+CREATE INDEX journey_users_by_journey ON journey_users USING btree (project_id, journey_id, user_id);
+
+create table journey_versions (
+  project_id bigint not null,
+  journey_id bigint not null,
+  version integer not null,
+  status text not null,
+  steps jsonb not null,
+  settings jsonb not null default '{}'::jsonb,
+  plan jsonb,
+  note text,
+  created_at timestamp(3) with time zone not null,
+  published_at timestamp(3) with time zone,
+  published_by text,
+  constraint journey_versions_pkey PRIMARY KEY (project_id, journey_id, version),
+  constraint journey_versions_project_id_journey_id_fkey FOREIGN KEY (project_id, journey_id) REFERENCES journeys(project_id, id) ON DELETE CASCADE,
+  constraint journey_versions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'past'::text])))
+);
+CREATE UNIQUE INDEX journey_versions_draft ON journey_versions USING btree (project_id, journey_id) WHERE (status = 'draft'::text);
+CREATE UNIQUE INDEX journey_versions_live ON journey_versions USING btree (project_id, journey_id) WHERE (status = 'live'::text);
 
 create table journeys (
   id bigint not null generated always as identity,
@@ -555,6 +735,10 @@ create table journeys (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
+  live_version integer,
+  drain_until timestamp(3) with time zone,
+  is_held boolean not null default false,
+  stats_at timestamp(3) with time zone,
   constraint journeys_pkey PRIMARY KEY (project_id, id),
   constraint journeys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
@@ -700,6 +884,11 @@ create table messages (
   provider_message_id text,
   opened_at timestamp(3) with time zone,
   clicked_at timestamp(3) with time zone,
+  journey_id bigint,
+  entrance_id bigint,
+  step_id bigint,
+  visit integer,
+  acted_at timestamp(3) with time zone,
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -814,7 +1003,7 @@ create table queue_entries (
   items integer not null,
   body bytea storage external not null,
   constraint queue_entries_pkey PRIMARY KEY (project_id, "position"),
-  constraint queue_entries_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text])))
+  constraint queue_entries_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'users'::text, 'changes'::text, 'journeys'::text])))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX queue_entries_by_position ON queue_entries USING btree ("position");
 

@@ -76,26 +76,33 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 
-const stepColumns = sql`id, external_id, type, name, x, y, data, children`
-
+/** The steps of the draft of a journey, otherwise of its live version. */
 export const listSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
   ctx.db.many(
     StepRow,
-    sql`select ${stepColumns} from journey_steps where project_id = ${ctx.projectId} and journey_id = ${journeyId} order by id`,
+    sql`select r.id, s.external_id, s.type, s.name, s.x, s.y, s.data, s.children
+        from (select steps from journey_versions
+              where project_id = ${ctx.projectId} and journey_id = ${journeyId} and status in ('draft', 'live')
+              order by status
+              limit 1) v
+        cross join lateral jsonb_to_recordset(v.steps)
+          as s(external_id text, type text, name text, x double precision, y double precision, data jsonb, children jsonb)
+        join journey_steps r on r.project_id = ${ctx.projectId} and r.journey_id = ${journeyId} and r.external_id = s.external_id
+        order by r.id`,
   )
 
-/** Replaces all steps; a step with the same key keeps its id. */
+/** Replaces the steps of the draft; a step with a key that the journey has had before has the same id. */
 export const replaceSteps = (ctx: InTx, journeyId: JourneyId, steps: Step[]) =>
   ctx.db.run(
-    sql`with input as (
-          select * from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb)
-            as s(external_id text, type text, name text, x double precision, y double precision, data jsonb, children jsonb)
-        ), gone as (
-          delete from journey_steps
-          where project_id = ${ctx.projectId} and journey_id = ${journeyId} and external_id not in (select external_id from input)
+    sql`with registered as (
+          insert into journey_steps (project_id, journey_id, external_id)
+          select ${ctx.projectId}, ${journeyId}, s.external_id
+          from unnest(${steps.map(({ external_id }) => external_id)}::text[]) with ordinality as s(external_id, no)
+          order by s.no
+          on conflict (project_id, journey_id, external_id) do nothing
         )
-        insert into journey_steps (project_id, journey_id, external_id, type, name, x, y, data, children)
-        select ${ctx.projectId}, ${journeyId}, external_id, type, name, x, y, data, children from input
-        on conflict (project_id, journey_id, external_id) do update
-        set type = excluded.type, name = excluded.name, x = excluded.x, y = excluded.y, data = excluded.data, children = excluded.children`,
+        insert into journey_versions as v (project_id, journey_id, version, status, steps, created_at)
+        select ${ctx.projectId}, ${journeyId}, coalesce(max(version), 0) + 1, 'draft', ${JSON.stringify(steps)}::jsonb, ${ctx.clock.now()}
+        from journey_versions where project_id = ${ctx.projectId} and journey_id = ${journeyId} and status <> 'draft'
+        on conflict (project_id, journey_id) where status = 'draft' do update set steps = excluded.steps`,
   )

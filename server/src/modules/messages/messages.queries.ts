@@ -112,7 +112,7 @@ export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campai
     campaignId,
     range,
     sql`true`,
-    sql`state = 'aborted', reason = ${reason}, event = null, settled_at = ${ctx.clock.now()}`,
+    sql`state = 'aborted', reason = ${reason}, event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}`,
   )
 
 /** Takes a chunk of a paused campaign’s messages out of the queue. */
@@ -151,6 +151,7 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(
     sql`update messages m
         set state = case when ${isWaiting(sql`m.`)} then 'skipped' else m.state end,
+            acted_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.acted_at end,
             reason = case when ${isWaiting(sql`m.`)} then 'user_gone' else m.reason end,
             settled_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.settled_at end,
             is_erased = true, event = null, detail = null, recipient = null
@@ -177,7 +178,7 @@ export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
           join messages m on m.user_id = merged_users.user_id and m.project_id = ${ctx.projectId}
         )
         update messages m
-        set state = 'skipped', reason = 'duplicate', event = null, settled_at = ${ctx.clock.now()}
+        set state = 'skipped', reason = 'duplicate', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
         from ranked
         where m.id = ranked.id and m.project_id = ${ctx.projectId} and ranked.rank > 1 and ${isWaiting(sql`m.`)}`,
   )

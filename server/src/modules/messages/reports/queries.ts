@@ -50,7 +50,7 @@ export type ReportedState = { id: MessageId; state: MessageState; reason: Reason
 export const saveReported = (ctx: InTx, messages: ReportedState[]) =>
   ctx.db.run(
     sql`update messages m
-        set state = r.state, reason = r.reason, detail = case when not m.is_erased then r.detail end,
+        set state = r.state, acted_at = ${ctx.clock.now()}, reason = r.reason, detail = case when not m.is_erased then r.detail end,
             lease_token = null, lease_until = null, settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as r(id bigint, state text, reason text, detail text)
         where m.project_id = ${ctx.projectId} and m.id = r.id`,
@@ -64,6 +64,7 @@ export const saveEngagement = (ctx: InTx, first: FirstEngagement[]) =>
     sql`update messages m
         set opened_at = coalesce(m.opened_at, s.opened_at), clicked_at = coalesce(m.clicked_at, s.clicked_at),
             state = case when m.state = 'unknown' then 'delivered' else m.state end,
+            acted_at = case when m.state = 'unknown' then ${ctx.clock.now()} else m.acted_at end,
             reason = case when m.state = 'unknown' then null else m.reason end
         from jsonb_to_recordset(${JSON.stringify(first)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
         where m.project_id = ${ctx.projectId} and m.id = s.id`,

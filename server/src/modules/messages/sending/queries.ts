@@ -88,7 +88,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
           ) m
         )
         update messages m
-        set state = 'claimed', attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
         from queues q
         where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
         returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
@@ -154,7 +154,7 @@ export const saveResults = (ctx: InTx, messages: MessageResult[]) => saveAllResu
 const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<MessageResult[]>[]) => {
   const results = calls.flatMap(({ projectId, input }, call) => input.map((result) => ({ call, project_id: projectId, ...result })))
   return sql`update messages m
-        set state = s.state, reason = s.reason, detail = case when not m.is_erased then s.detail end,
+        set state = s.state, acted_at = ${ctx.clock.now()}, reason = s.reason, detail = case when not m.is_erased then s.detail end,
             due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
             attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
@@ -189,7 +189,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           where a.project_id = any(array(select project_id from expired)) and a.lease_token = any(array(select lease_token from expired))
         )
         update messages m
-        set state = case when attempted.id is null then 'queued' else 'unknown' end,
+        set state = case when attempted.id is null then 'queued' else 'unknown' end, acted_at = ${ctx.clock.now()},
             reason = case when attempted.id is not null then 'sender_lost' end,
             provider = coalesce(attempted.provider, m.provider), provider_id = coalesce(attempted.provider_id, m.provider_id),
             settled_at = case when attempted.id is not null then ${ctx.clock.now()}::timestamptz end,
