@@ -4,7 +4,13 @@ import type { CampaignId, JourneyId, ListId, SubscriptionId } from '../../../lib
 import type { UserFacts } from '../../rules/index.ts'
 
 /** An id in `data`. `param` is its path in `data`; the graph puts the key of the step before it. */
-export type StepReference = { kind: 'campaign' | 'journey' | 'list' | 'subscription'; id: number; param: string }
+export type StepReference = {
+  kind: 'campaign' | 'journey' | 'list' | 'subscription'
+  id: number
+  param: string
+  /** The list has to be static, because the step changes it. */
+  isStatic?: true
+}
 
 /** A rule in `data`, which can contain ids. */
 export type StepRule = { rule: unknown; param: string }
@@ -40,7 +46,10 @@ export type Input =
   | { is: 'membership'; listId: ListId; entered: boolean }
   /** Attributes, subscriptions, devices or memberships of the user changed; `what` as in user changes. */
   | { is: 'changed'; what: readonly string[] }
-  /** The message of this visit got a state in which it stays or was sent. */
+  /**
+   * The message of this visit got a state in which it stays or was sent. When the timer of an `action` is due, the engine reads the
+   * message: a state in which it stays comes as `outcome`, and anything else as `timer`.
+   */
   | { is: 'outcome'; state: string; reason: string | null }
   /** The webhook call of this visit ended. */
   | { is: 'answer'; answer: Answer; problem: string | null }
@@ -69,17 +78,26 @@ export type StepContext = {
     visit: number
     /** The entry key; null for none. */
     key: string | null
+    /** The path in event data that the entrance takes the key from, such as `data.cart_id`; null for none. */
+    keyPath: string | null
+    /** When the user last left this step before, in the same entrance; null for the first visit. */
+    lastLeftAt: Date | null
     /** Matches that later waits of this entrance count, by step key and condition: the instant of the event. */
     seen: Readonly<Record<string, string>>
     /** By the key of the webhook step. */
     answers: Readonly<Record<string, Answer>>
   }
+  /** What earlier decisions about this visit returned as `seen`, merged. Empty on arrival. */
+  noted: Readonly<Seen>
   input: Input
   rule(param: string): RuleResult
   /** Undefined when the list was deleted. */
   isIn(list: ListId): boolean | undefined
   rendered(param: string): { text: string } | { problem: string }
 }
+
+/** A header of a webhook call. A secret is sealed as it is stored, and opened by the job that calls. */
+export type HeaderValue = string | { secret: string }
 
 /** What the engine does for a step. Its result comes back as the input `done`, in the same transaction. */
 export type Effect =
@@ -90,7 +108,7 @@ export type Effect =
   | { is: 'subscription'; subscriptionId: SubscriptionId; state: 0 | 1 }
   /** Reserves a place in the rate that all users of the step share. */
   | { is: 'reserve'; limit: number; intervalMs: number; maxWaitMs: number | null }
-  | { is: 'call'; method: string; url: string; headers: Record<string, string>; body: string | null; timeoutMs: number; retries: number }
+  | { is: 'call'; method: string; url: string; headers: Record<string, HeaderValue>; body: string | null; timeoutMs: number; retries: number }
   | { is: 'enter'; journeyId: JourneyId; entrance: string | null }
 
 /** What came of an effect. `refused` has the reason in a word of the API, such as `campaign_stopped` or `list_gone`. */
