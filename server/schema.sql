@@ -616,7 +616,7 @@ create table journey_keys (
   project_id bigint not null,
   user_id bigint not null,
   journey_id bigint not null,
-  key_hash bytea not null,
+  key_hash bigint not null,
   constraint journey_keys_pkey PRIMARY KEY (project_id, user_id, journey_id, key_hash)
 );
 
@@ -888,6 +888,7 @@ create table messages (
   entrance_id bigint,
   step_id bigint,
   visit integer,
+  step text,
   acted_at timestamp(3) with time zone,
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),

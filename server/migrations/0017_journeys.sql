@@ -152,7 +152,7 @@ create table journey_keys (
   project_id bigint not null,
   user_id bigint not null,
   journey_id bigint not null,
-  key_hash bytea not null,
+  key_hash bigint not null,
   primary key (project_id, user_id, journey_id, key_hash)
 );
 
@@ -231,6 +231,8 @@ alter table messages
   add column entrance_id bigint,
   add column step_id bigint,
   add column visit int,
+  -- The key of the step, for the events of the message.
+  add column step text,
   -- When the state last changed.
   add column acted_at timestamptz(3);
 

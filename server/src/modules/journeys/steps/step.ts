@@ -82,7 +82,7 @@ export type StepContext = {
     keyPath: string | null
     /** When the user last left this step before, in the same entrance; null for the first visit. */
     lastLeftAt: Date | null
-    /** Matches that later waits of this entrance count, by step key and condition: the instant of the event. */
+    /** Matches that later waits of this entrance count, by step key, colon and name of `matches`: the instant of the event. */
     seen: Readonly<Record<string, string>>
     /** By the key of the webhook step. */
     answers: Readonly<Record<string, Answer>>
@@ -184,6 +184,11 @@ export type StepKind<S extends TSchema = TSchema> = {
   needs?(settings: Static<S>): Needs
   /** What the step reads or waits for, so that the engine knows which events and changes matter to users at it. */
   dependencies?(settings: Static<S>): Dependency[]
+  /**
+   * What an event or a list move fulfils while the user is at another step: the names by which `entrance.seen` has it, after the key of
+   * the step and a colon. `context.entrance.step` is the step whose settings these are.
+   */
+  matches?(settings: Static<S>, context: StepContext): string[]
   decide(settings: Static<S>, context: StepContext): Decision
   /** A visit in words, for the timeline. */
   tell(settings: Static<S>, visit: Visit): string
