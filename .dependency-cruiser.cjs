@@ -6,7 +6,7 @@ const ARROWS = {
   'webhook-events': [],
   tools: [],
   rules: [],
-  journeys: [],
+  journeys: ['rules'],
   keys: ['projects'],
   users: ['keys'],
   events: ['users'],

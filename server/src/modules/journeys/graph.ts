@@ -37,13 +37,19 @@ function readStep(key: string, given: unknown): Step | { faults: Fault[] } {
   if (faults.length > 0) return { faults: faults.map((fault) => withPath(fault, key)) }
   const { type, name = '', x, y, data = {}, children = [] } = value
   const settings = settingsChecks[type](data)
-  if (settings.faults.length > 0) return { faults: settings.faults.map((fault) => withPath(fault, `${key}.data`)) }
+  const found = settings.faults.length > 0 ? settings.faults : settingsFaults(type, data, 'stored')
+  if (found.length > 0) return { faults: found.map((fault) => withPath(fault, `${key}.data`)) }
   return { external_id: key, type, name, x, y, data, children }
 }
 
-function withPath(fault: Fault, at: string): Fault {
+/** Why settings whose shape is correct cannot be stored, or cannot be published. Params are paths in `data`. */
+export const settingsFaults = (type: StepType, data: object, when: 'stored' | 'published'): Fault[] =>
+  types[type].faults?.(data, when) ?? []
+
+/** Puts the key of a step, or a path, before the param of a fault. */
+export function withPath(fault: Fault, at: string): Fault {
   const param = fault.param === undefined || fault.param === 'body' ? at : `${at}.${fault.param}`
-  return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+  return { ...fault, param, message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``) }
 }
 
 function childFaults(steps: Step[]): Fault[] {
@@ -56,14 +62,21 @@ function childFaults(steps: Step[]): Fault[] {
 
 type Edge = { from: string; to: string; param: string }
 
-const edgesOf = (steps: Step[]): Edge[] =>
+/** The ways from step to step. */
+export const edgesOf = (steps: readonly Step[]): Edge[] =>
   steps.flatMap(({ external_id: from, children }) =>
     children.map(({ external_id: to }, at) => ({ from, to, param: `${from}.children[${at}].external_id` })),
   )
 
-/** A fault for each edge that closes a loop without a delay, in which a user would move forever. */
-function loopFaults(steps: Step[]): Fault[] {
-  const immediate = steps.filter(({ type }) => !types[type].waits)
+/** Whether users stay at a step for at least a minute, so that a loop may lead through it. */
+export const isWait = ({ type, data }: Pick<Step, 'type' | 'data'>): boolean => types[type].waits?.(data) ?? false
+
+/**
+ * A fault for each edge that closes a loop without a delay, in which a user would move forever. A draft may have a delay that is not
+ * filled in yet; the loops of a published graph need one that is long enough.
+ */
+export function loopFaults(steps: readonly Step[], isDelay: (step: Step) => boolean = ({ type }) => type === 'delay'): Fault[] {
+  const immediate = steps.filter((step) => !isDelay(step))
   const keys = new Set(immediate.map(({ external_id }) => external_id))
   const edges = Map.groupBy(
     edgesOf(immediate).filter(({ from, to }) => keys.has(to) && from !== to),
@@ -74,7 +87,10 @@ function loopFaults(steps: Step[]): Fault[] {
     state.set(key, 'entered')
     const faults = (edges.get(key) ?? []).flatMap(({ from, to, param }) => {
       if (state.get(to) === 'entered')
-        return broken(param, `The step \`${from}\` closes a loop back to \`${to}\` without a delay. Add a step of the type \`delay\`.`)
+        return broken(
+          param,
+          `The step \`${from}\` closes a loop back to \`${to}\` without a delay. Add a step of the type \`delay\`, of at least a minute.`,
+        )
       return state.has(to) ? [] : visit(to)
     })
     state.set(key, 'left')
@@ -85,18 +101,15 @@ function loopFaults(steps: Step[]): Fault[] {
 
 const broken = (param: string, message: string): Fault[] => [{ code: 'validation_failed', param, message }]
 
-/** Everything of the project that steps refer to. */
-export function referencesOf(steps: Step[]): { ids: StepReference[]; rules: StepRule[] } {
-  const ids: StepReference[] = []
-  const rules: StepRule[] = []
-  for (const { external_id, type, data } of steps) {
-    for (const [member, kind] of Object.entries(types[type].refersTo ?? {})) {
-      const value = (data as Record<string, unknown>)[member]
-      const param = `${external_id}.data.${member}`
-      if (value === undefined) continue
-      if (kind === 'rule') rules.push({ rule: value, param })
-      else ids.push({ kind, id: value as number, param })
-    }
-  }
-  return { ids, rules }
+/** Everything of the project that steps refer to, with params such as `send1.data.branches[0].rule`. */
+export function referencesOf(steps: readonly Step[]): { ids: StepReference[]; rules: StepRule[] } {
+  const all = steps.map(({ external_id, type, data }) => {
+    const at = <T extends { param: string }>(found: T): T => ({ ...found, param: `${external_id}.data.${found.param}` })
+    const { ids = [], rules = [] } = types[type].references?.(data) ?? {}
+    return { ids: ids.map(at), rules: rules.map(at) }
+  })
+  return { ids: all.flatMap(({ ids }) => ids), rules: all.flatMap(({ rules }) => rules) }
 }
+
+/** The kind of a step. */
+export const kindOf = (type: StepType): StepKind => types[type]

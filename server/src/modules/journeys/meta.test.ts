@@ -1,9 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
-import { checkRule } from '../rules/index.ts'
+import { checkRule, RuleSchema } from '../rules/index.ts'
 import { journeyMeta } from './meta.ts'
 import * as kinds from './steps/index.ts'
+
+type Json = { properties?: Record<string, Json>; items?: Json }
 
 const JOURNEYS = '/api/client/journeys'
 const PATH = `${JOURNEYS}/meta`
@@ -28,6 +30,20 @@ describe('GET /journeys/meta', () => {
     expect(status).toBe(200)
     expect(body).toEqual(JSON.parse(JSON.stringify({ steps })))
     expect(Object.keys(body.steps)).toEqual(Object.keys(kinds))
+    expect(body.steps.delay).toMatchObject({ label: 'Wait', paths: ['default', 'past', 'missing'], waits: true })
+    expect(body.steps.wait_until).toMatchObject({ paths: ['bought', 'timeout'], waits: false })
+    for (const { also } of Object.values<{ also: string[] }>(body.steps)) expect(also).not.toEqual([])
+  })
+
+  test('has the schema of rules wherever a step may have one', () => {
+    const { examples } = RuleSchema as unknown as { examples: object[] }
+    const rules = (schema: Json): Json[] =>
+      Object.entries({ ...schema.properties, ...schema.items?.properties }).flatMap(([name, member]) =>
+        name === 'rule' ? [member] : rules(member),
+      )
+    const found = Object.values(steps).flatMap(({ settings }) => rules(settings))
+    expect(found).toHaveLength(5)
+    for (const rule of found) expect(rule).toMatchObject({ type: 'object', title: 'Rule', examples })
   })
 
   test('refuses publishable keys', async () => {
@@ -44,7 +60,7 @@ describe('the example of a step', () => {
     expect(ajv.validate(settings, example)).toBe(true)
     expect(ajv.validate(settings, { ...example, other: 1 })).toBe(false)
     // The ids of an example are those of no project.
-    const { campaign_id: _, journey_id: __, ...data } = example
+    const data = Object.fromEntries(Object.entries(example).filter(([name]) => !name.endsWith('_id')))
     const { status, text, body } = await put({ one: { type, x: 0, y: 0, data } })
     expect(status, text).toBe(200)
     expect(body.one.data).toEqual(data)

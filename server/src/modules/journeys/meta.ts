@@ -12,6 +12,7 @@ export const JourneyMeta = Exact(
       Type.String(),
       Exact({
         label: Type.String({ description: 'The name for display.' }),
+        also: Type.Array(Type.String(), { description: 'Other names that people look for.' }),
         description: Type.String({ description: 'What happens to a user at the step, in Markdown.' }),
         settings: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema of the `data` of the step.' }),
         example: Type.Unsafe<Record<string, unknown>>({
@@ -19,7 +20,13 @@ export const JourneyMeta = Exact(
           description: 'An example of `data`, which is accepted as it stands. Ids in it are made up.',
         }),
         sentence: Type.String({ description: 'The step with the example in words.' }),
-        waits: Type.Boolean({ description: 'Whether users wait at the step, so that steps may lead in a loop through it.' }),
+        paths: Type.Array(Type.String(), {
+          description:
+            'The ways out of the step with the example; `branches` and `conditions` name their own. The path of a child without one is `default`.',
+        }),
+        waits: Type.Boolean({
+          description: 'Whether users wait at the step with the example, so that steps may lead in a loop through it.',
+        }),
       }),
       { description: 'The kinds of step by `type`.' },
     ),
@@ -31,9 +38,18 @@ export type JourneyMeta = Static<typeof JourneyMeta>
 /** The kinds of step. */
 export const journeyMeta = (): JourneyMeta => ({
   steps: Object.fromEntries(
-    Object.entries<StepKind>(kinds).map(([type, { label, description, settings, example, sentence, waits = false }]) => [
+    Object.entries<StepKind>(kinds).map(([type, { label, also, description, settings, example, sentence, paths, waits }]) => [
       type,
-      { label, description, settings: publicSchema(settings), example, sentence, waits },
+      {
+        label,
+        also,
+        description,
+        settings: publicSchema(settings),
+        example,
+        sentence,
+        paths: paths(example).map(({ path }) => path),
+        waits: waits?.(example) ?? false,
+      },
     ]),
   ),
 })

@@ -31,6 +31,13 @@ const PLACES: [type: string, data: (ids: Things) => object, path: string][] = [
   ['gate', ({ subscription }) => ({ rule: { subscription, state: 'subscribed' } }), 'rule.subscription'],
   ['gate', ({ campaign }) => ({ rule: { any: [{ campaign, has: 'opened' }] } }), 'rule.any[0].campaign'],
   ['gate', ({ list }) => ({ rule: { event: 'list_entered', where: [{ attribute: 'data.list_id', is: list }] } }), 'rule.where[0].is'],
+  ['gate', ({ list }) => ({ branches: [{ path: 'a', rule: { not: { list } } }] }), 'branches[0].rule.not.list'],
+  ['wait_until', ({ list }) => ({ conditions: [{ path: 'a', list_id: list }] }), 'conditions[0].list_id'],
+  ['wait_until', ({ list }) => ({ conditions: [{ path: 'a', rule: { all: [{ list }] } }] }), 'conditions[0].rule.all[0].list'],
+  ['exit', ({ list }) => ({ when: [{ list_id: list, change: 'left' }] }), 'when[0].list_id'],
+  ['exit', ({ subscription }) => ({ when: [{ rule: { subscription, is: 'subscribed' } }] }), 'when[0].rule.subscription'],
+  ['list', ({ list }) => ({ list_id: list, change: 'add' }), 'list_id'],
+  ['subscription', ({ subscription }) => ({ subscription_id: subscription, state: 0 }), 'subscription_id'],
   // An unfinished rule is stored as it is, but not with an id of another project.
   ['gate', ({ list }) => ({ rule: { user: { list, other: true } } }), 'rule.user.list'],
 ]
@@ -64,13 +71,28 @@ describe.each(PLACES)('a step of the type %s', (type, data, path) => {
     const ids = await things(w)
     for (const [name, id] of Object.entries(ids)) await w.delete(`/api/client/${name}s/${id}`)
     // Subscription types are not archived.
-    if (!path.endsWith('subscription')) expect((await put(w, type, data(ids))).status).toBe(422)
+    if (!/subscription(_id)?$/.test(path)) expect((await put(w, type, data(ids))).status).toBe(422)
   })
 })
 
-test('every id and rule in the settings of a step is declared as a reference', () => {
-  for (const [type, { settings, refersTo = {} }] of Object.entries(kinds as Record<string, StepKind>)) {
-    const members = Object.keys((settings as unknown as { properties: object }).properties)
-    expect([type, members.filter((name) => /_ids?$|^rule$/.test(name))]).toEqual([type, Object.keys(refersTo)])
-  }
+type Schema = { type?: string; properties?: Record<string, Schema>; items?: Schema }
+
+type Place = { param: string; settings: object }
+
+/** The members of settings that contain an id or a rule, also in lists of settings, each with settings that have it. */
+function placesIn({ properties = {} }: Schema): Place[] {
+  return Object.entries(properties).flatMap(([name, schema]): Place[] => {
+    if (/_id$|^rule$/.test(name)) return [{ param: name, settings: { [name]: name === 'rule' ? { list: 1 } : 1 } }]
+    if (schema.items?.properties === undefined) return []
+    return placesIn(schema.items).map(({ param, settings }) => ({ param: `${name}[0].${param}`, settings: { [name]: [settings] } }))
+  })
+}
+
+const places = Object.entries(kinds as Record<string, StepKind>).flatMap(([type, { settings, references }]) =>
+  placesIn(settings as unknown as Schema).map((place) => ({ type, references, ...place })),
+)
+
+test.each(places)('the references of a step of the type $type have $param', ({ references, param, settings }) => {
+  const found = references?.(settings)
+  expect([...(found?.ids ?? []), ...(found?.rules ?? [])].map((one) => one.param)).toEqual([param])
 })

@@ -1,24 +1,122 @@
-import { Type } from 'typebox'
-import { Exact, FreeForm, IdOf, Line, OneOf } from '../../../lib/shapes.ts'
+import { type Static, Type } from 'typebox'
+import { pathOf } from '../../../lib/attribute-paths.ts'
+import type { Fault } from '../../../lib/errors.ts'
+import type { ListId } from '../../../lib/ids.ts'
+import { Exact, IdOf, Line, OneOf } from '../../../lib/shapes.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import { scheduleProblem } from '../schedule.ts'
+import { isReservedName, isStartingName } from './event-names.ts'
+import {
+  broken,
+  Duration,
+  durationFaults,
+  EventName,
+  idAt,
+  missingOf,
+  RuleSetting,
+  ruleAt,
+  ruleFaults,
+  Tests,
+  testFaults,
+} from './settings.ts'
 import { step } from './step.ts'
 
-const RULE_BYTES_MAX = 32_768
+const REENTER_AFTER_MAX_MS = 3650 * DAY_MS
+
+const Settings = Exact({
+  trigger: Type.Optional(OneOf(['none', 'event', 'list', 'schedule', 'api'], { description: 'What makes users enter.' })),
+  event_name: Type.Optional(EventName('The name of the event that makes users enter.')),
+  where: Type.Optional(Tests('Tests of the event’s data, or of the data of the request.')),
+  list_id: Type.Optional(IdOf<ListId>({ description: 'The list whose new users enter, or whose users enter on schedule.' })),
+  change: Type.Optional(
+    OneOf(['entered', 'left'], { description: 'Whether users enter who entered the list, or who left it. Default `entered`.' }),
+  ),
+  schedule: Type.Optional(
+    Line(1000, {
+      description:
+        'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time ' +
+        'zone may be on a line before it; otherwise the publication is the start.',
+    }),
+  ),
+  zone: Type.Optional(
+    OneOf(['project', 'user'], { description: 'Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.' }),
+  ),
+  rule: Type.Optional(RuleSetting('A rule that the user must match.')),
+  multiple: Type.Optional(Type.Boolean({ description: 'Whether a user may enter more than once.' })),
+  concurrent: Type.Optional(Type.Boolean({ description: 'Whether a user may enter again while still in the journey.' })),
+  entry_key: Type.Optional(
+    Line(1000, {
+      description:
+        'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another ' +
+        'value do not end waits.',
+    }),
+  ),
+  on_repeat: Type.Optional(
+    OneOf(['ignore', 'restart', 'update'], {
+      description:
+        'What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry ' +
+        'event (`update`).',
+    }),
+  ),
+  reenter_after: Type.Optional(Duration('How long after an entry a user may enter again.')),
+  imports: Type.Optional(Type.Boolean({ description: 'Whether users that an import creates enter by `user_created`. Default false.' })),
+  existing: Type.Optional(
+    Type.Boolean({ description: 'Whether users who are in the list when the journey is published enter too. Default false.' }),
+  ),
+})
+
+/** The settings of an entrance. */
+export type EntranceSettings = Static<typeof Settings>
+
+const NEEDS: Record<string, string[]> = { event: ['event_name'], list: ['list_id'], schedule: ['schedule', 'list_id'] }
+const BY_DATA: unknown[] = ['event', 'api']
+
+function publishedFaults(settings: EntranceSettings): Fault[] {
+  const { trigger, event_name, where, schedule, rule, entry_key, reenter_after, on_repeat, multiple, concurrent } = settings
+  const problem = trigger === 'schedule' && schedule !== undefined ? scheduleProblem(schedule) : null
+  return [
+    ...missingOf(settings, 'trigger', ...(NEEDS[trigger ?? 'none'] ?? [])),
+    ...(trigger === 'event' && event_name !== undefined ? nameFaults(event_name) : []),
+    ...(where !== undefined && !BY_DATA.includes(trigger)
+      ? [broken('where', 'Only an `event` or a request has data for `where`. Omit it.')]
+      : []),
+    ...testFaults(where, 'where'),
+    ...ruleFaults(rule, 'rule'),
+    ...(problem === null ? [] : [broken('schedule', `The value of \`schedule\` ${problem}.`)]),
+    ...(entry_key === undefined || pathOf(entry_key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]),
+    ...durationFaults(reenter_after, 'reenter_after', { mostMs: REENTER_AFTER_MAX_MS }),
+    ...(on_repeat === 'restart' && !multiple ? [broken('on_repeat', 'Set `multiple`, so that users can begin again.')] : []),
+    ...(on_repeat !== undefined && on_repeat !== 'ignore' && multiple && concurrent
+      ? [broken('on_repeat', 'Every entry is its own with `concurrent`. Omit `on_repeat`, or set `concurrent` to false.')]
+      : []),
+  ]
+}
+
+/** Entrances by list changes have a trigger of their own, and what the server writes about messages is no act of a user. */
+const nameFaults = (name: string): Fault[] =>
+  isReservedName(name) && !isStartingName(name)
+    ? [broken('event_name', `Users cannot enter by the event \`${name}\`. Use the trigger \`list\` for lists.`)]
+    : []
 
 export const entrance = step({
   label: 'Enter',
   description: 'Where users enter the journey, and what makes them enter.',
-  settings: Exact({
-    trigger: Type.Optional(OneOf(['none', 'event', 'list', 'schedule', 'api'], { description: 'What makes users enter.' })),
-    event_name: Type.Optional(
-      Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event that makes users enter.' }),
-    ),
-    list_id: Type.Optional(IdOf({ description: 'The list whose new users enter, or whose users enter on schedule.' })),
-    schedule: Type.Optional(Line(1000, { description: 'A recurrence rule of RFC 5545.' })),
-    rule: Type.Optional(FreeForm(RULE_BYTES_MAX, { description: 'A rule that the user and the event must match.' })),
-    multiple: Type.Optional(Type.Boolean({ description: 'Whether a user may enter more than once.' })),
-    concurrent: Type.Optional(Type.Boolean({ description: 'Whether a user may enter again while still in the journey.' })),
-  }),
-  refersTo: { list_id: 'list', rule: 'rule' },
+  also: ['trigger', 'start', 'entry', 'enrolment', 'source'],
+  settings: Settings,
   example: { trigger: 'event', event_name: 'order_placed', multiple: true, concurrent: false },
   sentence: 'users enter when order_placed occurs, any number of times, but not while still in the journey',
+  references: ({ list_id, rule }) => ({ ids: idAt('list', list_id, 'list_id'), rules: ruleAt(rule, 'rule') }),
+  paths: () => [{ path: 'default', isRequired: true }],
+  faults: (settings, when) => (when === 'published' ? publishedFaults(settings) : []),
+  decide: (_, { input }) => (input.is === 'arrived' ? { is: 'go', path: 'default', reason: 'entered' } : { is: 'stay' }),
+  tell: ({ trigger, event_name, list_id, change = 'entered' }) => {
+    if (trigger === 'event') return `Entered the journey by the event ${event_name}.`
+    if (trigger === 'list') return `Entered the journey because they ${change} the list ${list_id}.`
+    if (trigger === 'schedule') return `Entered the journey by its schedule, in the list ${list_id}.`
+    return 'Entered the journey.'
+  },
+  cases: [
+    { title: 'goes on at once', settings: { trigger: 'none' }, decides: { is: 'go', path: 'default', reason: 'entered' } },
+    { title: 'ignores later inputs', settings: { trigger: 'none' }, given: { input: { is: 'timer' } }, decides: { is: 'stay' } },
+  ],
 })

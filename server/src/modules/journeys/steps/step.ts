@@ -18,8 +18,16 @@ export type StepRule = { rule: unknown; param: string }
 /** Something that a waiting user waits for, or that a step reads: `event:purchase`, `list:12`, `attribute:data.plan`, `devices` … */
 export type Dependency = string
 
-/** A way out of a step. A required path without a child stops the publication; another one without a child leads to the default path. */
-export type Path = { path: string; isRequired: boolean }
+/**
+ * A way out of a step. If it has no child although the step has some: a required path stops the publication, another one leads to the
+ * default path, and the journey is completed if that has none either.
+ */
+export type Path = {
+  path: string
+  isRequired: boolean
+  /** Without a child, users exit with this reason instead of going on. */
+  exitsIfOpen?: string
+}
 
 /** The path of a child that names none. */
 export const DEFAULT_PATH = 'default'
@@ -47,8 +55,8 @@ export type Input =
   /** Attributes, subscriptions, devices or memberships of the user changed; `what` as in user changes. */
   | { is: 'changed'; what: readonly string[] }
   /**
-   * The message of this visit got a state in which it stays or was sent. When the timer of an `action` is due, the engine reads the
-   * message: a state in which it stays comes as `outcome`, and anything else as `timer`.
+   * The message of this visit is in this state. When the timer of an `action` is due, the engine reads the message: its state comes as
+   * `outcome`, whichever it is, and as `timer` if there is no message.
    */
   | { is: 'outcome'; state: string; reason: string | null }
   /** The webhook call of this visit ended. */
@@ -108,7 +116,15 @@ export type Effect =
   | { is: 'subscription'; subscriptionId: SubscriptionId; state: 0 | 1 }
   /** Reserves a place in the rate that all users of the step share. */
   | { is: 'reserve'; limit: number; intervalMs: number; maxWaitMs: number | null }
-  | { is: 'call'; method: string; url: string; headers: Record<string, HeaderValue>; body: string | null; timeoutMs: number; retries: number }
+  | {
+      is: 'call'
+      method: string
+      url: string
+      headers: Record<string, HeaderValue>
+      body: string | null
+      timeoutMs: number
+      retries: number
+    }
   | { is: 'enter'; journeyId: JourneyId; entrance: string | null }
 
 /** What came of an effect. `refused` has the reason in a word of the API, such as `campaign_stopped` or `list_gone`. */

@@ -1,0 +1,149 @@
+/** Checks that a stored graph can be published (D-JRN-2), and what an author should look at. Pure. Faults name a step by its key. */
+import type { Fault } from '../../lib/errors.ts'
+import type { JourneyId } from '../../lib/ids.ts'
+import { edgesOf, isWait, kindOf, loopFaults, settingsFaults, withPath } from './graph.ts'
+import type { Step } from './schema.ts'
+import { isCriterion } from './steps/exit.ts'
+import { DEFAULT_PATH, type Path } from './steps/step.ts'
+
+const ENTRANCES_MAX = 10
+
+const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
+
+/** Why these steps cannot be published: all faults, of the settings and of the graph. `linkFaults` finds those of links. */
+export function publishFaults(steps: readonly Step[]): Fault[] {
+  return [
+    ...steps.flatMap(({ external_id, type, data }) =>
+      settingsFaults(type, data, 'published').map((fault) => ({
+        ...withPath(fault, `${external_id}.data`),
+        code: 'validation_failed' as const,
+      })),
+    ),
+    ...steps.flatMap(pathFaults),
+    ...loopFaults(steps, isWait),
+    ...entranceFaults(steps),
+    ...reachFaults(steps),
+  ]
+}
+
+/** What may be a mistake although it can be published. */
+export const publishWarnings = (steps: readonly Step[]): Fault[] =>
+  steps
+    .filter(({ type, children }) => children.length === 0 && !ENDS.includes(type))
+    .map(({ external_id }) =>
+      broken(`${external_id}.children`, `The journey is completed after the step \`${external_id}\`, which leads to no other.`),
+    )
+
+const ENDS = ['exit', 'link']
+
+const pathsOf = ({ type, data }: Step): Path[] => kindOf(type).paths(data)
+
+function pathFaults(step: Step): Fault[] {
+  const { external_id: key, children } = step
+  const paths = pathsOf(step)
+  const names = paths.map(({ path }) => path)
+  const taken = children.map(({ path = DEFAULT_PATH }) => path)
+  const wrong = taken.flatMap((path, at) => {
+    const param = `${key}.children[${at}].path`
+    if (!names.includes(path)) return broken(param, `The step \`${key}\` has no path \`${path}\`${choices(names)}`)
+    return taken.indexOf(path) < at ? broken(param, `The step \`${key}\` has two children on the path \`${path}\`. Remove one.`) : []
+  })
+  if (children.length === 0) return wrong
+  const open = paths.filter(({ path, isRequired }) => isRequired && !taken.includes(path))
+  return [...wrong, ...open.map(({ path }) => broken(`${key}.children`, `The step \`${key}\` needs a child on the path \`${path}\`.`))]
+}
+
+const choices = (names: string[]) =>
+  names.length === 0 ? ', because it ends the journey. Remove the child.' : `. Use one of ${names.map((name) => `\`${name}\``).join(', ')}.`
+
+function entranceFaults(steps: readonly Step[]): Fault[] {
+  const entrances = steps.filter(({ type }) => type === 'entrance')
+  return entrances
+    .slice(ENTRANCES_MAX)
+    .map(({ external_id }) => broken(external_id, `A journey may have at most ${ENTRANCES_MAX} entrances. Remove \`${external_id}\`.`))
+}
+
+const isExitCriterion = ({ type, data }: Step): boolean => type === 'exit' && isCriterion(data)
+
+/** Faults for exit criteria with a step before them, and for steps that no entrance leads to. */
+function reachFaults(steps: readonly Step[]): Fault[] {
+  const criteria = new Set(steps.filter(isExitCriterion).map(({ external_id }) => external_id))
+  const before = edgesOf(steps)
+    .filter(({ to }) => criteria.has(to))
+    .map(({ to, param }) =>
+      broken(param, `The exit \`${to}\` has \`when\`, so it is checked for everyone in the journey. Remove the way to it.`),
+    )
+  const entrances = steps.filter(({ type }) => type === 'entrance').map(({ external_id }) => external_id)
+  if (entrances.length === 0) return before
+  const reached = reachedFrom(steps, entrances)
+  const unreached = steps.filter(({ external_id }) => !reached.has(external_id) && !criteria.has(external_id))
+  return [...before, ...unreached.map(({ external_id }) => broken(external_id, `No entrance leads to the step \`${external_id}\`.`))]
+}
+
+/** The steps that can be reached from some, those included. From a step that `stops`, none is. */
+function reachedFrom(steps: readonly Step[], from: readonly string[], stops: (step: Step) => boolean = () => false): Set<string> {
+  const byKey = new Map(steps.map((step) => [step.external_id, step]))
+  const reached = new Set<string>()
+  const waiting = [...from]
+  for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+    const step = byKey.get(key)
+    if (step === undefined || reached.has(key)) continue
+    reached.add(key)
+    if (!stops(step)) waiting.push(...step.children.map(({ external_id }) => external_id))
+  }
+  return reached
+}
+
+/** A way into a journey that users take at once when they enter at `entrance`, without a delay of at least a minute before it. */
+export type JourneyLink = {
+  entrance: string
+  /** The step that links, and the param of its setting. */
+  step: string
+  param: string
+  to: JourneyId
+  /** The entrance of the other journey; null if it depends on the journey. */
+  at: string | null
+}
+
+/** The links of a graph that users come to without a delay. */
+export const linksOf = (steps: readonly Step[]): JourneyLink[] =>
+  steps
+    .filter(({ type }) => type === 'entrance')
+    .flatMap(({ external_id: entrance }) => {
+      const reached = reachedFrom(steps, [entrance], isWait)
+      return steps.flatMap(({ external_id: step, type, data }) => {
+        if (type !== 'link' || !reached.has(step)) return []
+        const { journey_id, entrance: at = null } = data as { journey_id?: JourneyId; entrance?: string }
+        return journey_id === undefined ? [] : [{ entrance, step, param: `${step}.data.journey_id`, to: journey_id, at }]
+      })
+    })
+
+/**
+ * A fault for each link of a graph that leads back to itself without a delay, so that users would enter over and over. `linksOfLive` has
+ * the links of the published graphs of other journeys, as `linksOf` finds them.
+ */
+export function linkFaults(journeyId: JourneyId, steps: readonly Step[], linksOfLive: (id: JourneyId) => readonly JourneyLink[]): Fault[] {
+  const own = linksOf(steps)
+  const known = new Map<JourneyId, readonly JourneyLink[]>([[journeyId, own]])
+  const linksFrom = (id: JourneyId) => {
+    const links = known.get(id) ?? linksOfLive(id)
+    known.set(id, links)
+    return links
+  }
+  const next = ({ to, at }: JourneyLink) => linksFrom(to).filter(({ entrance }) => at === null || entrance === at)
+  const leadsBack = (link: JourneyLink): boolean => {
+    const followed = new Set<JourneyLink>()
+    const waiting = next(link)
+    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+      if (one === link) return true
+      if (followed.has(one)) continue
+      followed.add(one)
+      waiting.push(...next(one))
+    }
+    return false
+  }
+  const params = own.filter(leadsBack).map(({ step, param }) => ({ step, param }))
+  return [...new Map(params.map((found) => [found.param, found])).values()].map(({ step, param }) =>
+    broken(param, `The link \`${step}\` leads back to itself without a delay. Add a step of the type \`delay\`, of at least a minute.`),
+  )
+}

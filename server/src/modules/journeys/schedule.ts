@@ -1,0 +1,222 @@
+/**
+ * Schedules of entrances: recurrence rules of RFC 5545. Rules are evaluated on local times and converted to instants afterwards, so that a
+ * time skipped by daylight saving is moved forward, and a repeated one comes once. Pure.
+ */
+import { RRuleTemporal } from 'rrule-temporal'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
+import { instantOfLocal, localOf } from './times.ts'
+
+/** Limits of the library for one search. A rule that needs more has no times that could be found in reasonable time. */
+const SEARCH = { maxIterations: 2000, maxCandidateEvaluations: 20_000 }
+const COUNT_MAX = 1000
+const INTERVAL_MAX = 1000
+const MINUTES_MAX = 4
+const VALUES_MAX = 60
+/** No local time is further from UTC. */
+const OFFSET_MAX_MS = 15 * HOUR_MS
+/** An outage longer than this skips what was missed. */
+const MISSED_AFTER_MS = DAY_MS
+const OCCURRENCES_MAX = 1000
+
+type Range = readonly [min: number, max: number]
+const INTEGERS: Record<string, Range> = {
+  BYMONTH: [1, 12],
+  BYMONTHDAY: [-31, 31],
+  BYYEARDAY: [-366, 366],
+  BYWEEKNO: [-53, 53],
+  BYHOUR: [0, 23],
+  BYMINUTE: [0, 59],
+  BYSETPOS: [-366, 366],
+}
+const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY']
+const WEEKDAY = /^(?:[+-]?\d{1,2})?(?:MO|TU|WE|TH|FR|SA|SU)$/
+const INTEGER = /^[+-]?\d{1,4}$/
+const LOCAL = /^\d{8}(?:T\d{6})?$/
+const UNTIL = /^\d{8}(?:T\d{6}Z?)?$/
+const START = /^DTSTART(?:;VALUE=DATE(?:-TIME)?)?:(?<value>.+)$/i
+const DATE_LENGTH = 8
+
+/** A schedule as it was written, checked. */
+export type ParsedSchedule = {
+  /** The rule without `UNTIL`. */
+  rule: string
+  /** The local time of `DTSTART`, such as `2026-11-23T09:00:00`; null if the publication is the start. */
+  start: string | null
+  /** The last local time, or the last instant. */
+  until: { local: string } | { instant: Date } | null
+}
+
+/** An instant of a schedule, and the local time that it is of, which names it in causes. */
+export type Occurrence = { local: string; at: Date }
+
+/** Reads a schedule: `RRULE`, with or without the name, and `DTSTART` before it on a line of its own. The problem ends a sentence. */
+export function parseSchedule(text: string): ParsedSchedule | { problem: string } {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const [rule = '', ...more] = lines.filter((line) => !/^DTSTART/i.test(line.trim()))
+  const starts = lines.filter((line) => /^DTSTART/i.test(line.trim()))
+  if (rule === '' || more.length > 0 || starts.length > 1)
+    return { problem: 'must be one `RRULE`, with at most one `DTSTART` on a line before it' }
+  const start = starts[0] === undefined ? null : (START.exec(starts[0].trim())?.groups?.value ?? '')
+  if (start !== null && (!LOCAL.test(start) || localText(start) === null))
+    return { problem: 'must have a local `DTSTART` such as `20261201T090000`, without a time zone' }
+  const parts = new Map<string, string>()
+  for (const part of rule
+    .trim()
+    .replace(/^RRULE:/i, '')
+    .toUpperCase()
+    .split(';')) {
+    const [name = '', value = ''] = part.split('=', 2)
+    if (parts.has(name)) return { problem: `must name \`${name.slice(0, 20)}\` once` }
+    parts.set(name, value)
+  }
+  const problem = [...parts].map(([name, value]) => problemOf(name, value)).find((found) => found !== null)
+  if (problem != null) return { problem }
+  if (!parts.has('FREQ')) return { problem: 'must have `FREQ`' }
+  if (parts.has('COUNT') && parts.has('UNTIL')) return { problem: 'must not have both `COUNT` and `UNTIL`' }
+  const until = untilOf(parts.get('UNTIL'))
+  if (until === undefined) return { problem: 'must have a date that exists in `UNTIL`' }
+  parts.delete('UNTIL')
+  return { rule: [...parts].map((pair) => pair.join('=')).join(';'), start: start === null ? null : localText(start), until }
+}
+
+function problemOf(name: string, value: string): string | null {
+  const values = value.split(',')
+  if (values.length > VALUES_MAX) return `may have at most ${VALUES_MAX} values in \`${name}\``
+  const range = INTEGERS[name]
+  if (range) {
+    if (name === 'BYMINUTE' && values.length > MINUTES_MAX) return `may have at most ${MINUTES_MAX} values in \`BYMINUTE\``
+    const [min, max] = range
+    const isIn = (one: string) => INTEGER.test(one) && Number(one) >= min && Number(one) <= max && (min >= 0 || Number(one) !== 0)
+    return values.every(isIn) ? null : `must have integers from ${min} to ${max} in \`${name}\``
+  }
+  switch (name) {
+    case 'FREQ':
+      return FREQUENCIES.includes(value) ? null : 'must have one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY` in `FREQ`'
+    case 'INTERVAL':
+      return isUpTo(value, INTERVAL_MAX) ? null : `must have an integer from 1 to ${INTERVAL_MAX} in \`INTERVAL\``
+    case 'COUNT':
+      return isUpTo(value, COUNT_MAX) ? null : `must have an integer from 1 to ${COUNT_MAX} in \`COUNT\``
+    case 'BYDAY':
+      return values.every((one) => WEEKDAY.test(one)) ? null : 'must have days such as `MO` or `-1FR` in `BYDAY`'
+    case 'WKST':
+      return /^(?:MO|TU|WE|TH|FR|SA|SU)$/.test(value) ? null : 'must have a day such as `MO` in `WKST`'
+    case 'UNTIL':
+      return UNTIL.test(value) ? null : 'must have a date such as `20261231` or `20261231T090000Z` in `UNTIL`'
+    default:
+      return `must not have \`${name.slice(0, 20)}\``
+  }
+}
+
+const isUpTo = (value: string, max: number) => INTEGER.test(value) && Number(value) >= 1 && Number(value) <= max
+
+/** `20261201T090000` as `2026-12-01T09:00:00`; null if there is no such date. A date alone is at midnight, or at `time`. */
+function localText(value: string, time = '000000'): string | null {
+  const [date, clock] = [value.slice(0, DATE_LENGTH), value.length > DATE_LENGTH ? value.slice(DATE_LENGTH + 1, DATE_LENGTH + 7) : time]
+  const text = `${date.replace(/^(....)(..)(..)$/, '$1-$2-$3')}T${clock.replace(/^(..)(..)(..)$/, '$1:$2:$3')}`
+  const parsed = new Date(`${text}.000Z`)
+  return Number.isNaN(parsed.getTime()) || parsed.toISOString().slice(0, text.length) !== text ? null : text
+}
+
+/** A date alone includes the whole day. Undefined if there is no such date. */
+function untilOf(value: string | undefined): ParsedSchedule['until'] | undefined {
+  if (value === undefined) return null
+  const local = localText(value, '235959')
+  if (local === null) return undefined
+  return value.endsWith('Z') ? { instant: new Date(`${local}Z`) } : { local }
+}
+
+/** A schedule with its start. */
+export type Schedule = ParsedSchedule & { search: RRuleTemporal }
+
+/** Why a schedule cannot be used, as the end of a sentence; null if it can. It must have a time that is found by a bounded search. */
+export function scheduleProblem(text: string): string | null {
+  const parsed = parseSchedule(text)
+  if ('problem' in parsed) return parsed.problem
+  const start = parsed.start ?? EXAMPLE_START
+  try {
+    return searchOf(parsed, start).next(new Date(`${start}Z`), true) === null ? NEVER : null
+  } catch (error) {
+    // Of a rule that breaks RFC 5545 in a way that only the library knows, and of one that is searched for too long.
+    if (error instanceof Error) return NEVER
+    throw error
+  }
+}
+
+const NEVER = 'has no time that comes within a reasonable number of repetitions'
+// A start from which all that rules can name comes within some years, such as 29 February.
+const EXAMPLE_START = '2024-01-01T00:00:00'
+
+const searchOf = ({ rule }: ParsedSchedule, start: string): RRuleTemporal =>
+  new RRuleTemporal({
+    rruleString: `DTSTART;TZID=UTC:${start.replaceAll(/[-:]/g, '')}\nRRULE:${rule}`,
+    ...SEARCH,
+    strict: true,
+    cache: false,
+  })
+
+/** Compiles a checked schedule. Without `DTSTART` it starts at the minute of the publication, in this time zone. */
+export function compileSchedule(text: string, publishedAt: Date, zone: string): Schedule {
+  const parsed = parseSchedule(text)
+  if ('problem' in parsed) throw new Error(`A checked schedule ${parsed.problem}.`)
+  return { ...parsed, search: searchOf(parsed, parsed.start ?? `${localOf(publishedAt, zone)}:00`) }
+}
+
+/** The instants in (from, to] in a time zone, the earliest first, at most 1,000. */
+export function occurrencesIn({ search, until }: Schedule, from: Date, to: Date, zone: string): Occurrence[] {
+  const asLocal = (at: Date, shiftMs: number) => new Date(at.getTime() + shiftMs)
+  const found = bounded(() => search.between(asLocal(from, -OFFSET_MAX_MS), asLocal(to, OFFSET_MAX_MS), true), []).map(localOfUtc)
+  const occurrences = found
+    .filter((local) => until === null || 'instant' in until || `${local}:00` <= until.local)
+    .map((local) => ({ local, at: instantOfLocal(local, zone) }))
+    .filter(({ at }) => at > from && at <= to && (until === null || 'local' in until || at <= until.instant))
+  // Two local times can be one instant, after a gap.
+  return occurrences.filter(({ at }, index) => index === 0 || at > (occurrences[index - 1] as Occurrence).at).slice(0, OCCURRENCES_MAX)
+}
+
+const MINUTE_LENGTH = 'yyyy-mm-ddThh:mm'.length
+const localOfUtc = ({ epochMilliseconds }: { epochMilliseconds: number }): string =>
+  new Date(epochMilliseconds).toISOString().slice(0, MINUTE_LENGTH)
+
+/** The result of a search, or another one if the search is longer than its limits. */
+function bounded<T>(search: () => T, otherwise: T): T {
+  try {
+    return search()
+  } catch (error) {
+    if (error instanceof Error && /exceeded/.test(error.message)) return otherwise
+    throw error
+  }
+}
+
+/** The first instant after another one; null if there is none. */
+export function nextOccurrence(schedule: Schedule, after: Date, zone: string): Occurrence | null {
+  const start = new Date(after.getTime() - OFFSET_MAX_MS)
+  const { search } = schedule
+  let next = bounded(() => search.next(start, true), null)
+  for (let searched = 0; next !== null && searched < OCCURRENCES_MAX; searched++) {
+    const local = localOfUtc(next)
+    const at = instantOfLocal(local, zone)
+    if (isOver(schedule, local, at)) return null
+    if (at > after) return { local, at }
+    const last = new Date(next.epochMilliseconds)
+    next = bounded(() => search.next(last, false), null)
+  }
+  return null
+}
+
+const isOver = ({ until }: Schedule, local: string, at: Date): boolean =>
+  until !== null && ('instant' in until ? at > until.instant : `${local}:00` > until.local)
+
+/**
+ * What of a schedule is due after `since`, the last instant that was looked at: the latest occurrence if it is at most 24 hours old, and
+ * how many others were missed.
+ */
+export function dueOccurrence(schedule: Schedule, since: Date, now: Date, zone: string): { run: Occurrence | null; missed: number } {
+  const due = occurrencesIn(schedule, new Date(Math.max(since.getTime(), now.getTime() - MISSED_LOOKED_AT_MS)), now, zone)
+  const latest = due.at(-1)
+  if (latest === undefined) return { run: null, missed: 0 }
+  const isRecent = latest.at.getTime() >= now.getTime() - MISSED_AFTER_MS
+  return { run: isRecent ? latest : null, missed: due.length - (isRecent ? 1 : 0) }
+}
+
+/** What was missed longer ago is not counted. */
+const MISSED_LOOKED_AT_MS = 7 * DAY_MS

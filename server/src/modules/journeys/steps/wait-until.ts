@@ -1,0 +1,181 @@
+import { type Static, Type } from 'typebox'
+import type { Fault } from '../../../lib/errors.ts'
+import type { ListId } from '../../../lib/ids.ts'
+import { Exact, IdOf, Line, OneOf } from '../../../lib/shapes.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import { type Inside, isChange, isEvent } from './facts.ts'
+import {
+  broken,
+  Duration,
+  dependenciesOf,
+  durationFaults,
+  durationMs,
+  EventName,
+  idAt,
+  inWords,
+  missingOf,
+  pathFaults,
+  RuleSetting,
+  ruleAt,
+  ruleFaults,
+  Tests,
+  testFaults,
+} from './settings.ts'
+import { type Decision, type Dependency, type Input, type Seen, type StepContext, type StepRule, step } from './step.ts'
+import { WAIT_CASES } from './wait-until.cases.ts'
+
+const TIMEOUT_MAX_MS = 400 * DAY_MS
+const TIMEOUT = 'timeout'
+
+const Settings = Exact({
+  conditions: Type.Optional(
+    Type.Array(
+      Exact({
+        path: Line(64, { description: 'The path of users for whom the condition is met first.' }),
+        event_name: Type.Optional(EventName('The event to wait for.')),
+        where: Type.Optional(Tests('Tests of the event’s data.')),
+        since: Type.Optional(
+          OneOf(['entrance', 'arrival'], {
+            description: 'From when on events and list changes count: since the user entered the journey (default), or came to the step.',
+          }),
+        ),
+        list_id: Type.Optional(IdOf<ListId>({ description: 'The list to wait for.' })),
+        is: Type.Optional(
+          OneOf(['in', 'not_in', 'entered', 'left'], {
+            description: 'Whether the user has to be in the list or not, or to enter or leave it. Default `in`.',
+          }),
+        ),
+        rule: Type.Optional(RuleSetting('The rule that the user has to match.')),
+      }),
+      {
+        maxItems: 10,
+        description: 'Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts.',
+      },
+    ),
+  ),
+  timeout: Type.Optional(Duration('How long to wait at most, from 1 minute to 400 days; then users take the path `timeout`.')),
+})
+/** The settings of a wait. */
+export type WaitSettings = Static<typeof Settings>
+type Condition = NonNullable<WaitSettings['conditions']>[number]
+
+const ONE_OF = ['event_name', 'list_id', 'rule'] as const
+const CHANGES: Record<string, 'entered' | 'left'> = { entered: 'entered', left: 'left' }
+
+function conditionFaults({ where, since, is, ...condition }: Condition, at: number): Fault[] {
+  const param = `conditions[${at}]`
+  const given = ONE_OF.filter((name) => condition[name] !== undefined)
+  if (given.length !== 1) return [broken(param, `\`${param}\` must have one of \`event_name\`, \`list_id\` and \`rule\`.`)]
+  const isFact = condition.event_name !== undefined || CHANGES[is ?? 'in'] !== undefined
+  if (where !== undefined && condition.event_name === undefined)
+    return [broken(`${param}.where`, `Only an event has data for \`${param}.where\`. Omit it.`)]
+  if (is !== undefined && condition.list_id === undefined) return [broken(`${param}.is`, `Only a list has \`is\`. Omit \`${param}.is\`.`)]
+  if (since !== undefined && !isFact)
+    return [broken(`${param}.since`, `Only events and list changes count \`since\` a time. Omit \`${param}.since\`.`)]
+  return [...testFaults(where, `${param}.where`), ...ruleFaults(condition.rule, `${param}.rule`)]
+}
+
+function publishedFaults(settings: WaitSettings): Fault[] {
+  const { conditions = [], timeout } = settings
+  return [
+    ...missingOf(settings, 'timeout'),
+    ...(conditions.length === 0 ? [broken('conditions', 'The step needs `conditions` to wait for.')] : []),
+    ...pathFaults(conditions, 'conditions', [TIMEOUT]),
+    ...conditions.flatMap(conditionFaults),
+    ...durationFaults(timeout, 'timeout', { mostMs: TIMEOUT_MAX_MS }),
+  ]
+}
+
+const rulesOf = ({ conditions = [] }: WaitSettings): StepRule[] =>
+  conditions.flatMap(({ rule }, at) => ruleAt(rule, `conditions[${at}].rule`))
+
+function dependencies(settings: WaitSettings): Dependency[] {
+  const named = (settings.conditions ?? []).flatMap(({ event_name, list_id }) => [
+    ...(event_name === undefined ? [] : [`event:${event_name}`]),
+    ...(list_id === undefined ? [] : [`list:${list_id}`]),
+  ])
+  return [...named, ...dependenciesOf(rulesOf(settings))]
+}
+
+/** Whether an input is the event or the list change of a condition. */
+function isMatch({ event_name, where, list_id, is = 'in' }: Condition, context: Inside, input: Input): boolean {
+  if (event_name !== undefined) return isEvent(context, input, event_name, where)
+  const change = CHANGES[is]
+  return list_id !== undefined && change !== undefined && isChange(input, list_id, change)
+}
+
+/** The conditions that count since the entrance and that the input matches, by their positions. */
+const matches = ({ conditions = [] }: WaitSettings, context: StepContext): string[] =>
+  conditions.flatMap((condition, at) => (condition.since !== 'arrival' && isMatch(condition, context, context.input) ? [`${at}`] : []))
+
+type Met = { reason: string; seen: Seen }
+type Result = Met | { nextChangeAt: Date | null }
+
+/** Why a condition is met, or when that can change by itself. */
+function checked(condition: Condition, at: number, context: StepContext): Result {
+  const { list_id, is = 'in', rule } = condition
+  if (rule !== undefined) {
+    const { holds, nextChangeAt, seen } = context.rule(`conditions[${at}].rule`)
+    return holds ? { reason: 'rule', seen } : { nextChangeAt }
+  }
+  if (list_id !== undefined) {
+    const isIn = context.isIn(list_id)
+    if (isIn === undefined && (is === 'not_in' || is === 'left')) return { reason: 'list_gone', seen: { list: list_id } }
+    if (is === 'in' && isIn === true) return { reason: 'list', seen: { list: list_id } }
+    if (is === 'not_in' && isIn === false) return { reason: 'list', seen: { list: list_id } }
+  }
+  return matchOf(condition, at, context) ?? { nextChangeAt: null }
+}
+
+/** The event or list change that meets a condition: the input, or one that was noted before the user came to the step. */
+function matchOf(condition: Condition, at: number, context: StepContext): Met | undefined {
+  const { event_name, list_id, since = 'entrance' } = condition
+  const { input, arrivedAt, entrance } = context
+  const what = event_name === undefined ? { list: list_id } : { event: event_name }
+  const reason = event_name === undefined ? 'list' : 'event'
+  const noted = since === 'entrance' ? entrance.seen[`${entrance.step}:${at}`] : undefined
+  if (noted !== undefined) return { reason, seen: { ...what, at: noted } }
+  const isEarly = since === 'arrival' && input.is === 'event' && input.createdAt < arrivedAt
+  return !isEarly && isMatch(condition, context, input) ? { reason, seen: what } : undefined
+}
+
+function decide(settings: WaitSettings, context: StepContext): Decision {
+  const { conditions = [], timeout } = settings
+  const { now, arrivedAt } = context
+  const end = new Date(arrivedAt.getTime() + (timeout === undefined ? 0 : durationMs(timeout)))
+  let until = end
+  for (const [at, condition] of conditions.entries()) {
+    const result = checked(condition, at, context)
+    if ('reason' in result) return { is: 'go', path: condition.path, ...result }
+    if (result.nextChangeAt !== null && result.nextChangeAt < until) until = result.nextChangeAt
+  }
+  if (end <= now) return { is: 'go', path: TIMEOUT, reason: 'timeout' }
+  return { is: 'wait', until, on: dependencies(settings) }
+}
+
+export const wait_until = step({
+  label: 'Wait until',
+  description: 'Waits until an event occurs, until the user is in a list or matches a rule, or until the time is over.',
+  also: ['wait until', 'wait for event', 'hold until', 'event trigger', 'wait for condition', 'action path', 'response branch'],
+  settings: Settings,
+  example: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' },
+  sentence: 'wait until purchase occurs, then take the path bought, or the path timeout after 3 days',
+  references: (settings) => ({
+    ids: (settings.conditions ?? []).flatMap(({ list_id }, at) => idAt('list', list_id, `conditions[${at}].list_id`)),
+    rules: rulesOf(settings),
+  }),
+  paths: ({ conditions = [] }) => [...conditions.map(({ path }) => path), TIMEOUT].map((path) => ({ path, isRequired: true })),
+  faults: (settings, when) => (when === 'published' ? publishedFaults(settings) : []),
+  needs: (settings) => ({
+    rules: rulesOf(settings),
+    lists: (settings.conditions ?? []).flatMap(({ list_id }) => (list_id === undefined ? [] : [list_id])),
+  }),
+  dependencies,
+  matches,
+  decide,
+  tell: ({ timeout = '' }, { path, left_at }) => {
+    if (left_at === null || path === null) return 'Waiting for a condition.'
+    return path === TIMEOUT ? `Waited for ${inWords(timeout)} in vain.` : `Waited until the condition of the path ${path} was met.`
+  },
+  cases: WAIT_CASES,
+})
