@@ -4,6 +4,7 @@
  */
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
 export { eventJobs } from './jobs.ts'
+export { type LatestEvent, latestEvents } from './latest.queries.ts'
 export { eraseEvents, usersWithEvents } from './queries.ts'
 export { usedEventNames } from './reading.queries.ts'
 export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'

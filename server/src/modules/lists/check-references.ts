@@ -3,6 +3,7 @@
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, notOfProject, refuse } from '../../lib/errors.ts'
 import type { CampaignId, ListId, SubscriptionId } from '../../lib/ids.ts'
+import { journeysWithSteps } from '../positions/index.ts'
 import { type Names, type Rule, referencesOf } from '../rules/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
 import { chainFaults, type References } from './chains.ts'
@@ -13,12 +14,14 @@ export type NamedCampaign = { id: CampaignId; name: string }
 
 /** The names of everything that these rules refer to. */
 export async function loadNames(ctx: ProjectCtx, rules: Rule[], campaigns: NamedCampaign[]): Promise<Names> {
-  const ids: Record<keyof Names, number[]> = { list: [], subscription: [], campaign: [] }
+  const ids: Record<keyof Names, number[]> = { list: [], subscription: [], campaign: [], journey: [] }
   for (const { kind, id } of rules.flatMap(referencesOf)) ids[kind].push(id)
   return {
     list: named(ids.list.length > 0 ? await queries.listNames(ctx, ids.list) : []),
     subscription: named(ids.subscription.length > 0 ? await knownSubscriptions(ctx, ids.subscription as SubscriptionId[], false) : []),
     campaign: named(campaigns),
+    // Rules name journeys by their ids, because the module `journeys` depends on this one.
+    journey: named((ids.journey.length > 0 ? await journeysWithSteps(ctx, ids.journey) : []).map(({ id }) => ({ id, name: String(id) }))),
   }
 }
 
@@ -27,7 +30,7 @@ function named(rows: { id: number; name: string }[]): (id: number) => string | u
   return (id) => names.get(id)
 }
 
-const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign' }
+const THINGS = { list: 'a list', subscription: 'a subscription type', campaign: 'a campaign', journey: 'a journey with steps' }
 
 /** A fault for each reference of a rule that does not exist. `at` is the path of the rule. */
 export const unknownReferences = (at: string, rule: Rule, names: Names): Fault[] =>

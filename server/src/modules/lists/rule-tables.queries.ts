@@ -11,4 +11,7 @@ export const ruleTables: RuleTables = {
   memberships: sql`list_memberships`,
   subscriptions: sql`subscriptions`,
   userSubscriptions: sql`user_subscriptions`,
+  journeyUsers: sql`journey_users`,
+  journeyEntrances: sql`journey_entrances`,
+  journeySteps: sql`journey_steps`,
 }

@@ -1,5 +1,30 @@
 /**
- * Where users are in journeys. Owns `journey_entrances`, `journey_timers`, `journey_users` and `journey_past`. Promises: an entrance that
+ * Where users are in journeys. Owns `journey_entrances`, `journey_timers`, `journey_users`, `journey_past` and `journey_steps`. Promises: an entrance that
  * has not ended has one row, with a timer or parked; an entrance that ended is kept for `JOURNEY_HISTORY_DAYS`; what a user did in a
- * journey is counted until the user is erased.
+ * journey is counted until the user is erased; the key of a step keeps its id.
  */
+export {
+  type EntranceFilter,
+  type EntrancePlace,
+  entrancesAfter,
+  hasUsersInside,
+  usersAtSteps,
+  type WaitingRow,
+  waitingAt,
+} from './inside.queries.ts'
+export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
+export { registeredSteps, registerSteps } from './steps.queries.ts'
+export {
+  endedListing,
+  type InsideRow,
+  insideListing,
+  insideOf,
+  journeyUserOf,
+  type KnownRow,
+  listEnded,
+  listInside,
+  type PastRow,
+  pastOf,
+  type StoredVisit,
+  type TrailRow,
+} from './users.queries.ts'

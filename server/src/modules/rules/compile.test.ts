@@ -21,6 +21,7 @@ const kim: UserFacts = {
     created_at: new Date(NOW_MS - DAY_MS),
   },
   times: () => [NOW_MS - DAY_MS, NOW_MS - 3 * DAY_MS],
+  journey: () => undefined,
   isIn: (list) => list === 12,
   subscription: (id) => (id === 4 ? 2 : 0),
   devices: [{ os: 'iOS', os_version: '18', model: null, app_version: null, app_build: null }],
@@ -42,6 +43,7 @@ const everything: Rule = {
         { campaign: 9, did: 'opened' },
         { device: 'os', is: 'iOS' },
         { bucket: 'spring', at_least: 0 },
+        { journey: 5, is: 'inside' },
       ],
     },
     { event: 'list_entered', last: { more_than_ago: '1h' }, where: [{ attribute: 'data.list_id', is: 13 }] },
@@ -64,13 +66,14 @@ describe('a compiled rule', () => {
         'event:purchase',
         'event:text_opened',
         'event:webhook_opened',
+        'journey:5',
         'list:12',
         'list:13',
         'subscription:4',
       ].sort(),
     )
-    expect(compiled.references).toEqual({ lists: [12, 13], subscriptions: [4], campaigns: [9] })
-    expect(compiled.needs).toEqual({ user: true, subscriptions: true, devices: true, lists: true })
+    expect(compiled.references).toEqual({ lists: [12, 13], subscriptions: [4], campaigns: [9], journeys: [5] })
+    expect(compiled.needs).toEqual({ user: true, subscriptions: true, devices: true, lists: true, journeys: true })
   })
 
   test('has its references with their paths', () => {
@@ -78,6 +81,7 @@ describe('a compiled rule', () => {
       { kind: 'list', id: 12, param: 'all[1].not.list' },
       { kind: 'subscription', id: 4, param: 'all[2].subscription' },
       { kind: 'campaign', id: 9, param: 'all[4].none[0].campaign' },
+      { kind: 'journey', id: 5, param: 'all[4].none[3].journey' },
       { kind: 'list', id: 13, param: 'all[5].where[0].is' },
     ])
     expect(referencesOf({ list: 3 })).toEqual([{ kind: 'list', id: 3, param: 'list' }])
@@ -100,6 +104,7 @@ describe('a compiled rule', () => {
       subscriptions: false,
       devices: false,
       lists: false,
+      journeys: false,
     })
   })
 
@@ -123,7 +128,7 @@ describe('a compiled rule', () => {
         { path: 'all[1]', is: 'not', passes: false, of: [{ path: 'all[1].not', is: 'condition', passes: true, seen: true }] },
         { path: 'all[2]', is: 'condition', passes: true, condition: { subscription: 4, is: 'subscribed' }, seen: { state: 2 } },
         { passes: true, seen: { count: 2, times: ['2026-11-22T09:00:00.000Z', '2026-11-20T09:00:00.000Z'] } },
-        { is: 'none', passes: false, of: [{ seen: { count: 2 } }, { passes: true, seen: ['iOS'] }, { passes: true }] },
+        { is: 'none', passes: false, of: [{ seen: { count: 2 } }, { passes: true, seen: ['iOS'] }, { passes: true }, { passes: false }] },
         { passes: true, seen: { time: '2026-11-22T09:00:00.000Z' } },
       ],
     })

@@ -11,7 +11,7 @@ export type CompiledRule = {
   dependencies: ReadonlySet<Dependency>
   /** One for each condition on events, in the order of the conditions. */
   trackers: readonly Tracker[]
-  references: { lists: number[]; subscriptions: number[]; campaigns: number[] }
+  references: { lists: number[]; subscriptions: number[]; campaigns: number[]; journeys: number[] }
   needs: Record<Need, boolean>
   /** The conditions in the order of the rule; `path` is relative to the rule. */
   conditions: readonly { path: string; condition: Condition; compiled: CompiledCondition }[]
@@ -36,8 +36,14 @@ export function compileRule(rule: Rule): CompiledRule {
     rule,
     dependencies: new Set(conditions.flatMap((entry) => entry.compiled.dependencies)),
     trackers,
-    references: { lists: idsOf('list'), subscriptions: idsOf('subscription'), campaigns: idsOf('campaign') },
-    needs: { user: hasNeed('user'), subscriptions: hasNeed('subscriptions'), devices: hasNeed('devices'), lists: hasNeed('lists') },
+    references: { lists: idsOf('list'), subscriptions: idsOf('subscription'), campaigns: idsOf('campaign'), journeys: idsOf('journey') },
+    needs: {
+      user: hasNeed('user'),
+      subscriptions: hasNeed('subscriptions'),
+      devices: hasNeed('devices'),
+      lists: hasNeed('lists'),
+      journeys: hasNeed('journeys'),
+    },
     conditions,
     holds: holdsOf(rule, compiled),
     nextChangeAt: nextChangeOf([...compiled.values()]),

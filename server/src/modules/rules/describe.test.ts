@@ -7,6 +7,7 @@ const names = {
   list: (id: number) => (id === 12 ? 'VIP' : undefined),
   subscription: (id: number) => (id === 4 ? 'News' : undefined),
   campaign: (id: number) => (id === 9 ? 'Spring' : undefined),
+  journey: () => undefined,
 }
 
 const pro = { attribute: 'data.plan', is: 'pro' }

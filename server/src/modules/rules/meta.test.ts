@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => w[Symbol.asyncDispose]())
 
 const meta = ruleMeta()
-const nameless = { list: () => undefined, subscription: () => undefined, campaign: () => undefined }
+const nameless = { list: () => undefined, subscription: () => undefined, campaign: () => undefined, journey: () => undefined }
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
 const accepts = (schema: object, value: unknown) => ajv.validate(schema, value)
@@ -77,6 +77,11 @@ describe('the example of', () => {
     const { id } = (await w.get('/api/client/subscriptions')).body.results[0]
     if (name === 'subscription') return { subscription: id }
     if (name === 'list') return { list: (await w.post('/api/client/lists', { name: 'Testers', type: 'static' })).body.id }
+    if (name === 'journey') {
+      const { body } = await w.post('/api/client/journeys', { name: 'Welcome' })
+      await w.put(`/api/client/journeys/${body.id}/steps`, { end: { type: 'exit', x: 0, y: 0 } })
+      return { journey: body.id }
+    }
     if (name !== 'campaign') return {}
     const { body } = await w.post('/api/client/campaigns', { type: 'trigger', name: 'Spring', subscription_id: id })
     return { campaign: body.id }

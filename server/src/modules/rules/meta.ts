@@ -84,7 +84,7 @@ const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T) => U): Record<
   Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, map(kind)]))
 
 /** References in examples have no names, so sentences contain their ids. */
-const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined }
+const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined, journey: () => undefined }
 
 const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> = {
   all: { label: 'All of', description: 'Users who match every rule in it: “and”.' },

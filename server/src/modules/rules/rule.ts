@@ -37,6 +37,10 @@ export const CAMPAIGN_ACTIONS = ['sent', 'delivered', 'opened', 'clicked', 'boun
 /** What happened to a message of a campaign. */
 export type CampaignCondition = Period & { campaign: number; did: (typeof CAMPAIGN_ACTIONS)[number] }
 
+export const JOURNEY_STATES = ['inside', 'never_entered', 'completed', 'exited', 'held_out'] as const
+/** Where a user is in a journey, or was. */
+export type JourneyCondition = { journey: number; is: (typeof JOURNEY_STATES)[number]; step?: string; within?: string }
+
 export const DEVICE_FIELDS = ['os', 'os_version', 'model', 'app_version', 'app_build'] as const
 /** A comparison that must hold for at least one device. */
 export type DeviceCondition = { device: (typeof DEVICE_FIELDS)[number] } & Comparison
@@ -50,6 +54,7 @@ export type Condition =
   | ListCondition
   | SubscriptionCondition
   | CampaignCondition
+  | JourneyCondition
   | DeviceCondition
   | BucketCondition
 
@@ -60,7 +65,7 @@ export const RuleSchema = Type.Unsafe<Rule>({
   type: 'object',
   description:
     'Which users match: `all`, `any` or `none` of 1 to 50 rules, `not` of one rule, or a condition. ' +
-    'A condition is on an `attribute`, an `event`, a `list`, a `subscription`, a `campaign`, a `device` or a `bucket`. ' +
+    'A condition is on an `attribute`, an `event`, a `list`, a `subscription`, a `campaign`, a `journey`, a `device` or a `bucket`. ' +
     'Rules nest 8 levels deep and have at most 100 conditions.',
   examples: [{ all: [{ attribute: 'data.plan', is: 'pro' }, { event: 'purchase', at_least: 3, within: '30d' }, { not: { list: 12 } }] }],
 })

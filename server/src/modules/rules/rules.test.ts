@@ -85,6 +85,7 @@ function factsOf(user: MadeUpUser, id: number): UserFacts {
       created_at: new Date(createdAtMs),
     },
     times: () => [],
+    journey: () => undefined,
     isIn: (list) => user.lists.includes(referenceIds.lists.indexOf(list)),
     subscription: (type) => {
       const place = referenceIds.subscriptions.indexOf(type)

@@ -1,7 +1,8 @@
 /** Loads the user facts that rules are evaluated on, for many users at once. */
 
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { JourneyId, ListId, ListVersionId, SubscriptionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import { journeyFactsOf } from '../../positions/index.ts'
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import { subscriptionStates } from '../../subscriptions/index.ts'
 import { devicesOf, findUsers, type UserChange } from '../../users/index.ts'
@@ -21,6 +22,7 @@ export type Users = {
   memberships: Map<UserId, Map<ListVersionId, queries.MembershipRow>>
   subscriptions: Map<UserId, Map<number, 0 | 1 | 2>>
   devices: Map<UserId, Device[]>
+  journeys: Awaited<ReturnType<typeof journeyFactsOf>>
   liveVersionOf: ReadonlyMap<ListId, ListVersionId>
 }
 
@@ -48,6 +50,7 @@ async function loadNeeded(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[],
   const pairs = ids.flatMap((user_id) => subscriptionIds.map((subscription_id) => ({ user_id, subscription_id })))
   const states = pairs.length > 0 ? await subscriptionStates(ctx, pairs) : []
   const devices = isNeeded('devices') ? await devicesOf(ctx, ids) : []
+  const journeyIds = [...new Set(rules.flatMap(({ references }) => references.journeys))] as JourneyId[]
   return {
     users: isNeeded('user') ? await loadUsers(ctx, ids, changes) : null,
     subscriptions: new Map(
@@ -57,6 +60,7 @@ async function loadNeeded(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[],
       ]),
     ),
     devices: Map.groupBy(devices, ({ user_id }) => user_id) as Map<UserId, Device[]>,
+    journeys: await journeyFactsOf(ctx, ids, journeyIds),
   }
 }
 
@@ -136,6 +140,7 @@ export function factsOf(version: Pick<Version, 'id' | 'trackers'>, users: Users,
       const live = users.liveVersionOf.get(list as ListId)
       return live !== undefined && memberships.get(live)?.is_member === true
     },
+    journey: (id: number) => users.journeys.get(current)?.get(id),
     subscription: (id: number) => users.subscriptions.get(current)?.get(id) ?? 0,
   }
   return {

@@ -13,15 +13,14 @@ import { findMembership } from './queries.ts'
 export async function explainUser(ctx: ProjectCtx, list: ListRow, name: string): Promise<UserExplanation> {
   const user = await requireUser(ctx, name)
   const membership = list.live_version_id === null ? undefined : await findMembership(ctx, list.live_version_id, user.id)
-  const evaluated_at = ctx.clock.now()
   const rule = await liveRule(ctx, list)
   return {
     list_id: list.id,
     user_id: user.id,
     member: membership?.is_member ?? false,
     since: membership?.changed_at ?? null,
-    evaluated_at,
-    ...(rule === null ? NO_RULE : await evaluated(ctx, rule, user, evaluated_at.getTime())),
+    evaluated_at: ctx.clock.now(),
+    ...(rule === null ? NO_RULE : await explainForUser(ctx, rule, user)),
   }
 }
 
@@ -32,7 +31,9 @@ async function liveRule(ctx: ProjectCtx, { live_version_id, version_id, rule }: 
   return (await findRule(ctx, live_version_id))?.rule ?? null
 }
 
-async function evaluated(ctx: ProjectCtx, rule: Rule, user: UserRow, nowMs: number) {
+/** Whether a rule holds for a user now, and why, on all stored data. Evidence that the caller may not see is left out. Throws 404. */
+export async function explainForUser(ctx: ProjectCtx, rule: Rule, user: UserRow) {
+  const nowMs = ctx.clock.now().getTime()
   const compiled = compileRule(rule)
   const facts = (await loadFacts(ctx, compiled, 'events', [user.id])).get(user.id)
   if (!facts) throw missing('user')

@@ -5,7 +5,13 @@ import type { Fault } from '../../../lib/errors.ts'
 import type { EventTest } from '../rule.ts'
 
 /** What a rule reads: `attribute:email`, `attribute:data.plan` (the top-level key, unescaped), `event:purchase`, `list:12` … */
-export type Dependency = `attribute:${string}` | `event:${string}` | `list:${number}` | `subscription:${number}` | 'devices'
+export type Dependency =
+  | `attribute:${string}`
+  | `event:${string}`
+  | `list:${number}`
+  | `subscription:${number}`
+  | `journey:${number}`
+  | 'devices'
 
 /** A filter of events that a condition counts. The condition needs only the `count` latest (or earliest) times. */
 export type Tracker = {
@@ -33,6 +39,18 @@ export type DeviceFacts = {
   app_build: string | null
 }
 
+/** Where a user is in a journey, and was. Instants are in milliseconds. */
+export type JourneyFacts = {
+  entered: number
+  completed: number
+  exited: number
+  lastEnteredAt: number | null
+  lastEndedAt: number | null
+  lastOutcome: string | null
+  heldOutAt: number | null
+  inside: readonly { step: string; enteredAt: number; arrivedAt: number }[]
+}
+
 /** The data of a user that a rule is evaluated on. */
 export type UserFacts = {
   id: number
@@ -52,6 +70,8 @@ export type UserFacts = {
   isIn(list: number): boolean
   subscription(id: number): 0 | 1 | 2
   devices: readonly DeviceFacts[]
+  /** Undefined for a user who never entered the journey and was not held out. */
+  journey(id: number): JourneyFacts | undefined
 }
 
 /** What SQL reads: the events, or tracked times, with one id for each tracker of the rule. */
@@ -59,14 +79,24 @@ export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: read
 
 /** The relations that rules are written against. Rules own no table: the caller passes the tables of their owners. */
 export type RuleTables = Record<
-  'users' | 'events' | 'trackedTimes' | 'devices' | 'lists' | 'memberships' | 'subscriptions' | 'userSubscriptions',
+  | 'users'
+  | 'events'
+  | 'trackedTimes'
+  | 'devices'
+  | 'lists'
+  | 'memberships'
+  | 'subscriptions'
+  | 'userSubscriptions'
+  | 'journeyUsers'
+  | 'journeyEntrances'
+  | 'journeySteps',
   Sql
 >
 
 export type SqlScope = { projectId: number; now: Date; source: EventSource; tables: RuleTables }
 
 /** The kinds of user facts that a condition needs. */
-export type Need = 'user' | 'subscriptions' | 'devices' | 'lists'
+export type Need = 'user' | 'subscriptions' | 'devices' | 'lists' | 'journeys'
 
 /** A condition compiled for evaluation on many users. */
 export type CompiledCondition = {
@@ -83,8 +113,8 @@ export type CompiledCondition = {
   sql(scope: SqlScope): { holds: Sql; nextChangeAt?: Sql }
 }
 
-/** The id of a list, subscription type or campaign that a condition names. `param` is its path. */
-export type Reference = { kind: 'list' | 'subscription' | 'campaign'; id: number; param: string }
+/** The id of a list, subscription type, campaign or journey that a condition names. `param` is its path. */
+export type Reference = { kind: 'list' | 'subscription' | 'campaign' | 'journey'; id: number; param: string }
 
 /** The names of referenced objects; undefined for those that do not exist. */
 export type Names = Record<Reference['kind'], (id: number) => string | undefined>

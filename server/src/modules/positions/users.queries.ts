@@ -1,0 +1,159 @@
+/** Users of a journey, as the API shows them. */
+import { type Static, Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { JourneyId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+
+const Json = <T>() => Type.Unsafe<T>({})
+
+/** A visit as it is stored in a trail. */
+export type StoredVisit = {
+  step: string
+  visit: number
+  arrived_at: string
+  left_at: string | null
+  path: string | null
+  reason: string | null
+  seen: Record<string, unknown>
+}
+
+const shared = {
+  user_id: IdOf<UserId>(),
+  entrance_id: Type.Integer(),
+  version: Type.Integer(),
+  external_id: Type.String(),
+  visit: Type.Integer(),
+  key: Nullable(Type.String()),
+  cause: Type.String(),
+  entered_at: Instant,
+  arrived_at: Instant,
+}
+
+export const InsideRow = Type.Object({
+  ...shared,
+  due_at: Nullable(Instant),
+  is_held: Type.Boolean(),
+  parked: Nullable(Type.String()),
+})
+export type InsideRow = Static<typeof InsideRow>
+
+const insideColumns = sql`e.user_id, e.entrance_id, e.version, s.external_id, e.visit, e.key, e.cause, e.entered_at, e.arrived_at, e.due_at,
+  e.is_held, e.parked`
+
+const withStep = sql`journey_entrances e
+  join journey_steps s on s.project_id = e.project_id and s.journey_id = e.journey_id and s.id = e.step_id`
+
+export const insideListing = listing({
+  resource: 'journey_users',
+  sorts: { user_id: { column: sql`e.user_id`, type: 'bigint' } },
+  defaultSort: 'user_id',
+  defaultDirection: 'asc',
+  id: sql`e.entrance_id`,
+  idName: 'entrance_id',
+  searchedFields: 'none',
+})
+
+/** A page of the entrances that have not ended: at a step, and parked ones only. */
+export const listInside = (
+  ctx: ProjectCtx,
+  journeyId: JourneyId,
+  { step, isParked }: { step?: string | undefined; isParked: boolean },
+  page: PageRequest,
+): Promise<PageOf<InsideRow>> =>
+  pageOf(ctx, InsideRow, insideListing, page, {
+    select: insideColumns,
+    from: withStep,
+    where: sql`e.project_id = ${ctx.projectId} and e.journey_id = ${journeyId}
+      and (${step ?? null}::text is null or s.external_id = ${step ?? null}) and (not ${isParked} or e.parked is not null)`,
+  })
+
+const TrailRow = Type.Object({
+  ...InsideRow.properties,
+  event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
+  trail: Json<StoredVisit[]>(),
+})
+export type TrailRow = Static<typeof TrailRow>
+
+/** The entrances of a user into a journey that have not ended, the newest first. */
+export const insideOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId): Promise<TrailRow[]> =>
+  ctx.db.many(
+    TrailRow,
+    sql`select ${insideColumns}, e.event, e.trail from ${withStep}
+        where e.project_id = ${ctx.projectId} and e.user_id = ${userId} and e.journey_id = ${journeyId}
+        order by e.entered_at desc, e.entrance_id`,
+  )
+
+const PastRow = Type.Object({
+  ...shared,
+  ended_at: Instant,
+  outcome: Type.String(),
+  reason: Type.String(),
+  event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
+  trail: Json<StoredVisit[]>(),
+})
+export type PastRow = Static<typeof PastRow>
+
+/** The entrances of a user into a journey that ended, the newest first. */
+export const pastOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId, limit: number): Promise<PastRow[]> =>
+  ctx.db.many(
+    PastRow,
+    sql`select p.user_id, p.entrance_id, p.version, s.external_id, p.visit, p.key, p.cause, p.entered_at, p.arrived_at, p.ended_at, p.outcome,
+               p.reason, p.event, p.trail
+        from journey_past p
+        join journey_steps s on s.project_id = p.project_id and s.journey_id = p.journey_id and s.id = p.step_id
+        where p.project_id = ${ctx.projectId} and p.user_id = ${userId} and p.journey_id = ${journeyId}
+        order by p.ended_at desc
+        limit ${limit}`,
+  )
+
+const KnownRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  entered: Type.Integer(),
+  completed: Type.Integer(),
+  exited: Type.Integer(),
+  active: Type.Integer(),
+  first_entered_at: Nullable(Instant),
+  last_entered_at: Nullable(Instant),
+  last_ended_at: Nullable(Instant),
+  held_out_at: Nullable(Instant),
+  last_outcome: Nullable(Type.String()),
+  arm: Nullable(Type.String()),
+})
+export type KnownRow = Static<typeof KnownRow>
+
+const knownColumns = sql`user_id, entered, completed, exited, active, first_entered_at, last_entered_at, last_ended_at, held_out_at,
+  last_outcome, arm`
+
+/** What is known of a user and a journey for ever. */
+export const journeyUserOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId): Promise<KnownRow | undefined> =>
+  ctx.db.first(
+    KnownRow,
+    sql`select ${knownColumns} from journey_users
+        where project_id = ${ctx.projectId} and user_id = ${userId} and journey_id = ${journeyId}`,
+  )
+
+export const endedListing = listing({
+  resource: 'journey_users',
+  sorts: { user_id: { column: sql`user_id`, type: 'bigint' } },
+  defaultSort: 'user_id',
+  defaultDirection: 'asc',
+  id: sql`user_id`,
+  idName: 'user_id',
+  searchedFields: 'none',
+})
+
+/** A page of the users who left a journey for good, or were held out of it. */
+export const listEnded = (
+  ctx: ProjectCtx,
+  journeyId: JourneyId,
+  state: 'completed' | 'exited' | 'held_out',
+  page: PageRequest,
+): Promise<PageOf<KnownRow>> =>
+  pageOf(ctx, KnownRow, endedListing, page, {
+    select: knownColumns,
+    from: sql`journey_users`,
+    where: sql`project_id = ${ctx.projectId} and journey_id = ${journeyId}
+      and ${state === 'held_out' ? sql`held_out_at is not null and entered = 0` : sql`active = 0 and last_outcome = ${state}`}`,
+  })
