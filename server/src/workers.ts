@@ -9,6 +9,7 @@ import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
+import { journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
@@ -32,6 +33,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...eventJobs,
   ...listJobs(),
   ...campaignJobs,
+  ...journeyJobs,
   ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
   ...webhookJobs,

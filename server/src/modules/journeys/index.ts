@@ -1,7 +1,8 @@
 /**
- * Journeys and their steps. Owns `journeys`, `journey_steps`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps` and `journey_rates`. A journey is a graph of steps that users move through, starting at an
+ * Journeys and their steps. Owns `journeys`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps` and `journey_rates`. A journey is a graph of steps that users move through, starting at an
  * entrance. Promises: a stored graph has no broken edges and no loop without a delay, and refers to nothing that the project does not have; all steps of a journey are replaced together.
  */
+export { journeyJobs } from './jobs.ts'
 export { findJourneyIds } from './queries.ts'
 export { journeyRoutes } from './routes.ts'
-export type { FindReferenceFaults } from './service.ts'
+export type { FindReferenceFaults } from './versions/readiness.ts'

@@ -3,11 +3,11 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { Exact, IdOf } from '../../lib/shapes.ts'
-import { type JourneyFields, JourneyRow, type Step, StepRow } from './schema.ts'
+import { type JourneyFields, JourneyRow } from './schema.ts'
 
 const IdRow = Exact({ id: IdOf<JourneyId>() })
 
-const columns = sql`id, project_id, name, status, description, tags, created_at, updated_at`
+const columns = sql`id, project_id, name, status, description, tags, live_version, is_held, drain_until, created_at, updated_at`
 
 export const journeyListing = listing({
   resource: 'journeys',
@@ -58,12 +58,39 @@ export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags
         returning ${columns}`,
   )
 
-/** Saves a locked journey. */
+/** Notes that another graph of a locked journey is live. A draft becomes live with it. */
+export const setLiveVersion = (ctx: InTx, id: JourneyId, version: number) =>
+  ctx.db.run(
+    sql`update journeys
+        set live_version = ${version}, status = case when status = 'draft' then 'live' else status end, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** Switches a locked journey off. `drainUntil` is when those who are still inside exit. */
+export const switchOff = (ctx: InTx, id: JourneyId, drainUntil: Date | null) =>
+  ctx.db.run(
+    sql`update journeys set status = 'off', drain_until = ${drainUntil}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** Holds a locked journey, or lets it go on. */
+export const setHeld = (ctx: InTx, id: JourneyId, isHeld: boolean) =>
+  ctx.db.run(
+    sql`update journeys set is_held = ${isHeld}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and is_held <> ${isHeld}`,
+  )
+
+/** Notes that the settings or the steps of a locked journey changed. */
+export const touchJourney = (ctx: InTx, id: JourneyId) =>
+  ctx.db.run(sql`update journeys set updated_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id}`)
+
+/** Saves a locked journey. One that is switched on is not drained any more. */
 export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, description, tags }: JourneyFields) =>
   ctx.db.one(
     JourneyRow,
     sql`update journeys
-        set name = ${name}, status = ${status}, description = ${description}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()}
+        set name = ${name}, status = ${status}, description = ${description}, tags = ${tags}::text[], updated_at = ${ctx.clock.now()},
+            drain_until = case when ${status} = 'off' then drain_until end
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${columns}`,
   )
@@ -74,35 +101,4 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
     sql`update journeys
         set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
-  )
-
-/** The steps of the draft of a journey, otherwise of its live version. */
-export const listSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
-  ctx.db.many(
-    StepRow,
-    sql`select r.id, s.external_id, s.type, s.name, s.x, s.y, s.data, s.children
-        from (select steps from journey_versions
-              where project_id = ${ctx.projectId} and journey_id = ${journeyId} and status in ('draft', 'live')
-              order by status
-              limit 1) v
-        cross join lateral jsonb_to_recordset(v.steps)
-          as s(external_id text, type text, name text, x double precision, y double precision, data jsonb, children jsonb)
-        join journey_steps r on r.project_id = ${ctx.projectId} and r.journey_id = ${journeyId} and r.external_id = s.external_id
-        order by r.id`,
-  )
-
-/** Replaces the steps of the draft; a step with a key that the journey has had before has the same id. */
-export const replaceSteps = (ctx: InTx, journeyId: JourneyId, steps: Step[]) =>
-  ctx.db.run(
-    sql`with registered as (
-          insert into journey_steps (project_id, journey_id, external_id)
-          select ${ctx.projectId}, ${journeyId}, s.external_id
-          from unnest(${steps.map(({ external_id }) => external_id)}::text[]) with ordinality as s(external_id, no)
-          order by s.no
-          on conflict (project_id, journey_id, external_id) do nothing
-        )
-        insert into journey_versions as v (project_id, journey_id, version, status, steps, created_at)
-        select ${ctx.projectId}, ${journeyId}, coalesce(max(version), 0) + 1, 'draft', ${JSON.stringify(steps)}::jsonb, ${ctx.clock.now()}
-        from journey_versions where project_id = ${ctx.projectId} and journey_id = ${journeyId} and status <> 'draft'
-        on conflict (project_id, journey_id) where status = 'draft' do update set steps = excluded.steps`,
   )

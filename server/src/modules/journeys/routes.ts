@@ -2,19 +2,14 @@ import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { byHandRoutes } from './by-hand/routes.ts'
+import { insightRoutes } from './insight/routes.ts'
 import { JourneyMeta, journeyMeta } from './meta.ts'
 import { journeyListing } from './queries.ts'
-import { Journey, JourneyChanges, JourneyInput, Steps, StepsInput } from './schema.ts'
-import {
-  archiveJourney,
-  createJourney,
-  type FindReferenceFaults,
-  getJourney,
-  getSteps,
-  listJourneys,
-  replaceSteps,
-  updateJourney,
-} from './service.ts'
+import { Journey, JourneyChanges, JourneyInput } from './schema.ts'
+import { archiveJourney, createJourney, getJourney, listJourneys, updateJourney } from './service.ts'
+import type { FindReferenceFaults } from './versions/readiness.ts'
+import { versionRoutes } from './versions/routes.ts'
 
 const params = { journeyId: pathId<JourneyId>() }
 
@@ -68,43 +63,26 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/{journeyId}',
     summary: 'Change a journey or its status.',
     description:
-      'Members that are left out do not change. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
+      'Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. ' +
+      'A draft that becomes `live` is published; a journey that was `off` goes on with the version that it had. A journey with users inside cannot become a draft. ' +
+      'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     params,
     body: JourneyChanges,
     reply: Journey,
-    run: (ctx, { params, body }) => updateJourney(ctx, params.journeyId, body),
+    run: (ctx, { params, body }) => updateJourney(ctx, params.journeyId, body, stepReferenceFaults),
   }),
   route({
     method: 'DELETE',
     path: '/api/client/journeys/{journeyId}',
     summary: 'Archive a journey.',
-    description: 'Archiving a journey that is not a draft needs `publisher`.',
+    description: 'Users inside exit with the reason `archived`. Archiving a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
     status: 204,
     run: (ctx, { params }) => archiveJourney(ctx, params.journeyId),
   }),
-  route({
-    method: 'GET',
-    path: '/api/client/journeys/{journeyId}/steps',
-    summary: 'Read the steps of a journey.',
-    description: 'An object with a member for each step, named by its key.',
-    access: { secret: 'support' },
-    params,
-    reply: Steps,
-    run: (ctx, { params }) => getSteps(ctx, params.journeyId),
-  }),
-  route({
-    method: 'PUT',
-    path: '/api/client/journeys/{journeyId}/steps',
-    summary: 'Replace all steps of a journey.',
-    description:
-      'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. Changing a journey that is not a draft needs `publisher`.',
-    access: { secret: 'editor' },
-    params,
-    body: StepsInput,
-    reply: Steps,
-    run: (ctx, { params, body }) => replaceSteps(ctx, params.journeyId, body, stepReferenceFaults),
-  }),
+  ...versionRoutes(stepReferenceFaults),
+  ...byHandRoutes,
+  ...insightRoutes,
 ]

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { JourneyId, ProjectId } from '../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { JourneySettings } from './settings.ts'
 import * as kinds from './steps/index.ts'
 
 const Status = OneOf(['draft', 'live', 'off'], {
@@ -17,7 +18,13 @@ export const JourneyInput = Exact({
 })
 export type JourneyInput = Static<typeof JourneyInput>
 
-export const JourneyChanges = Changes({ name: Name(), status: Status, description: Nullable(Description), tags: Tags })
+export const JourneyChanges = Changes({
+  name: Name(),
+  status: Status,
+  description: Nullable(Description),
+  tags: Tags,
+  settings: JourneySettings,
+})
 export type JourneyChanges = Static<typeof JourneyChanges>
 
 const columns = {
@@ -28,19 +35,56 @@ const columns = {
   tags: Type.Array(Type.String()),
 }
 
-const Stats = Exact({}, { description: 'Empty until users have entered.' })
+const JourneyStats = Exact(
+  {
+    entered: Type.Optional(Type.Integer({ description: 'How often users entered: the sum of the other three.' })),
+    active: Type.Optional(Type.Integer({ description: 'How many are inside.' })),
+    completed: Type.Optional(Type.Integer({ description: 'How many came to an end of the graph.' })),
+    exited: Type.Optional(Type.Integer({ description: 'How many left before.' })),
+  },
+  { description: 'Empty until users have entered. Users who were held out are not in it.' },
+)
+export type JourneyStats = Static<typeof JourneyStats>
+
+export const StepStats = Exact(
+  {
+    entered: Type.Optional(Type.Integer({ description: 'How often users came to the step.' })),
+    active: Type.Optional(Type.Integer({ description: 'How many are at the step.' })),
+    left: Type.Optional(Type.Integer({ description: 'How many left the step or the journey there.' })),
+    paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many left by each path.' })),
+  },
+  { description: 'Empty until users have entered the journey. The sum over all versions.' },
+)
+export type StepStats = Static<typeof StepStats>
+
+const StatsAt = Type.Optional({ ...Timestamp, description: 'When a user was last counted.' })
 
 /** A journey in API replies (D-JRN-1). */
 export const Journey = Exact({
   ...columns,
   description: Type.Optional(Type.String()),
-  stats: Stats,
+  settings: Type.Optional(JourneySettings),
+  live_version: Type.Optional(
+    Type.Integer({ description: 'The number of the version that users enter; absent before the first publication.' }),
+  ),
+  is_held: Type.Optional(Type.Boolean({ description: 'True while the journey is held; otherwise absent.' })),
+  drain_until: Type.Optional({ ...Timestamp, description: 'When users who are still inside exit, of a journey that is drained.' }),
+  stats: JourneyStats,
+  stats_at: StatsAt,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 export type Journey = Static<typeof Journey>
 
-export const JourneyRow = Type.Object({ ...columns, description: Nullable(Type.String()), created_at: Instant, updated_at: Instant })
+export const JourneyRow = Type.Object({
+  ...columns,
+  description: Nullable(Type.String()),
+  live_version: Nullable(Type.Integer()),
+  is_held: Type.Boolean(),
+  drain_until: Nullable(Instant),
+  created_at: Instant,
+  updated_at: Instant,
+})
 export type JourneyRow = Static<typeof JourneyRow>
 
 /** The fields of a journey that a caller can write. */
@@ -83,11 +127,10 @@ export const StepsInput = Type.Unsafe<Record<string, unknown>>({
 })
 
 /** The steps in API replies (D-JRN-2). */
-export const Steps = Type.Record(Type.String(), Exact({ id: Type.Integer(), ...step, stats: Stats }))
+export const Steps = Type.Record(Type.String(), Exact({ id: Type.Integer(), ...step, stats: StepStats, stats_at: StatsAt }))
 export type Steps = Static<typeof Steps>
 
-export const StepRow = Type.Object({ id: Type.Integer(), external_id: Type.String(), ...step })
-export type StepRow = Static<typeof StepRow>
+const StepRow = Type.Object({ external_id: Type.String(), ...step })
 
 /** A checked step with defaults for members that were left out. */
-export type Step = Omit<StepRow, 'id'>
+export type Step = Static<typeof StepRow>

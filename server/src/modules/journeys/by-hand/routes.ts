@@ -1,0 +1,129 @@
+import { route } from '../../../infra/http/route.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { pathId, pathUser } from '../../../lib/path-params.ts'
+import { drainJourney, holdJourney, resumeJourney, stopJourney } from '../control.ts'
+import { Journey } from '../schema.ts'
+import { enterJourney, moveUser, removeUser, retryStep, skipStep } from './entrances.ts'
+import { Concerned, DrainInput, Entered, EntranceInput, EntranceQuery, MoveInput, OptionalEntrance } from './schema.ts'
+
+const params = { journeyId: pathId<JourneyId>() }
+const userParams = { ...params, userId: pathUser }
+
+/** Endpoints that switch a journey or move its users. */
+export const byHandRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/drain',
+    summary: 'Switch a journey off and let its users finish.',
+    description: 'No user enters any more. With `within`, users who are still inside after that time exit with the reason `drained`.',
+    access: { secret: 'publisher' },
+    params,
+    body: DrainInput,
+    reply: Journey,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => drainJourney(ctx, params.journeyId, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/stop',
+    summary: 'Switch a journey off and let all its users exit.',
+    description: 'They exit in the background with the reason `stopped`. Messages that were not sent yet are aborted.',
+    access: { secret: 'publisher' },
+    params,
+    reply: Journey,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params }) => stopJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/hold',
+    summary: 'Hold the users of a journey where they are.',
+    description:
+      'Users who come to a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.',
+    access: { secret: 'publisher' },
+    params,
+    reply: Journey,
+    errors: ['validation_failed'],
+    run: (ctx, { params }) => holdJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/resume',
+    summary: 'Let the users of a held journey go on.',
+    description: 'What became due meanwhile happens now, in the order in which it became due.',
+    access: { secret: 'publisher' },
+    params,
+    reply: Journey,
+    errors: ['validation_failed'],
+    run: (ctx, { params }) => resumeJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/entrances',
+    summary: 'Let a user enter a live journey.',
+    description:
+      'The rules of the entrance and the settings of the journey apply, so that the user may not enter: see explainJourneyUser. An unknown user is refused.',
+    access: { secret: 'publisher' },
+    params,
+    body: EntranceInput,
+    reply: Entered,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => enterJourney(ctx, params.journeyId, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/users/{userId}/move',
+    summary: 'Move a user to a step.',
+    description: 'The step is one of the version that the user is on. What the user waits for at the present step ends.',
+    access: { secret: 'publisher' },
+    params: userParams,
+    body: MoveInput,
+    reply: Concerned,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => moveUser(ctx, params.journeyId, params.userId, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/users/{userId}/skip',
+    summary: 'Let a user skip the present step.',
+    description: 'The user leaves by the default path. A step without one cannot be skipped.',
+    access: { secret: 'publisher' },
+    params: userParams,
+    body: OptionalEntrance,
+    reply: Concerned,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => skipStep(ctx, params.journeyId, params.userId, body.entrance_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/users/{userId}/retry',
+    summary: 'Decide again about a user at the present step.',
+    description: 'For users whose decision failed: `parked` is set where the user is read.',
+    access: { secret: 'publisher' },
+    params: userParams,
+    body: OptionalEntrance,
+    reply: Concerned,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => retryStep(ctx, params.journeyId, params.userId, body.entrance_id),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/client/journeys/{journeyId}/users/{userId}',
+    summary: 'Remove a user from a journey.',
+    description: 'The user exits with the reason `removed`. What is known of earlier entrances stays.',
+    access: { secret: 'publisher' },
+    params: userParams,
+    query: EntranceQuery,
+    reply: Concerned,
+    status: 202,
+    errors: ['validation_failed'],
+    run: (ctx, { params, query }) =>
+      removeUser(ctx, params.journeyId, params.userId, query.entrance_id === undefined ? undefined : Number(query.entrance_id)),
+  }),
+]

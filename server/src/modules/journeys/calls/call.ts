@@ -1,0 +1,86 @@
+/**
+ * The job that makes the calls of webhook steps: lease, call outside of a transaction, and then end the call and append its answer in one.
+ * A process that dies in between leaves a call that is made again with the same `Idempotency-Key`.
+ */
+import { randomUUID } from 'node:crypto'
+import type { SafeRequest, SafeResponse } from '../../../infra/outgoing/safe-fetch.ts'
+import type { Started } from '../../../infra/queue/jobs.ts'
+import { type Ctx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
+import { SECOND_MS } from '../../../lib/times.ts'
+import { inProject } from '../../projects/index.ts'
+import { appendJourneyItems } from '../append-items.ts'
+import { CALL } from '../job-names.ts'
+import { sealContext } from '../versions/secrets.ts'
+import { type CallRow, claimCalls, deferCall, deleteCall } from './queries.ts'
+import { nextTryAt, resultOf } from './retry.ts'
+
+const CALLS_AT_ONCE = 200
+const PER_HOST = 10
+/** Longer than a call takes. */
+const LEASE_MS = 30 * SECOND_MS
+const CONNECT_TIMEOUT_MS = 5000
+const ANSWER_BYTES_MAX = 8192
+
+/** Makes the calls that are due and have room. Others are leased while these are under way. */
+export async function callDue(ctx: Ctx): Promise<Started> {
+  const leaseUntil = new Date(ctx.clock.now().getTime() + LEASE_MS)
+  const room = { perHost: PER_HOST, total: CALLS_AT_ONCE, leaseUntil, token: randomUUID() }
+  const calls = await inClaim(ctx, (ctx) => claimCalls(ctx, room))
+  const finished = Promise.all(calls.map((call) => make(ctx, call))).then(() => undefined)
+  return { done: calls.length, finished }
+}
+
+async function make(ctx: Ctx, call: CallRow): Promise<void> {
+  const response = await send(ctx, call)
+  const result = resultOf(response)
+  const { attempts, created_at: createdAt, request } = call
+  const again = { attempts, retries: request.retries, createdAt, now: ctx.clock.now(), random: ctx.secrets.random(1).readUInt8() / 255 }
+  const retryAt = result.is === 'failed' && result.isRetried ? nextTryAt(again) : null
+  await inProject(ctx, call.project_id, (ctx) =>
+    inTx(ctx, async (ctx) => {
+      if (retryAt) {
+        await deferCall(ctx, call, retryAt)
+        return
+      }
+      if ((await deleteCall(ctx, call)) === 0) return
+      const { journey_id, user_id, entrance_id, visit } = call
+      const { status, problem } = result
+      const body = response.is === 'answered' ? bodyOf(response.body) : null
+      await appendJourneyItems(ctx, [{ do: 'answer', journey_id, user_id, entrance_id, visit, status, body, problem }])
+    }),
+  )
+  ctx.wake(CALL)
+}
+
+async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallRow): Promise<SafeResponse> {
+  const { method, url, headers, body, timeoutMs } = request
+  const opened = Object.entries(headers).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : ctx.secrets.open(value.secret, sealContext(journey_id)),
+  ])
+  try {
+    return await ctx.fetch.request({
+      method: method as SafeRequest['method'],
+      url,
+      headers: { 'content-type': 'application/json', ...Object.fromEntries(opened), 'idempotency-key': `${entrance_id}-${visit}` },
+      ...(body !== null && { body }),
+      timeoutMs,
+      connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+      responseBytesMax: ANSWER_BYTES_MAX,
+    })
+  } catch (error) {
+    // Liquid can make a URL that is none.
+    if (error instanceof TypeError) return { is: 'failed', reason: 'blocked', message: 'The URL is not valid.', elapsedMs: 0 }
+    throw error
+  }
+}
+
+/** JSON if it is that, otherwise text. An answer that was cut is text. */
+function bodyOf(text: string): unknown {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

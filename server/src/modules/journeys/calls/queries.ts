@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
+import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Instant } from '../../../lib/shapes.ts'
+import type { HeaderValue } from '../steps/step.ts'
+
+/** What a step asked for, as it is stored. */
+export type CallRequest = {
+  method: string
+  url: string
+  headers: Record<string, HeaderValue>
+  body: string | null
+  timeoutMs: number
+  retries: number
+}
+
+const CallRow = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  user_id: IdOf<UserId>(),
+  entrance_id: Type.Integer(),
+  visit: Type.Integer(),
+  journey_id: IdOf<JourneyId>(),
+  attempts: Type.Integer(),
+  request: Type.Unsafe<CallRequest>({ type: 'object' }),
+  created_at: Instant,
+  lease_token: Type.String(),
+})
+export type CallRow = Static<typeof CallRow>
+
+/** One claim at a time, so that a host has no more calls than its room. */
+const lockClaims = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('journey calls', 0))`)
+
+/**
+ * Leases due calls: of each host of a project as many as there is room for. While it is leased, a call is due at the end of its lease, so
+ * that the call of a process that died is made again, with the same key.
+ */
+export async function claimCalls(
+  ctx: InTx<Ctx>,
+  { perHost, total, leaseUntil, token }: { perHost: number; total: number; leaseUntil: Date; token: string },
+): Promise<CallRow[]> {
+  await lockClaims(ctx)
+  return ctx.db.many(
+    CallRow,
+    sql`with recursive hosts as (
+          (select project_id, host from journey_calls order by project_id, host limit 1)
+          union all
+          select n.project_id, n.host from hosts h
+          cross join lateral (select project_id, host from journey_calls c
+                              where (c.project_id, c.host) > (h.project_id, h.host)
+                              order by c.project_id, c.host limit 1) n
+        ), due as (
+          select d.project_id, d.user_id, d.entrance_id, d.visit
+          from hosts h
+          cross join lateral (select count(*) as calls from journey_calls b
+                              where b.project_id = h.project_id and b.host = h.host and b.due_at > ${ctx.clock.now()}
+                                and b.lease_until > ${ctx.clock.now()}) busy
+          cross join lateral (select * from journey_calls c
+                              where c.project_id = h.project_id and c.host = h.host and c.due_at <= ${ctx.clock.now()}
+                              order by c.due_at
+                              limit greatest(0, ${perHost} - busy.calls)) d
+          order by d.due_at
+          limit ${total}
+        )
+        update journey_calls c
+        set lease_token = ${token}::uuid, lease_until = ${leaseUntil}, due_at = ${leaseUntil}, attempts = c.attempts + 1
+        from due d
+        where c.project_id = d.project_id and c.user_id = d.user_id and c.entrance_id = d.entrance_id and c.visit = d.visit
+        returning c.project_id, c.user_id, c.entrance_id, c.visit, c.journey_id, c.attempts, c.request, c.created_at, c.lease_token::text as lease_token`,
+  )
+}
+
+type CallKey = Pick<CallRow, 'user_id' | 'entrance_id' | 'visit' | 'lease_token'>
+
+const isHeld = ({ user_id, entrance_id, visit, lease_token }: CallKey, projectId: ProjectId) =>
+  sql`project_id = ${projectId} and user_id = ${user_id} and entrance_id = ${entrance_id} and visit = ${visit}
+      and lease_token = ${lease_token}::uuid`
+
+/** Ends a call. 0 if the user left meanwhile, or another process has the call. */
+export const deleteCall = (ctx: InTx, call: CallKey): Promise<number> =>
+  ctx.db.run(sql`delete from journey_calls where ${isHeld(call, ctx.projectId)}`)
+
+/** Releases a call until its next try. */
+export const deferCall = (ctx: InTx, call: CallKey, at: Date): Promise<number> =>
+  ctx.db.run(sql`update journey_calls set due_at = ${at}, lease_token = null, lease_until = null where ${isHeld(call, ctx.projectId)}`)
+
+/** When the next call is due. */
+export const nextCallAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(NextRow, sql`select due_at from journey_calls order by due_at limit 1`))?.due_at ?? null
+
+const NextRow = Type.Object({ due_at: Instant })

@@ -1,0 +1,136 @@
+/** Why a user entered a journey or did not, check by check (D-JRN-9). */
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { missing } from '../../../lib/errors.ts'
+import type { JourneyId, ListId } from '../../../lib/ids.ts'
+import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
+import { type LatestEvent, latestEvents } from '../../events/index.ts'
+import { explainForUser, membershipsIn } from '../../lists/index.ts'
+import { insideOf, journeyUserOf, type KnownRow, pastOf } from '../../positions/index.ts'
+import { durationMs, LIST_ENTERED, LIST_LEFT, MEMBERSHIP_EVENTS, type Rule } from '../../rules/index.ts'
+import { findIdsOf, requireUser, type UserRow } from '../../users/index.ts'
+import { type EntranceStep, type EntryFact, entrancesFor, entrancesOf } from '../engine/entry.ts'
+import { isHeldOut } from '../engine/ids.ts'
+import { findJourney } from '../queries.ts'
+import type { JourneyRow } from '../schema.ts'
+import { ENTRIES_PER_DAY_DEFAULT, type JourneySettings } from '../settings.ts'
+import { entryKeyIn } from '../steps/settings.ts'
+import { findByStatus } from '../versions/queries.ts'
+import type { Check, EntryExplanation } from './schema.ts'
+
+const FACTS_MAX = 20
+/** More events are read, because not every list that a user entered has an entrance. */
+const EVENTS_READ = 200
+const FACT_AGE_MAX_MS = 72 * HOUR_MS
+const PAST_MAX = 1000
+
+/** Everything that checks read about the user and the journey. */
+type Known = {
+  journey: JourneyRow
+  settings: JourneySettings
+  user: UserRow
+  excluded: ListId[]
+  summary: KnownRow | undefined
+  /** The keys of the entrances that have not ended; '' for none. */
+  insideKeys: string[]
+  enteredToday: number
+}
+
+/** The last facts that the entrances of the live version are for, with their checks. Throws 404. */
+export async function explainEntry(ctx: ProjectCtx, id: JourneyId, name: string): Promise<EntryExplanation> {
+  const journey = await findJourney(ctx, id)
+  if (!journey) throw missing('journey')
+  const user = await requireUser(ctx, name)
+  const live = await findByStatus(ctx, id, 'live')
+  const known = await knownOf(ctx, journey, live?.settings ?? {}, user)
+  const entrances = entrancesOf(live?.steps ?? [])
+  const facts: EntryExplanation['facts'] = []
+  for (const event of await eventsFor(ctx, entrances, user)) {
+    const fact = factOf(event)
+    const [entrance] = entrancesFor(entrances, id, fact)
+    if (!entrance || facts.length === FACTS_MAX) continue
+    const is = fact.is === 'membership' ? { list: fact.listId as number } : { event: event.name }
+    const checks = await checksOf(ctx, known, entrance, event)
+    facts.push({ ...is, at: event.created_at, entrance: entrance.step, checks })
+  }
+  return { facts, now: { checks: [liveCheck(known), ...userChecks(known)] } }
+}
+
+async function knownOf(ctx: ProjectCtx, journey: JourneyRow, settings: JourneySettings, user: UserRow): Promise<Known> {
+  const lists = settings.exclusion_list_ids ?? []
+  const memberships = lists.length > 0 ? await membershipsIn(ctx, lists, user.id) : []
+  const [active, past] = [await insideOf(ctx, journey.id, user.id), await pastOf(ctx, journey.id, user.id, PAST_MAX)]
+  const dayAgo = ctx.clock.now().getTime() - DAY_MS
+  return {
+    journey,
+    settings,
+    user,
+    excluded: memberships.filter(({ is_member }) => is_member).map(({ id }) => id),
+    summary: await journeyUserOf(ctx, journey.id, user.id),
+    insideKeys: active.map(({ key }) => key ?? ''),
+    enteredToday: [...active, ...past].filter(({ entered_at }) => entered_at.getTime() > dayAgo).length,
+  }
+}
+
+async function eventsFor(ctx: ProjectCtx, entrances: readonly EntranceStep[], user: UserRow): Promise<LatestEvent[]> {
+  const names = entrances.flatMap(({ settings: { trigger, event_name, change } }) => {
+    if (trigger === 'event') return event_name ?? []
+    return trigger === 'list' ? [change === 'left' ? LIST_LEFT : LIST_ENTERED] : []
+  })
+  return names.length === 0 ? [] : latestEvents(ctx, await findIdsOf(ctx, user.id), [...new Set(names)], EVENTS_READ)
+}
+
+function factOf({ name, data, created_at: at }: LatestEvent): EntryFact {
+  const shared = { cause: '', at, depth: 0, data }
+  if (MEMBERSHIP_EVENTS.includes(name))
+    return { ...shared, is: 'membership', listId: data.list_id as ListId, entered: name === LIST_ENTERED }
+  return { ...shared, is: 'event', name, isSystem: false, ofJourney: null, isImport: false, isInherited: false }
+}
+
+const liveCheck = ({ journey: { status } }: Known): Check => ({ check: 'not_live', passed: status === 'live', seen: { status } })
+
+async function checksOf(ctx: ProjectCtx, known: Known, entrance: EntranceStep, event: LatestEvent): Promise<Check[]> {
+  const { rule, entry_key } = entrance.settings
+  const ageMs = event.received_at.getTime() - event.created_at.getTime()
+  const key = entry_key === undefined ? null : entryKeyIn(entry_key, event.data)
+  return [
+    liveCheck(known),
+    { check: 'too_old', passed: ageMs <= FACT_AGE_MAX_MS, seen: { received_at: event.received_at } },
+    { check: 'where', passed: entrance.passes(event.data, ctx.clock.now().getTime()) },
+    ...(rule === undefined ? [] : [await ruleCheck(ctx, rule as Rule, known.user)]),
+    ...(entry_key === undefined ? [] : [{ check: 'key_missing', passed: key !== undefined, seen: { key: key ?? null } }]),
+    ...userChecks(known),
+    ...repeatChecks(ctx, known, entrance, key ?? ''),
+  ]
+}
+
+async function ruleCheck(ctx: ProjectCtx, rule: Rule, user: UserRow): Promise<Check> {
+  const { holds, explanation } = await explainForUser(ctx, rule, user)
+  return { check: 'rule', passed: holds, seen: explanation }
+}
+
+/** The checks that depend on the user alone. */
+function userChecks({ journey, settings, user, excluded, enteredToday }: Known): Check[] {
+  const percent = settings.holdout_percent ?? 0
+  const most = settings.max_entries_per_day ?? ENTRIES_PER_DAY_DEFAULT
+  return [
+    { check: 'excluded', passed: excluded.length === 0, seen: { list_ids: excluded } },
+    { check: 'held_out', passed: !isHeldOut(journey.id, user.id, percent), seen: { holdout_percent: percent } },
+    { check: 'daily_maximum', passed: enteredToday < most, seen: { entered: enteredToday, max_entries_per_day: most } },
+  ]
+}
+
+/** The checks of earlier entrances, by the settings of the entrance. */
+function repeatChecks(ctx: ProjectCtx, { summary, insideKeys }: Known, { settings }: EntranceStep, key: string): Check[] {
+  const { multiple = false, concurrent = false, reenter_after } = settings
+  const last = summary?.last_entered_at ?? null
+  const again = reenter_after !== undefined && last !== null ? new Date(last.getTime() + durationMs(reenter_after)) : null
+  return [
+    ...(multiple && concurrent
+      ? []
+      : [{ check: 'already_inside', passed: !insideKeys.includes(key), seen: { inside: insideKeys.length } }]),
+    ...(multiple ? [] : [{ check: 'once_only', passed: (summary?.entered ?? 0) === 0, seen: { entered: summary?.entered ?? 0 } }]),
+    ...(reenter_after === undefined
+      ? []
+      : [{ check: 'reenter_after', passed: again === null || again <= ctx.clock.now(), seen: { last_entered_at: last, reenter_after } }]),
+  ]
+}

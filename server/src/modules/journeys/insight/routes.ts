@@ -1,0 +1,60 @@
+import { route } from '../../../infra/http/route.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { pathId, pathUser } from '../../../lib/path-params.ts'
+import { Page } from '../../../lib/shapes.ts'
+import { insideListing } from '../../positions/index.ts'
+import { explainEntry } from './entry-checks.ts'
+import { EntryExplanation, JourneyUser, Statistics, Timeline, UsersQuery } from './schema.ts'
+import { getStatistics } from './statistics.ts'
+import { getTimeline } from './timeline.ts'
+import { listUsers } from './users.ts'
+
+const params = { journeyId: pathId<JourneyId>() }
+
+/** Endpoints that show what happens in a journey. */
+export const insightRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/stats',
+    summary: 'Read the statistics of a journey.',
+    description: 'Users are counted as they move, so the numbers are up to date. Those of steps are sums over all versions.',
+    access: { secret: 'support' },
+    params,
+    reply: Statistics,
+    run: (ctx, { params }) => getStatistics(ctx, params.journeyId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/users',
+    summary: 'List the users of a journey.',
+    description: 'Users inside are listed once for each entrance. Start again without a cursor after a change of `state`.',
+    access: { secret: 'support' },
+    params,
+    query: UsersQuery,
+    list: insideListing,
+    reply: Page(JourneyUser),
+    errors: ['validation_failed'],
+    run: (ctx, { params, query, page }) => listUsers(ctx, params.journeyId, query, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/users/{userId}',
+    summary: 'Show what happened to a user in a journey.',
+    description: 'Every decision with its reason, in a word and in a sentence. Empty for a user who never entered.',
+    access: { secret: 'support' },
+    params: { ...params, userId: pathUser },
+    reply: Timeline,
+    run: (ctx, { params }) => getTimeline(ctx, params.journeyId, params.userId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/users/{userId}/explain',
+    summary: 'Explain why a user entered a journey, or did not.',
+    description:
+      'The last 20 events and list changes of the user that an entrance of the live version is for, each with the checks in their order. The first check that did not pass is why the user did not enter.',
+    access: { secret: 'support' },
+    params: { ...params, userId: pathUser },
+    reply: EntryExplanation,
+    run: (ctx, { params }) => explainEntry(ctx, params.journeyId, params.userId),
+  }),
+]

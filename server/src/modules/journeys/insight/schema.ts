@@ -1,0 +1,143 @@
+/** Statistics and users of journeys on the wire. */
+import { type Static, Type } from 'typebox'
+import { Exact, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { StepStats } from '../schema.ts'
+
+const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })
+
+export const Statistics = Exact({
+  entered: Type.Integer({ description: 'How often users entered: the sum of the next three.' }),
+  active: Type.Integer(),
+  completed: Type.Integer(),
+  exited: Type.Integer(),
+  stats_at: Type.Optional({ ...Timestamp, description: 'When a user was last counted.' }),
+  held_out: Type.Integer({ description: 'How many users were held out. They are not in `entered`.' }),
+  refused: Counts('How often users did not enter, by the reason.'),
+  reasons: Counts('How many entrances ended, by the reason.'),
+  steps: Type.Record(Type.String(), StepStats, { description: 'By the key of the step, over all versions.' }),
+  edges: Type.Array(
+    Exact({
+      from: Type.String({ description: 'The key of the step that users left.' }),
+      path: Type.String(),
+      to: Type.String({ description: 'The key of the step that they came to.' }),
+      users: Type.Integer(),
+    }),
+    { description: 'How many users went from step to step.' },
+  ),
+  goals: Type.Array(
+    Exact({
+      name: Type.String(),
+      arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
+      users: Type.Integer({ description: 'How many reached the goal.' }),
+      rate: Type.Number({ description: 'Their share of those who entered with this arm.' }),
+      holdout_rate: Type.Optional(Type.Number({ description: 'The share of the users who were held out that reached the goal.' })),
+    }),
+    { description: 'The goals of the live version, by arm.' },
+  ),
+})
+export type Statistics = Static<typeof Statistics>
+
+const STATES = ['inside', 'parked', 'completed', 'exited', 'held_out'] as const
+
+export const UsersQuery = Exact({
+  step: Type.Optional(Line(64, { description: 'Only users at this step.' })),
+  state: Type.Optional(
+    OneOf(STATES, {
+      description:
+        '`inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended so. `held_out`: users who were held out.',
+    }),
+  ),
+})
+export type UsersQuery = Static<typeof UsersQuery>
+
+const UserRef = Exact({ id: Type.Integer(), external_id: Nullable(Type.String()) }, { description: 'The user.' })
+const State = OneOf(['inside', 'completed', 'exited', 'held_out'], { description: 'Where the user is.' })
+
+export const JourneyUser = Exact({
+  user: UserRef,
+  state: State,
+  entrance_id: Type.Optional(Type.Integer()),
+  version: Type.Optional(Type.Integer()),
+  step: Type.Optional(Type.String({ description: 'The key of the step at which the user is.' })),
+  visit: Type.Optional(Type.Integer({ description: 'The number of the visit in the entrance.' })),
+  key: Type.Optional(Type.String({ description: 'The entry key.' })),
+  held: Type.Optional(Type.Boolean({ description: 'True when the held journey stops the user here.' })),
+  parked: Type.Optional(Type.String({ description: 'Why the decision failed, which is retried.' })),
+  entered_at: Type.Optional(Timestamp),
+  arrived_at: Type.Optional({ ...Timestamp, description: 'When the user came to the step.' }),
+  due_at: Type.Optional({ ...Timestamp, description: 'When the wait ends at the latest.' }),
+  ended_at: Type.Optional(Timestamp),
+})
+export type JourneyUser = Static<typeof JourneyUser>
+
+const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision depended on.' })
+
+const TimelineVisit = Exact({
+  visit: Type.Integer(),
+  step: Type.String(),
+  arrived_at: Timestamp,
+  left_at: Nullable(Timestamp),
+  path: Nullable(Type.String()),
+  reason: Nullable(Type.String({ description: 'The reason in a word, such as `rule`, `elapsed`.' })),
+  seen: Seen,
+  sentence: Type.String({ description: 'The decision in words.' }),
+})
+
+const TimelineEntrance = Exact({
+  entrance_id: Type.Integer(),
+  version: Type.Integer(),
+  cause: Exact({
+    is: Type.String({ description: '`event`, `list`, `schedule`, `api` or `link`.' }),
+    name: Type.Optional(
+      Type.String({ description: 'The event, the list, the step of the schedule, the key, or the entrance that linked.' }),
+    ),
+  }),
+  key: Type.Optional(Type.String({ description: 'The entry key.' })),
+  entered_at: Timestamp,
+  ended_at: Type.Optional(Timestamp),
+  outcome: Nullable(OneOf(['completed', 'exited'], { description: 'Null while the user is inside.' })),
+  reason: Type.Optional(Type.String({ description: 'Why it ended.' })),
+  step: Type.Optional(Type.String({ description: 'Where the user is.' })),
+  due_at: Type.Optional(Timestamp),
+  held: Type.Optional(Type.Boolean()),
+  parked: Type.Optional(Type.String()),
+  visits: Type.Array(TimelineVisit),
+})
+export type TimelineEntrance = Static<typeof TimelineEntrance>
+
+export const Timeline = Exact({
+  entered: Type.Integer(),
+  completed: Type.Integer(),
+  exited: Type.Integer(),
+  active: Type.Integer(),
+  held_out_at: Type.Optional(Timestamp),
+  arm: Type.Optional(Type.String({ description: 'The path of the last experiment.' })),
+  entrances: Type.Array(TimelineEntrance, { description: 'The newest first. Ended ones are kept for `JOURNEY_HISTORY_DAYS`.' }),
+})
+export type Timeline = Static<typeof Timeline>
+
+const Check = Exact({
+  check: Type.String({
+    description: 'The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, …',
+  }),
+  passed: Type.Boolean(),
+  seen: Type.Optional(Type.Unsafe<unknown>({ description: 'What the check read.' })),
+})
+export type Check = Static<typeof Check>
+
+export const EntryExplanation = Exact({
+  facts: Type.Array(
+    Exact({
+      event: Type.Optional(Type.String({ description: 'The name of the event.' })),
+      list: Type.Optional(Type.Integer({ description: 'The list that the user entered or left.' })),
+      at: Timestamp,
+      entrance: Type.String({ description: 'The key of the entrance that it is for.' }),
+      checks: Type.Array(Check, {
+        description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
+      }),
+    }),
+    { description: 'The last 20 facts about the user that an entrance is for, the newest first.' },
+  ),
+  now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that no fact is needed for, as of now.' }),
+})
+export type EntryExplanation = Static<typeof EntryExplanation>

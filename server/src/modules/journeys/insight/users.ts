@@ -1,0 +1,60 @@
+/** The users of a journey. */
+import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { fault, missing } from '../../../lib/errors.ts'
+import type { JourneyId, UserId } from '../../../lib/ids.ts'
+import { type InsideRow, type KnownRow, listEnded, listInside } from '../../positions/index.ts'
+import { findLiveUsers } from '../../users/index.ts'
+import { findJourney } from '../queries.ts'
+import type { JourneyUser, UsersQuery } from './schema.ts'
+
+/** Users inside by entrance; others by user. Throws 404, 422. */
+export async function listUsers(
+  ctx: ProjectCtx,
+  id: JourneyId,
+  { step, state = 'inside' }: UsersQuery,
+  page: PageRequest,
+): Promise<PageOf<JourneyUser>> {
+  if (!(await findJourney(ctx, id))) throw missing('journey')
+  if (state === 'inside' || state === 'parked') {
+    const found = await listInside(ctx, id, { step, isParked: state === 'parked' }, page)
+    const userOf = await usersOf(ctx, found.results)
+    return mapPage(found, (row) => inside(row, userOf(row.user_id)))
+  }
+  if (step !== undefined) throw fault('validation_failed', 'step', 'Only users who are inside are at a step. Leave out `step`.')
+  const found = await listEnded(ctx, id, state, page)
+  const userOf = await usersOf(ctx, found.results)
+  return mapPage(found, (row) => ended(row, state, userOf(row.user_id)))
+}
+
+type UserRef = JourneyUser['user']
+
+async function usersOf(ctx: ProjectCtx, rows: { user_id: UserId }[]): Promise<(id: UserId) => UserRef> {
+  const users = await findLiveUsers(
+    ctx,
+    rows.map(({ user_id }) => user_id),
+  )
+  return (id) => ({ id: users.get(id)?.id ?? id, external_id: users.get(id)?.external_id ?? null })
+}
+
+const inside = (row: InsideRow, user: UserRef): JourneyUser => ({
+  user,
+  state: 'inside',
+  entrance_id: row.entrance_id,
+  version: row.version,
+  step: row.external_id,
+  visit: row.visit,
+  ...(row.key !== null && { key: row.key }),
+  ...(row.is_held && { held: true }),
+  ...(row.parked !== null && { parked: row.parked }),
+  entered_at: row.entered_at,
+  arrived_at: row.arrived_at,
+  ...(row.due_at !== null && { due_at: row.due_at }),
+})
+
+const ended = (row: KnownRow, state: 'completed' | 'exited' | 'held_out', user: UserRef): JourneyUser => ({
+  user,
+  state,
+  ...(row.last_entered_at !== null && { entered_at: row.last_entered_at }),
+  ...(row.last_ended_at !== null && { ended_at: row.last_ended_at }),
+})

@@ -1,0 +1,8 @@
+/** The jobs of journeys. Wake them after each insert of work. */
+import type { JobName } from '../../infra/runtime/ctx.ts'
+
+/** Works through many users of a journey. */
+export const SWEEP: JobName = { name: 'journeys.sweep' }
+
+/** Makes the calls of webhook steps. */
+export const CALL: JobName = { name: 'journeys.call' }

@@ -1,0 +1,27 @@
+/** The kinds of sweep: work on many users of a journey, done some users at a time. */
+import type { ListId, UserId } from '../../../lib/ids.ts'
+
+export type ScheduleParams = {
+  /** The key of the entrance. */
+  step: string
+  list_id: ListId
+  /** As it is in the settings of the entrance. */
+  schedule: string
+  zone: 'project' | 'user'
+  /** The start of the schedule when it names none: the first publication with this schedule. */
+  since: string
+}
+
+export type SweepWork =
+  /** Users on other versions follow the plan of a version. */
+  | { kind: 'publish'; params: { version: number } }
+  /** Users who entered up to an instant exit. */
+  | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string } }
+  /** Users whom the held journey stopped go on. */
+  | { kind: 'resume'; params: Record<string, never> }
+  /** The members of a list enter at a publication. */
+  | { kind: 'existing'; params: { step: string; list_id: ListId; version: number } }
+  | { kind: 'schedule'; params: ScheduleParams }
+
+/** How far a sweep is: after which entrance or member. */
+export type Cursor = { user_id: UserId; entrance_id?: number }

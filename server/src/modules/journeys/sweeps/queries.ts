@@ -1,0 +1,87 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { JourneyId, ProjectId } from '../../../lib/ids.ts'
+import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import type { Cursor, SweepWork } from './kinds.ts'
+
+const SweepRow = Type.Object({
+  id: Type.Integer(),
+  project_id: IdOf<ProjectId>(),
+  journey_id: IdOf<JourneyId>(),
+  kind: Type.Unsafe<SweepWork['kind']>({ type: 'string' }),
+  params: Type.Unsafe<SweepWork['params']>({ type: 'object' }),
+  cursor: Nullable(Type.Unsafe<Cursor>({ type: 'object' })),
+  next_at: Instant,
+})
+export type SweepRow = Static<typeof SweepRow>
+
+const columns = sql`id, project_id, journey_id, kind, params, cursor, next_at`
+
+/** Starts a sweep of a journey. */
+export const insertSweep = (ctx: InTx, journeyId: JourneyId, { kind, params }: SweepWork, nextAt: Date) =>
+  ctx.db.run(
+    sql`insert into journey_sweeps (project_id, journey_id, kind, params, next_at, created_at)
+        values (${ctx.projectId}, ${journeyId}, ${kind}, ${JSON.stringify(params)}::jsonb, ${nextAt}, ${ctx.clock.now()})`,
+  )
+
+/** The sweeps of a journey of these kinds. */
+export const sweepsOf = (ctx: ProjectCtx, journeyId: JourneyId, kinds: SweepWork['kind'][]) =>
+  ctx.db.many(
+    SweepRow,
+    sql`select ${columns} from journey_sweeps
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = any(${kinds}::text[])
+        order by id`,
+  )
+
+export const deleteSweeps = (ctx: InTx, journeyId: JourneyId, kinds: SweepWork['kind'][]) =>
+  ctx.db.run(
+    sql`delete from journey_sweeps
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = any(${kinds}::text[])`,
+  )
+
+const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
+
+/** The sweeps that are due, those that waited longest first. */
+export const dueSweeps = (ctx: Ctx, limit: number) =>
+  ctx.db.many(DueRow, sql`select id, project_id from journey_sweeps where next_at <= ${ctx.clock.now()} order by next_at limit ${limit}`)
+
+/** Locks a sweep that is due; undefined if another process has it or did it. */
+export const claimSweep = (ctx: InTx, id: number) =>
+  ctx.db.first(
+    SweepRow,
+    sql`select ${columns} from journey_sweeps
+        where project_id = ${ctx.projectId} and id = ${id} and next_at <= ${ctx.clock.now()}
+        for update skip locked`,
+  )
+
+/** Saves how far a sweep is. */
+export const saveSweep = (ctx: InTx, id: number, cursor: Cursor | null, nextAt: Date) =>
+  ctx.db.run(
+    sql`update journey_sweeps set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+export const deleteSweep = (ctx: InTx, id: number) =>
+  ctx.db.run(sql`delete from journey_sweeps where project_id = ${ctx.projectId} and id = ${id}`)
+
+/** When the next sweep is due. */
+export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>
+  (await ctx.db.first(NextRow, sql`select next_at from journey_sweeps order by next_at limit 1`))?.next_at ?? null
+
+const NextRow = Type.Object({ next_at: Instant })
+
+/** Do more than this many items of a project wait in the ingest queue? */
+export const isQueueLong = (ctx: ProjectCtx, itemsMax: number): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select coalesce(sum(items), 0) > ${itemsMax} as is_long
+        from (select items from queue_entries where project_id = ${ctx.projectId} order by position limit ${itemsMax + 1}) waiting`,
+  )
+
+/** Counts an occurrence of a schedule that an outage left out. */
+export const noteMissed = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`insert into journey_counts (project_id, journey_id, what, reason, users, at)
+        values (${ctx.projectId}, ${journeyId}, 'refused', 'missed', 1, ${ctx.clock.now()})`,
+  )

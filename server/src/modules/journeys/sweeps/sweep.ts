@@ -1,0 +1,113 @@
+/**
+ * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
+ * in the same transaction, so that a crash repeats nothing and leaves nobody out.
+ */
+import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { SECOND_MS } from '../../../lib/times.ts'
+import { audienceAfter } from '../../lists/index.ts'
+import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
+import { inEachProject } from '../../projects/index.ts'
+import { findUsers } from '../../users/index.ts'
+import { appendJourneyItems } from '../append-items.ts'
+import { causes } from '../engine/ids.ts'
+import { findJourney } from '../queries.ts'
+import type { JourneyItem } from '../queue-items.ts'
+import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
+import { claimSweep, deleteSweep, dueSweeps, isQueueLong, noteMissed, type SweepRow, saveSweep } from './queries.ts'
+import { dueAt, nextInstant } from './schedules.ts'
+
+const SWEEPS_AT_ONCE = 10
+const USERS_AT_ONCE = 1000
+/** Sweeps rest while more items of their project wait. */
+const WAITING_MAX = 50_000
+export const REST_MS = SECOND_MS
+
+const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
+
+/** Does one batch of each sweep that is due. Returns for how many users. */
+export async function sweepDue(ctx: Ctx): Promise<number> {
+  return inEachProject(ctx, await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE)), async (ctx, { id }) => {
+    if (await isQueueLong(ctx, WAITING_MAX)) return 0
+    const sweep = await claimSweep(ctx, id)
+    return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
+  })
+}
+
+async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
+  const work = sweep as SweepWork
+  switch (work.kind) {
+    case 'publish':
+      return overEntrances(ctx, sweep, { notOn: work.params.version }, { do: 'plan', version: work.params.version })
+    case 'exit':
+      return overEntrances(ctx, sweep, { enteredBefore: new Date(work.params.before) }, { do: 'exit', reason: work.params.reason })
+    case 'resume':
+      return overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
+    case 'existing':
+      return overMembers(ctx, sweep, work.params)
+    case 'schedule':
+      return overSchedule(ctx, sweep, work.params)
+    default:
+      return work satisfies never
+  }
+}
+
+type Action = { do: 'plan'; version: number } | { do: 'exit'; reason: string } | { do: 'wake' }
+
+async function overEntrances(ctx: InTx, sweep: SweepRow, filter: EntranceFilter, action: Action): Promise<number> {
+  const { user_id, entrance_id = -1 } = sweep.cursor ?? FIRST
+  const places = await entrancesAfter(ctx, sweep.journey_id, filter, { user_id, entrance_id }, USERS_AT_ONCE)
+  await appendJourneyItems(
+    ctx,
+    places.map((place): JourneyItem => ({ journey_id: sweep.journey_id, ...place, ...action })),
+  )
+  const last = places.at(-1)
+  if (last && places.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, last, sweep.next_at)
+  else await deleteSweep(ctx, sweep.id)
+  return places.length
+}
+
+const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => (await findJourney(ctx, journey_id))?.status === 'live'
+
+type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
+
+async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version }: Existing): Promise<number> {
+  const members = (await isLive(ctx, sweep)) ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
+  const cause = causes.list(list_id, `existing-${version}`)
+  await appendJourneyItems(
+    ctx,
+    members.map((user_id): JourneyItem => ({ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause })),
+  )
+  const last = members.at(-1)
+  if (last !== undefined && members.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last }, sweep.next_at)
+  else await deleteSweep(ctx, sweep.id)
+  return members.length
+}
+
+/** The instant of a schedule, `next_at`: its users are read page by page, and then the next instant is looked up. */
+async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<number> {
+  const { timezone } = ctx.project
+  const due = dueAt(params, sweep.next_at, ctx.clock.now(), timezone)
+  const live = await isLive(ctx, sweep)
+  if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
+  const runs = live && (params.zone === 'user' || due(timezone).is === 'run')
+  const page = runs ? await audienceAfter(ctx, [params.list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
+  const zones = params.zone === 'user' ? new Map((await findUsers(ctx, page)).map((user) => [user.id, user.timezone])) : null
+  const items = page.flatMap((user_id): JourneyItem[] => {
+    const found = due(zones?.get(user_id) ?? timezone)
+    if (found.is !== 'run') return []
+    const cause = causes.schedule(params.step, found.local)
+    return [{ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: params.step, cause }]
+  })
+  await appendJourneyItems(ctx, items)
+  const last = page.at(-1)
+  if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last }, sweep.next_at)
+  else await finishInstant(ctx, sweep, params)
+  return page.length
+}
+
+async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<void> {
+  const next = nextInstant(params, sweep.next_at, ctx.project.timezone)
+  if (next) await saveSweep(ctx, sweep.id, null, next)
+  else await deleteSweep(ctx, sweep.id)
+}

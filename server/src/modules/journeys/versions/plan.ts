@@ -1,0 +1,73 @@
+/** What becomes of the users inside when a version is published. Pure. */
+import type { Fault } from '../../../lib/errors.ts'
+import type { Step } from '../schema.ts'
+import type { Plan, PlanEntry } from './schema.ts'
+
+/** Users at a step of an earlier version. `type` is that of the step there. */
+export type UsersAtStep = { external_id: string; version: number; type: string; users: number }
+
+/** The same with what becomes of them: `move` names the step. */
+export type Planned = UsersAtStep & { plan: 'stay' | 'exit' | { move: string }; in_place: boolean }
+
+const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
+
+const isMove = (value: unknown): value is { move: string } =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 1 && 'move' in value && typeof value.move === 'string'
+
+/** The faults of a plan itself: unknown keys, and steps of the new version that no user can move to. */
+export function planFaults({ steps = {} }: Plan, known: ReadonlySet<string>, graph: readonly Step[]): Fault[] {
+  const targets = new Map(graph.map((step) => [step.external_id, step]))
+  return Object.entries(steps).flatMap(([key, entry]): Fault[] => {
+    const param = `plan.steps.${key}`
+    if (!known.has(key)) return [broken(param, `No version of the journey has the step \`${key}\`.`)]
+    if (entry === 'stay' || entry === 'exit' || entry === 'move') return []
+    if (!isMove(entry)) {
+      return [
+        {
+          code: 'parameter_invalid_format',
+          param,
+          message: `The value of \`${param}\` must be \`stay\`, \`exit\`, \`move\` or \`{"move": "<key>"}\`.`,
+        },
+      ]
+    }
+    return targetFaults(`${param}.move`, entry.move, targets.get(entry.move))
+  })
+}
+
+/** Why users cannot be moved to a step. */
+export function targetFaults(param: string, key: string, target: Step | undefined): Fault[] {
+  if (!target) return [broken(param, `The version has no step \`${key}\`.`)]
+  if (target.type === 'entrance') return [broken(param, `Users cannot be moved to \`${key}\`, because it is an entrance.`)]
+  if (target.type === 'exit' && (target.data as { when?: unknown }).when !== undefined)
+    return [broken(param, `Users cannot be moved to \`${key}\`, because it is an exit criterion.`)]
+  return []
+}
+
+/** What becomes of the users at each step, and the faults of steps for which the plan says nothing that is possible. */
+export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: readonly Step[]): { planned: Planned[]; faults: Fault[] } {
+  const targets = new Map(graph.map((step) => [step.external_id, step]))
+  const faults: Fault[] = []
+  const planned = groups.map((group): Planned => {
+    const { external_id: key, type, users } = group
+    const own = Object.hasOwn(plan.steps ?? {}, key) ? plan.steps?.[key] : undefined
+    const entry: PlanEntry = own ?? plan.default ?? 'stay'
+    if (entry === 'stay' || entry === 'exit') return { ...group, plan: entry, in_place: false }
+    const to = entry === 'move' ? key : entry.move
+    const target = targets.get(to)
+    if (entry === 'move' && target?.type !== type) {
+      const what = target ? `has another type now` : `does not exist any more`
+      const message = `${users} users are at \`${key}\`, which ${what}. Say in \`plan.steps.${key}\` what becomes of them.`
+      faults.push(broken(`plan.steps.${key}`, message))
+    }
+    return { ...group, plan: { move: to }, in_place: to === key && target?.type === type }
+  })
+  return { planned, faults }
+}
+
+/** How many users do not stay on their version. */
+export const movingOf = (planned: readonly Planned[]): number =>
+  planned.reduce((sum, { plan, users }) => (plan === 'stay' ? sum : sum + users), 0)
+
+/** Whether a plan can move a user. If not, no sweep is needed. */
+export const movesUsers = ({ default: otherwise = 'stay', steps = {} }: Plan): boolean =>
+  otherwise !== 'stay' || Object.values(steps).some((entry) => entry !== 'stay')

@@ -1,0 +1,98 @@
+import { route } from '../../../infra/http/route.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { pathId } from '../../../lib/path-params.ts'
+import { Page } from '../../../lib/shapes.ts'
+import { Steps, StepsInput } from '../schema.ts'
+import { getSteps, replaceSteps } from './drafts.ts'
+import { previewPublication, publish } from './publish.ts'
+import { versionListing } from './queries.ts'
+import type { FindReferenceFaults } from './readiness.ts'
+import { diffVersions, getVersion, listVersions } from './reading.ts'
+import { Difference, DiffQuery, Publication, PublishInput, Version, VersionQuery, VersionWithSteps } from './schema.ts'
+
+const params = { journeyId: pathId<JourneyId>() }
+
+/** Endpoints of steps and versions. */
+export const versionRoutes = (find: FindReferenceFaults) => [
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/steps',
+    summary: 'Read the steps of a journey.',
+    description:
+      'An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are those of all versions.',
+    access: { secret: 'support' },
+    params,
+    query: VersionQuery,
+    reply: Steps,
+    run: (ctx, { params, query }) => getSteps(ctx, params.journeyId, query.version),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/client/journeys/{journeyId}/steps',
+    summary: 'Replace all steps of the draft of a journey.',
+    description:
+      'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. ' +
+      'Users see the steps when the journey is published; only a live journey that was never published goes live with them at once, or the request is refused with its faults. Changing a journey that is not a draft needs `publisher`.',
+    access: { secret: 'editor' },
+    params,
+    body: StepsInput,
+    reply: Steps,
+    run: (ctx, { params, body }) => replaceSteps(ctx, params.journeyId, body, find),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/publish',
+    summary: 'Publish the draft of a journey, or an earlier version again.',
+    description:
+      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. While they do, another publication is refused.',
+    access: { secret: 'publisher' },
+    params,
+    body: PublishInput,
+    reply: Publication,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => publish(ctx, params.journeyId, body, find),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/publish/preview',
+    summary: 'Show what a publication would do.',
+    description: 'The reply is that of publishJourney, with all faults in `faults`. Nothing changes.',
+    access: { secret: 'publisher' },
+    params,
+    body: PublishInput,
+    reply: Publication,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => previewPublication(ctx, params.journeyId, body, find),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/versions',
+    summary: 'List the versions of a journey.',
+    description: 'The newest first. `moving` is 0 when all users have followed the plan of the last publication.',
+    access: { secret: 'support' },
+    params,
+    list: versionListing,
+    reply: Page(Version),
+    run: (ctx, { params, page }) => listVersions(ctx, params.journeyId, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/versions/{version}',
+    summary: 'Read a version of a journey with its steps and settings.',
+    access: { secret: 'support' },
+    params: { ...params, version: pathId<number>() },
+    reply: VersionWithSteps,
+    run: (ctx, { params }) => getVersion(ctx, params.journeyId, params.version),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/journeys/{journeyId}/diff',
+    summary: 'Compare two versions of a journey.',
+    description: 'Positions on the screen are not compared.',
+    access: { secret: 'support' },
+    params,
+    query: DiffQuery,
+    reply: Difference,
+    run: (ctx, { params, query }) => diffVersions(ctx, params.journeyId, query.from, query.to),
+  }),
+]

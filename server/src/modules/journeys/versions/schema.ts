@@ -1,0 +1,129 @@
+/** Versions of journeys on the wire and in rows. */
+import { type Static, Type } from 'typebox'
+import { Exact, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import type { Step } from '../schema.ts'
+import { Steps } from '../schema.ts'
+import { JourneySettings } from '../settings.ts'
+
+const NOTE_LENGTH_MAX = 500
+const STEP_KEY_LENGTH_MAX = 64
+
+/** What becomes of the users at a step of an earlier version. */
+export type PlanEntry = 'stay' | 'exit' | 'move' | { move: string }
+export type Plan = { default?: 'stay' | 'exit' | 'move'; steps?: Record<string, PlanEntry> }
+
+const Entry = Type.Unsafe<PlanEntry>({
+  description:
+    '`stay`: they finish on their version. `exit`: they leave. `{"move": "<key>"}`: they continue at this step of the new version; `move` means the step with the same key.',
+  published: {
+    oneOf: [
+      { type: 'string', enum: ['stay', 'exit', 'move'] },
+      { type: 'object', properties: { move: { type: 'string' } }, required: ['move'], additionalProperties: false },
+    ],
+  },
+})
+
+const Plan = Exact(
+  {
+    default: Type.Optional(OneOf(['stay', 'exit', 'move'], { description: 'For steps that are not named. Default: `stay`.' })),
+    steps: Type.Optional(
+      Type.Unsafe<Record<string, PlanEntry>>({
+        type: 'object',
+        description: 'What becomes of the users at a step, by its key.',
+        published: { additionalProperties: (Entry as unknown as { published: object }).published },
+      }),
+    ),
+  },
+  { description: 'What becomes of the users who are inside on earlier versions.' },
+)
+
+export const PublishInput = Exact(
+  {
+    note: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description: 'What changes, for the list of versions.' })),
+    from_version: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Publishes a copy of this version instead of the draft. The draft does not change.' }),
+    ),
+    plan: Type.Optional(Plan),
+  },
+  { optionalBody: true },
+)
+export type PublishInput = Static<typeof PublishInput>
+
+const Problem = Exact({
+  param: Type.Optional(Type.String({ description: 'The path from the key of the step, such as `w1.data.hours`.' })),
+  message: Type.String(),
+})
+
+/** The reply to a publication and to its preview. */
+export const Publication = Exact({
+  version: Type.Integer({ description: 'The number of the new version.' }),
+  published_at: Type.Optional(Timestamp),
+  moving: Type.Integer({ description: 'How many users move or exit. They do so in the background.' }),
+  faults: Type.Array(Problem, { description: 'What stops a publication. Empty after one.' }),
+  warnings: Type.Array(Problem, { description: 'What may not be intended.' }),
+  steps: Type.Array(
+    Exact({
+      external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
+      version: Type.Integer({ description: 'The version that the users are on.' }),
+      users: Type.Integer({ description: 'How many are at the step.' }),
+      plan: Entry,
+      in_place: Type.Boolean({ description: 'Whether they keep what they wait for, because the step has the same key and type.' }),
+      due_now: Type.Integer({ description: 'How many of them the new step lets go at once.' }),
+    }),
+    { description: 'The steps at which users are on earlier versions.' },
+  ),
+})
+export type Publication = Static<typeof Publication>
+
+const shown = {
+  version: Type.Integer(),
+  status: OneOf(['draft', 'live', 'past'], { description: 'Users enter the `live` version, and finish on a `past` one.' }),
+}
+
+export const Version = Exact({
+  ...shown,
+  users: Type.Integer({ description: 'How many users are inside on this version.' }),
+  moving: Type.Integer({ description: 'How many of them are about to move to the live version, or to exit.' }),
+  note: Type.Optional(Type.String()),
+  created_at: Timestamp,
+  published_at: Type.Optional(Timestamp),
+  published_by: Type.Optional(Type.Integer({ description: 'The id of the API key.' })),
+})
+export type Version = Static<typeof Version>
+
+export const VersionWithSteps = Exact({ ...Version.properties, settings: JourneySettings, plan: Type.Optional(Plan), steps: Steps })
+export type VersionWithSteps = Static<typeof VersionWithSteps>
+
+export const VersionRow = Type.Object({
+  ...shown,
+  steps: Type.Unsafe<Step[]>({ type: 'array' }),
+  settings: Type.Unsafe<JourneySettings>({ type: 'object' }),
+  plan: Nullable(Type.Unsafe<Plan>({ type: 'object' })),
+  note: Nullable(Type.String()),
+  created_at: Instant,
+  published_at: Nullable(Instant),
+  published_by: Nullable(Type.String()),
+})
+export type VersionRow = Static<typeof VersionRow>
+
+export const Difference = Exact({
+  added: Type.Array(Type.String(), { description: 'The keys of steps that only the later version has.' }),
+  removed: Type.Array(Type.String(), { description: 'The keys of steps that only the earlier version has.' }),
+  changed: Type.Array(
+    Exact({
+      step: Type.Optional(Type.String({ description: 'The key of the step; absent for the settings of the journey.' })),
+      at: Type.String({ description: 'The path in the step, such as `data.hours`, or in the settings.' }),
+      from: Type.Optional(Type.Unsafe<unknown>({ description: 'The former value; absent if there was none.' })),
+      to: Type.Optional(Type.Unsafe<unknown>({ description: 'The new value; absent if there is none.' })),
+    }),
+    { description: 'What differs otherwise. Positions on the screen are left out.' },
+  ),
+})
+export type Difference = Static<typeof Difference>
+
+const VersionName = Type.String({ pattern: '^(draft|live|[0-9]{1,9})$', description: '`draft`, `live`, or the number of a version.' })
+
+export const VersionQuery = Exact({ version: Type.Optional(VersionName) })
+export const DiffQuery = Exact({ from: VersionName, to: VersionName })
+
+export const isStepKey = (text: string): boolean => text !== '' && text.length <= STEP_KEY_LENGTH_MAX
