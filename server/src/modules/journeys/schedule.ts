@@ -169,7 +169,8 @@ export function occurrencesIn({ search, until }: Schedule, from: Date, to: Date,
     .filter((local) => until === null || 'instant' in until || `${local}:00` <= until.local)
     .map((local) => ({ local, at: instantOfLocal(local, zone) }))
     .filter(({ at }) => at > from && at <= to && (until === null || 'local' in until || at <= until.instant))
-  // Two local times can be one instant, after a gap.
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+  // Times in a gap are moved to instants that other local times have too.
   return occurrences.filter(({ at }, index) => index === 0 || at > (occurrences[index - 1] as Occurrence).at).slice(0, OCCURRENCES_MAX)
 }
 
@@ -196,7 +197,8 @@ export function nextOccurrence(schedule: Schedule, after: Date, zone: string): O
     const local = localOfUtc(next)
     const at = instantOfLocal(local, zone)
     if (isOver(schedule, local, at)) return null
-    if (at > after) return { local, at }
+    // A time in a gap can come after later local times.
+    if (at > after) return occurrencesIn(schedule, after, at, zone)[0] ?? null
     const last = new Date(next.epochMilliseconds)
     next = bounded(() => search.next(last, false), null)
   }
