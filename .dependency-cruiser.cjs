@@ -6,8 +6,6 @@ const ARROWS = {
   'webhook-events': [],
   tools: [],
   rules: [],
-  journeys: ['positions', 'campaigns', 'lists', 'rules', 'events', 'users', 'projects'],
-  positions: [],
   keys: ['projects'],
   users: ['keys'],
   events: ['users'],
@@ -21,6 +19,8 @@ const ARROWS = {
   templates: ['subscriptions', 'users', 'projects'],
   messages: ['templates', 'channels', 'subscriptions', 'tracking', 'inbox', 'users', 'webhook-events', 'projects'],
   campaigns: ['messages', 'templates', 'lists', 'rules', 'channels', 'tracking', 'subscriptions', 'events', 'users', 'projects'],
+  positions: [],
+  journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
   webhooks: ['webhook-events'],
 }
 

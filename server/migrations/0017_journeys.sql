@@ -10,6 +10,8 @@ alter table journeys
   -- When an entrance was counted last.
   add column stats_at timestamptz(3);
 
+create index journeys_held on journeys (project_id, id) where is_held;
+
 -- The graphs of a journey: a draft that is edited, and published ones, which never change.
 create table journey_versions (
   project_id bigint not null,
@@ -124,7 +126,8 @@ create table journey_users (
 ) with (fillfactor = 80);
 create index journey_users_by_journey on journey_users (project_id, journey_id, user_id);
 
--- Entrances that ended. The server creates partitions by month ahead of time and drops old ones; what belongs to no month is in the last.
+-- Entrances that ended. The server creates partitions by month ahead of time and drops old ones; `journey_past_rest` has
+-- what belongs to no month that exists.
 create table journey_past (
   project_id bigint not null,
   user_id bigint not null,
@@ -146,6 +149,7 @@ create table journey_past (
   trail jsonb not null,
   primary key (project_id, user_id, entrance_id, ended_at)
 ) partition by range (ended_at);
+create table journey_past_rest partition of journey_past default;
 
 -- The entry keys that a user entered with, for journeys that a key enters once.
 create table journey_keys (

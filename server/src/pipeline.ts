@@ -2,10 +2,11 @@
  * The order in which a batch takes effect: users, then what other modules store about them, lists, events, lists again, messages. Each
  * function is one transaction, or runs in that of its caller. Its steps return their results, which later steps use.
  */
+import type { Consumer } from './infra/queue/consume.ts'
 import { consumeDue } from './infra/queue/consume-due.ts'
 import type { Started } from './infra/queue/jobs.ts'
-import { type Partition, TIMERS } from './infra/queue/partitions.ts'
-import type { ParkedItem } from './infra/queue/queue.ts'
+import { TIMERS, UNDIVIDED } from './infra/queue/partitions.ts'
+import { oldestEntryAt, type ParkedItem } from './infra/queue/queue.ts'
 import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
 import { CHANNELS } from './lib/channels.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
@@ -28,14 +29,43 @@ import {
   saveImportedUsers,
   undoChanges,
 } from './modules/imports/index.ts'
-import { type Item, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf } from './modules/ingest/index.ts'
 import {
+  type Item,
+  type KnownUsers,
+  mentionedUsers,
+  newEventsOf,
+  parkedOf,
+  queuedChangesOf,
+  requestReader,
+  updatesOf,
+  usersOfItems,
+  wavesOf,
+} from './modules/ingest/index.ts'
+import {
+  type Applied,
+  appendListMoves,
+  applyOccurrences,
+  applyTimers,
+  applyTimersBefore,
+  eraseJourneys,
+  findDueTimers,
+  mergeJourneys,
+  nextTimerAt,
+  occurrencesOf,
+  type Place,
+  type Published,
+  parkTimer,
+  projectsWithDueTimers,
+  publishedGraphs,
+  type UserItem,
+} from './modules/journeys/index.ts'
+import {
+  dependenciesThrough,
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
   lockLists,
   lockListsShared,
-  type MembershipChange,
   membershipEventsOf,
   mergeMemberships,
   projectsWithDueMemberships,
@@ -49,6 +79,7 @@ import {
   appendSavedChanges,
   eraseUsers as eraseUserRows,
   findErasable,
+  type IdentifiedUser,
   identifyUsers,
   joinChanges,
   systemEventsOf,
@@ -65,32 +96,103 @@ const WRITTEN_BY_SERVER = [
   ...CHANNELS.flatMap((channel) => ['sent', 'delivered', 'bounced', 'failed'].map((action) => `${channel}_${action}`)),
 ]
 
-const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, apply: applyBatch }
-
-/** Applies accepted requests: one batch for each project that has some. */
+/** Applies accepted requests, and timers of journeys that are due: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
   await createEventMonths(ctx)
-  return consumeDue(ctx, consumer)
+  return consumeDue(ctx, consumerOf(ctx))
 }
 
-async function applyBatch(ctx: InTx, items: Item[], known: KnownUsers, partition: Partition): Promise<ParkedItem[]> {
+/** How batches are applied. `outside` is the context in which no transaction has begun. */
+const consumerOf = (outside: Ctx): Consumer<Item, KnownUsers, TimerOfUser> => ({
+  ...requestReader,
+  contextOf,
+  tryLock: tryLockListsShared,
+  projectsDue: projectsWithDueTimers,
+  findDue: async (ctx, upTo, max) => (await findDueTimers(ctx, upTo, max)).map((timer) => ({ userId: timer.user_id, timer })),
+  apply: (ctx, items, known, partition, due) => applyBatch(ctx, { outside: outside.db, partition }, items, known, due),
+  async parkDue(ctx, { timer }, reason) {
+    const published = await publishedGraphs(ctx)
+    if (published) await parkTimer(ctx, { outside: outside.db, partition: UNDIVIDED }, published, timer, reason)
+  },
+})
+
+type TimerOfUser = { userId: UserId; timer: Parameters<typeof parkTimer>[3] }
+
+/** When the oldest entry was accepted, or the next timer is due. */
+export async function nextWorkAt(ctx: Ctx): Promise<Date | null> {
+  const [entry, timer] = [await oldestEntryAt(ctx), await nextTimerAt(ctx)]
+  return entry !== null && (timer === null || entry < timer) ? entry : timer
+}
+
+/**
+ * A batch: its waves one after the other, and then the timers that are due up to it. Without journeys there is one wave. Of the items of a
+ * user that journeys depend on, each is in a wave of its own.
+ */
+async function applyBatch(ctx: InTx, place: Place, items: Item[], known: KnownUsers, due: TimerOfUser[]): Promise<ParkedItem[]> {
   await lockListsShared(ctx)
+  const published = await publishedGraphs(ctx)
+  if (published === null) return applyWave(ctx, place, items, known, null)
+  const watches = await dependenciesThrough(ctx, published.watches)
+  const parked: ParkedItem[] = []
+  for (const [number, wave] of wavesOf(items, known, watches).entries()) {
+    const current = number === 0 ? known : await requestReader.lookUp(ctx, wave, false)
+    const before = await applyTimersBefore(ctx, place, published, mentionedUsers(wave, current, watches))
+    await finishWave(ctx, [], before.applied)
+    parked.push(...(await applyWave(ctx, place, wave, current, { published, rows: before.rows })))
+  }
+  const timers = due.map(({ timer }) => timer)
+  if (timers.length > 0) await finishWave(ctx, [], await applyTimers(ctx, place, published, timers))
+  return parked
+}
+
+/** The journeys that a wave is applied to, and the entrances of its users that were read. */
+type Journeys = { published: Published; rows: Awaited<ReturnType<typeof applyTimersBefore>>['rows'] }
+
+/** The order of a wave: users, what other modules store about them, events, memberships, journeys, messages. */
+async function applyWave(ctx: InTx, place: Place, items: Item[], known: KnownUsers, journeys: Journeys | null): Promise<ParkedItem[]> {
+  if (items.length === 0) return []
+  const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
   await mergeUserData(ctx, identified.changes.merges)
   const queued = queuedChangesOf(items, known)
   const changes = joinChanges(identified.changes, queued)
   await mergeMemberships(ctx, changes.merges, partition)
+  if (journeys) await mergeJourneys(ctx, place, journeys.published, changes.merges)
   await eraseMemberships(ctx, queued.erased, partition)
+  if (journeys) await eraseJourneys(ctx, queued.erased)
   const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
   const events = await storeEvents(ctx, newEventsOf(items, identified.users, systemEvents), partition)
-  await followUp(ctx, events, await evaluateMemberships(ctx, events, changes, partition), partition)
+  const moves = await evaluateMemberships(ctx, events, changes, partition)
+  const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, moves), partition)
+  const applied = journeys
+    ? await applyOccurrences(
+        ctx,
+        place,
+        journeys.published,
+        occurrencesOf({ items: itemsOfUsers(items, identified.users, known), events, moves, changes: changes.changes }, ctx.clock.now()),
+        changes.merges.length > 0 ? undefined : journeys.rows,
+      )
+    : NOTHING_APPLIED
+  await finishWave(ctx, [...events, ...aboutLists], applied)
   return parkedOf(items, identified.users)
 }
 
-/** Stores membership changes as events, and creates the messages of trigger campaigns. */
-async function followUp(ctx: InTx, events: StoredEvent[], memberships: MembershipChange[], partition: Partition): Promise<void> {
-  const membershipEvents = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
-  await enqueueMessages(ctx, await matchTriggers(ctx, [...events, ...membershipEvents]))
+const NOTHING_APPLIED: Applied = { events: [], intents: [] }
+
+/** Creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
+async function finishWave(ctx: InTx, events: StoredEvent[], { events: ofSteps, intents }: Applied): Promise<void> {
+  await enqueueMessages(ctx, [...(await matchTriggers(ctx, [...events, ...ofSteps])), ...intents])
+}
+
+/** The items of a wave with their users, as journeys read them. */
+function itemsOfUsers(items: Item[], users: IdentifiedUser[], known: KnownUsers): UserItem[] {
+  const owners = usersOfItems(items, users, known)
+  return items.flatMap((item): UserItem[] => {
+    const userId = owners.get(item)
+    if (userId === undefined) return []
+    const own = 'journey' in item ? (item.journey as UserItem['item']) : null
+    return [{ userId, key: item.key, at: item.source.received_at, item: own }]
+  })
 }
 
 /** Evaluates memberships whose time has come: one batch for each project. */
@@ -99,7 +201,9 @@ export const applyDueTimers = async (ctx: Ctx): Promise<number> => inEachProject
 async function applyDue(ctx: InTx): Promise<number> {
   await lockLists(ctx)
   const { changes, evaluated } = await evaluateDueMemberships(ctx)
-  await followUp(ctx, [], changes, TIMERS)
+  const events = await storeEvents(ctx, membershipEventsOf(ctx, changes), TIMERS)
+  await appendListMoves(ctx, changes)
+  await finishWave(ctx, events, NOTHING_APPLIED)
   return evaluated
 }
 
@@ -128,7 +232,8 @@ async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {
   const batch = await claimImportBatch(ctx, read)
   if (!batch) return 0
   const saved = await saveImportedUsers(ctx, batch)
-  for (const changes of saved.changes) await onUsersChanged(ctx, changes)
+  for (const { changes, merges } of saved.changes)
+    await onUsersChanged(ctx, { changes: changes.map((change) => ({ ...change, is_import: true })), merges })
   await finishImportBatch(ctx, batch, saved)
   return 1
 }
@@ -153,6 +258,7 @@ async function eraseOtherData(ctx: InTx, erased: { id: UserId }[]): Promise<void
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
   await eraseImportChanges(ctx, ids)
+  await eraseJourneys(ctx, ids)
   await eraseEvents(ctx, ids)
 }
 

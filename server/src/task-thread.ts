@@ -4,6 +4,7 @@ import { createSecrets } from './infra/runtime/secrets.ts'
 import { serveTasks } from './infra/threads/serve-tasks.ts'
 import * as campaigns from './modules/campaigns/tasks.ts'
 import * as imports from './modules/imports/tasks.ts'
+import * as journeys from './modules/journeys/tasks.ts'
 import * as messages from './modules/messages/tasks.ts'
 import * as templates from './modules/templates/tasks.ts'
 import * as tracking from './modules/tracking/tasks.ts'
@@ -12,6 +13,7 @@ const tasks = [
   campaigns.preflightUser,
   imports.readHeading,
   imports.readNextRows,
+  journeys.renderTexts,
   messages.renderMessage,
   templates.checkTemplate,
   templates.compileStored,

@@ -2,7 +2,7 @@
 
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
-import { APPLY, backlog, oldestEntryAt } from './infra/queue/queue.ts'
+import { APPLY, backlog } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
@@ -12,9 +12,10 @@ import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
+import { positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers, undoImports } from './pipeline.ts'
+import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers, nextWorkAt, undoImports } from './pipeline.ts'
 
 /** The longest delay of memberships that change because time passes. */
 const DUE_GATHER_MS = 250
@@ -23,7 +24,7 @@ const APPLY_RETRY_MS = 100
 
 /** `inboxStreams` are the open streams of this process, which new in-app messages wake. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
-  job({ ...APPLY, nextAt: oldestEntryAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
+  job({ ...APPLY, nextAt: nextWorkAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
   job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
   job({ ...ERASE, run: eraseUsers }),
   ...userJobs,
@@ -31,6 +32,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...UNDO_IMPORT, run: undoImports }),
   ...importJobs,
   ...eventJobs,
+  ...positionJobs,
   ...listJobs(),
   ...campaignJobs,
   ...journeyJobs,

@@ -165,7 +165,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
   // Frozen, because the next world uses the same objects: what one test wrote to them would fail another.
   const ctx: Ctx = Object.freeze({
     config,
-    clock: Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal) }),
+    clock: Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal), skewMs: 0 }),
     metrics,
     fetch: Object.freeze({
       get policy() {

@@ -32,6 +32,7 @@ export function createTestClock(start: Date = MONDAY): TestClock {
   }
   return {
     now: () => new Date(time),
+    skewMs: 0,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (ms <= 0 || signal?.aborted) return resolve()

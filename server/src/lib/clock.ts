@@ -4,4 +4,6 @@ export type Clock = {
   now(): Date
   /** Resolves after `ms` milliseconds of this clock, or immediately when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** How far the clocks of processes on one database may differ. */
+  readonly skewMs: number
 }

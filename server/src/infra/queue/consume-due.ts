@@ -8,7 +8,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import type { Db } from '../postgres/db.ts'
 import { jointViews } from '../postgres/joint.ts'
 import { type Ctx, inClaim } from '../runtime/ctx.ts'
-import { type Consumer, consumeNext, consumeSmall, type QueuedItem } from './consume.ts'
+import { type Consumer, consumeNext, consumeSmall, type DueWork, type QueuedItem } from './consume.ts'
 import type { Started } from './jobs.ts'
 import { projectsWithEntries } from './queue.ts'
 
@@ -38,9 +38,9 @@ function stateOf({ db }: Ctx): State {
 }
 
 /** Applies one batch of each project with accepted requests. Those with a large backlog may take longer than the call. */
-export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Consumer<I, K>): Promise<Started> {
+export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>): Promise<Started> {
   const state = stateOf(ctx)
-  const due = (await inClaim(ctx, projectsWithEntries)).filter(({ project_id }) => !state.inFlight.has(project_id))
+  const due = (await projectsWithWork(ctx, consumer)).filter(({ project_id }) => !state.inFlight.has(project_id))
   const small = due.filter(({ items }) => items < SMALL_ITEMS).map(({ project_id }) => project_id)
   const large = due.filter(({ items }) => items >= SMALL_ITEMS).map(({ project_id }) => project_id)
   const nowMs = ctx.clock.now().getTime()
@@ -54,8 +54,16 @@ export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Co
   return { done: done + started.length, finished: mapWithConcurrency(started, started.length, (work) => work).then(() => undefined) }
 }
 
+/** The projects with entries, and those with work that is due by itself. */
+async function projectsWithWork<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>) {
+  const withEntries = await inClaim(ctx, projectsWithEntries)
+  const known = new Set(withEntries.map(({ project_id }) => project_id))
+  const due = (await consumer.projectsDue(ctx)).filter((id) => !known.has(id))
+  return [...withEntries, ...due.map((project_id) => ({ project_id, items: 0 }))]
+}
+
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */
-function startAlone<I extends QueuedItem, K>(ctx: Ctx, state: State, projects: ProjectId[], consumer: Consumer<I, K>): Promise<void>[] {
+function startAlone<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, state: State, projects: ProjectId[], consumer: Consumer<I, K, D>): Promise<void>[] {
   const startOf = (id: ProjectId) => state.lastStart.get(id) ?? 0
   const next = [...projects].sort((a, b) => startOf(a) - startOf(b)).slice(0, Math.max(0, ALONE_AT_ONCE - state.inFlight.size))
   return next.map((id) => {

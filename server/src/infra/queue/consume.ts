@@ -3,7 +3,7 @@
  * with writing their effects. One process at a time works on a project; it divides a large batch among partitions. An item that cannot
  * be applied is parked with its reason, and the others of the batch are applied without it.
  */
-import type { ProjectId } from '../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
@@ -18,13 +18,19 @@ import {
   type Partition,
   UNDIVIDED,
 } from './partitions.ts'
-import { claimEntries, deleteEntries, lockProject, type ParkedItem, parkItems, type QueueEntry } from './queue.ts'
+import { claimEntries, deleteEntries, lockProject, nextEntryAt, type ParkedItem, parkItems, type QueueEntry } from './queue.ts'
 
 /** An item, with what is stored of it when it is parked. */
 export type QueuedItem = { source: Omit<ParkedItem, 'reason'> }
 
-/** How the items of a queue are read and applied. `K` is what is looked up for a batch before it is divided. */
-export type Consumer<I extends QueuedItem, K> = {
+/** Work of a user that is due by itself, such as a timer. It has no entry: what stores it deletes it with its effects. */
+export type DueWork = { userId: UserId }
+
+/**
+ * How the items of a queue are read and applied. `K` is what is looked up for a batch before it is divided, `D` is work that is due at an
+ * instant instead of waiting in an entry.
+ */
+export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   contextOf(ctx: Ctx, projectId: ProjectId): Promise<ProjectCtx>
   /** Takes the locks that applying a batch waits for, if they are free. False: the project is applied by itself, where it may wait. */
   tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
@@ -33,23 +39,31 @@ export type Consumer<I extends QueuedItem, K> = {
   lookUp(ctx: InTx, items: I[], cacheable: boolean): Promise<K>
   /** The keys of the users that an item is about. Items of users who may be merged share a key. */
   keysOf(item: I, known: K): string[]
-  /** Applies all items or none. Returns the items that can never be applied. */
-  apply(ctx: InTx, items: I[], known: K, partition: Partition): Promise<ParkedItem[]>
+  /** The projects with work that is due. */
+  projectsDue(ctx: Ctx): Promise<ProjectId[]>
+  /** The oldest work that is due, at most so much. `upTo` is asked for only if there can be any: no later entry is older. */
+  findDue(ctx: InTx, upTo: () => Promise<Date>, max: number): Promise<D[]>
+  /** Applies all items and due work, or none. Returns the items that can never be applied. */
+  apply(ctx: InTx, items: I[], known: K, partition: Partition, due: D[]): Promise<ParkedItem[]>
+  /** Stores that work which is due could not be applied, so that it is not found again. */
+  parkDue(ctx: InTx, due: D, reason: string): Promise<void>
 }
 
 /** More partitions would use more of the database, but they share the single thread of this process. */
 const PARTITIONS = 3
 /** A smaller batch is not worth dividing. */
 const DIVIDED_FROM_ITEMS = 600
+/** So much work that is due is added to a batch. */
+const DUE_MAX = 3000
 
 /**
  * Applies one batch of a project, of about `itemsMax` items. Returns how many entries that were, or 1 when the caller should try again at
  * once.
  */
-export async function consumeNext<I extends QueuedItem, K>(
+export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
   projectId: ProjectId,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
   itemsMax: number,
 ): Promise<number> {
   try {
@@ -67,10 +81,10 @@ export async function consumeNext<I extends QueuedItem, K>(
  * Applies a small batch of a project over joint statements. `view` is the context of the projects that share them. Returns how many
  * entries that were, or that the project has to be applied by itself: its batch is large, or would wait.
  */
-export async function consumeSmall<I extends QueuedItem, K>(
+export async function consumeSmall<I extends QueuedItem, K, D extends DueWork>(
   view: Ctx,
   projectId: ProjectId,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
   itemsMax: number,
 ): Promise<number | 'alone'> {
   try {
@@ -82,54 +96,82 @@ export async function consumeSmall<I extends QueuedItem, K>(
   }
 }
 
-async function applySmall<I extends QueuedItem, K>(
+async function applySmall<I extends QueuedItem, K, D extends DueWork>(
   tx: InTx<Ctx>,
   projectId: ProjectId,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
   itemsMax: number,
 ): Promise<number | 'alone'> {
   if (!(await lockProject(tx, projectId))) return 0
   if (!(await consumer.tryLock(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 'alone'
   const entries = await claimEntries(tx, projectId, itemsMax)
-  if (entries.length === 0) return 0
-  const { items, parked } = readAll(consumer, entries)
-  if (items.length >= DIVIDED_FROM_ITEMS) return 'alone'
   const inProject = (await consumer.contextOf(tx, projectId)) as InTx
+  const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), itemsMax)
+  if (entries.length + due.length === 0) return 0
+  const { items, parked } = readAll(consumer, entries)
+  if (items.length + due.length >= DIVIDED_FROM_ITEMS || due.length >= itemsMax) return 'alone'
   const known = await consumer.lookUp(inProject, items, true)
-  parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED)))
+  parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED, due)))
   await finish(inProject, entries, parked)
-  return entries.length
+  return entries.length + due.length
 }
 
-async function applyBatch<I extends QueuedItem, K>(
+/**
+ * The instant up to which due work is applied with these entries: when the oldest entry that is not among them was received. Without one,
+ * it is now, less what another process may be about to append.
+ */
+const watermark = (tx: InTx<Ctx>, projectId: ProjectId, entries: QueueEntry[]) => async (): Promise<Date> =>
+  (await nextEntryAt(tx, projectId, entries.at(-1)?.position ?? 0)) ?? new Date(tx.clock.now().getTime() - tx.clock.skewMs)
+
+async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
   projectId: ProjectId,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
   itemsMax: number,
 ): Promise<number> {
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId))) return 0
     const begun = await findBatchPlan(tx, projectId)
     const entries = begun ? await entriesOf(tx, projectId, begun.positions) : await claimEntries(tx, projectId, itemsMax)
-    if (entries.length === 0 && !begun) return 0
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
+    const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_MAX)
+    if (entries.length + due.length === 0 && !begun) return 0
     const { items, parked } = readAll(consumer, entries)
     const known = await consumer.lookUp(inProject, items, true)
-    if (begun || items.length >= DIVIDED_FROM_ITEMS) {
+    if (begun || items.length + due.length >= DIVIDED_FROM_ITEMS) {
       const positions = entries.map(({ position }) => position)
-      const keys = () => items.map((item) => consumer.keysOf(item, known))
-      const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, assignPartitions(keys(), PARTITIONS)))
-      await applyPartitions({ ...inProject, db: ctx.db, wake: ctx.wake }, plan, items, known, consumer)
+      const keys = items.map((item) => consumer.keysOf(item, known))
+      const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, assignPartitions(keys, PARTITIONS)))
+      const outside = { ...inProject, db: ctx.db, wake: ctx.wake }
+      await applyPartitions(outside, plan, divide(plan, items, keys, due), known, consumer)
       await closeBatchPlan(tx, projectId, plan.id)
     } else {
-      parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED)))
+      parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED, due)))
     }
     await finish(inProject, entries, parked)
-    return entries.length
+    return entries.length + due.length
   })
 }
 
-function readAll<I extends QueuedItem, K>(consumer: Consumer<I, K>, entries: QueueEntry[]) {
+/** The items and the due work of each partition. What is due for a user is in the partition with the items of the user. */
+function divide<I, D extends DueWork>(plan: BatchPlan, items: I[], keys: string[][], due: D[]): Map<Partition, { items: I[]; due: D[] }> {
+  const partitions = new Map<Partition, { items: I[]; due: D[] }>()
+  const of = (partition: Partition) => {
+    const known = partitions.get(partition) ?? { items: [], due: [] }
+    partitions.set(partition, known)
+    return known
+  }
+  const byKey = new Map<string, Partition>()
+  for (const [index, item] of items.entries()) {
+    const partition = plan.partitions[index] ?? UNDIVIDED
+    of(partition).items.push(item)
+    for (const key of keys[index] ?? []) byKey.set(key, partition)
+  }
+  for (const work of due) of(byKey.get(`u${work.userId}`) ?? work.userId % PARTITIONS).due.push(work)
+  return partitions
+}
+
+function readAll<I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>, 'read'>, entries: QueueEntry[]) {
   const all = entries.map((entry) => consumer.read(entry))
   return { items: all.flatMap(({ items }) => items), parked: all.flatMap(({ parked }) => parked) }
 }
@@ -148,29 +190,26 @@ async function park(ctx: InTx, items: ParkedItem[]): Promise<void> {
 }
 
 /** Runs the partitions at the same time. When one fails, the others still finish, and their commits count. */
-async function applyPartitions<I extends QueuedItem, K>(
+async function applyPartitions<I extends QueuedItem, K, D extends DueWork>(
   ctx: ProjectCtx,
   plan: BatchPlan,
-  items: I[],
+  partitions: Map<Partition, { items: I[]; due: D[] }>,
   known: K,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
 ): Promise<void> {
-  const partitions = Map.groupBy(items.entries(), ([index]) => plan.partitions[index] ?? UNDIVIDED)
   const outcomes = await Promise.allSettled(
-    [...partitions].map(([partition, entries]) =>
-      applyPartition(ctx, { plan, partition, items: entries.map(([, item]) => item) }, known, consumer),
-    ),
+    [...partitions].map(([partition, work]) => applyPartition(ctx, { plan, partition, ...work }, known, consumer)),
   )
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-type PartitionWork<I> = { plan: BatchPlan; partition: Partition; items: I[] }
+type PartitionWork<I, D> = { plan: BatchPlan; partition: Partition; items: I[]; due: D[] }
 
-async function applyPartition<I extends QueuedItem, K>(
+async function applyPartition<I extends QueuedItem, K, D extends DueWork>(
   ctx: ProjectCtx,
-  { plan, partition, items }: PartitionWork<I>,
+  { plan, partition, items, due }: PartitionWork<I, D>,
   known: K,
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
 ): Promise<void> {
   const once = (apply: (ctx: InTx) => Promise<ParkedItem[]>) =>
     inTx(ctx, async (ctx) => {
@@ -179,38 +218,47 @@ async function applyPartition<I extends QueuedItem, K>(
       if (parked.length > 0) await park(ctx, parked)
     })
   try {
-    await once((ctx) => consumer.apply(ctx, items, known, partition))
+    await once((ctx) => consumer.apply(ctx, items, known, partition, due))
   } catch (error) {
     if (isConflict(error) || isDatabaseAway(error)) throw error
     ctx.log.error({ err: error, project_id: ctx.projectId }, 'partition could not be applied; continuing item by item')
-    await once((ctx) => applyOneByOne(ctx, items, consumer, partition))
+    await once(async (ctx) => {
+      const parked = await applyOneByOne(ctx, items, consumer, partition)
+      await applyDueOneByOne(ctx, due, consumer, partition)
+      return parked
+    })
   }
 }
 
-/** After a batch failed: applies the oldest entry, each item by itself, so that only the items that fail are parked. */
-function applyOldest<I extends QueuedItem, K>(ctx: Ctx, projectId: ProjectId, consumer: Consumer<I, K>): Promise<number> {
+/** So much due work is applied by itself after a batch failed. */
+const DUE_ONE_BY_ONE_MAX = 50
+
+/** After a batch failed: applies the oldest entry and due work, each item by itself, so that only what fails is parked. */
+function applyOldest<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, projectId: ProjectId, consumer: Consumer<I, K, D>): Promise<number> {
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 0
     const entries = await claimEntries(tx, projectId, 1)
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const { items, parked } = readAll(consumer, entries)
     parked.push(...(await applyOneByOne(inProject, items, consumer, UNDIVIDED)))
+    const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_ONE_BY_ONE_MAX)
+    await applyDueOneByOne(inProject, due, consumer, UNDIVIDED)
     await finish(inProject, entries, parked)
-    return entries.length
+    return entries.length + due.length
   })
 }
 
 /** Applies each item in a savepoint of its own. Returns those that failed, with the reason. */
-async function applyOneByOne<I extends QueuedItem, K>(
+async function applyOneByOne<I extends QueuedItem, K, D extends DueWork>(
   ctx: InTx,
   items: I[],
-  consumer: Consumer<I, K>,
+  consumer: Consumer<I, K, D>,
   partition: Partition,
 ): Promise<ParkedItem[]> {
   const parked: ParkedItem[] = []
   for (const item of items) {
     const refused = await ctx.db
-      .savepoint(async () => consumer.apply(ctx, [item], await consumer.lookUp(ctx, [item], false), partition))
+      .savepoint(async () => consumer.apply(ctx, [item], await consumer.lookUp(ctx, [item], false), partition, []))
       .catch((error: Error) => {
         if (isConflict(error) || isDatabaseAway(error)) throw error
         return [{ ...item.source, reason: error.message }]
@@ -218,4 +266,21 @@ async function applyOneByOne<I extends QueuedItem, K>(
     parked.push(...refused)
   }
   return parked
+}
+
+/** Applies what is due in savepoints of its own. What fails is parked. */
+async function applyDueOneByOne<I extends QueuedItem, K, D extends DueWork>(
+  ctx: InTx,
+  due: D[],
+  consumer: Consumer<I, K, D>,
+  partition: Partition,
+): Promise<void> {
+  for (const work of due) {
+    await ctx.db
+      .savepoint(async () => consumer.apply(ctx, [], await consumer.lookUp(ctx, [], false), partition, [work]))
+      .catch((error: Error) => {
+        if (isConflict(error) || isDatabaseAway(error)) throw error
+        return consumer.parkDue(ctx, work, error.message)
+      })
+  }
 }

@@ -229,6 +229,22 @@ const claimFrom = jointMany(
 export const claimEntries = (ctx: InTx<Ctx>, projectId: ProjectId, itemsMax: number): Promise<QueueEntry[]> =>
   claimFrom(ctx, projectId, itemsMax)
 
+const NextEntryRow = Type.Object({ received_at: Instant })
+
+const entryAfter = jointMany(
+  NextEntryRow,
+  (_, calls: JointCall<number>[]) =>
+    sql`select q.call, e.received_at
+        from ${callRows(calls, sql`after bigint`, (after) => ({ after }))}
+        cross join lateral (
+          select received_at from queue_entries where project_id = q.project_id and position > q.after order by position limit 1
+        ) e`,
+)
+
+/** When the oldest entry of a project after a position was received, if there is one. */
+export const nextEntryAt = async (ctx: InTx<Ctx>, projectId: ProjectId, position: number): Promise<Date | null> =>
+  (await entryAfter(ctx, projectId, position))[0]?.received_at ?? null
+
 /** Deletes entries in the transaction that writes their effects. */
 const deleteFrom = jointRun<number[]>((ctx, calls) => {
   const positions = calls.flatMap(({ projectId, input }) => input.map((position) => ({ projectId, position })))

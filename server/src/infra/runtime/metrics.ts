@@ -106,8 +106,23 @@ export function createMetrics(version: string) {
       for (const { status, count } of counts) endpoints.set({ status }, count)
     },
     idempotentReplay: () => replays.inc(),
+    ...journeyMetrics(registry),
     ...overloadMetrics(registry),
     rateLimited: (scope: string) => limited.inc({ scope }),
+  }
+}
+
+function journeyMetrics(registry: Registry) {
+  const { counter, gauge } = instrumentsOf(registry)
+  const users = counter('app_journey_users_total', 'Users of journeys by what became of them.', ['what'])
+  const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])
+  const rounds = counter('app_journey_rounds_total', 'Waves of items, and their rounds of decisions.', ['what'])
+  const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest due timer when a batch was claimed. Alert on this one.')
+  return {
+    journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale' | 'decided', count: number) => users.inc({ what }, count),
+    journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),
+    journeyRounds: (what: 'waves' | 'rounds', count: number) => rounds.inc({ what }, count),
+    journeyTimerLag: (seconds: number) => lag.set(seconds),
   }
 }
 

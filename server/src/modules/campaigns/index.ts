@@ -10,4 +10,4 @@ export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queri
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'
-export { matchTriggers } from './triggers.ts'
+export { journeyIntents, matchTriggers } from './triggers.ts'

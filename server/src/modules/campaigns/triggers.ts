@@ -4,9 +4,10 @@ import type { Channel } from '../../lib/shapes.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import type { StoredEvent } from '../events/index.ts'
 import { loadFacts } from '../lists/index.ts'
+import type { MessageIntent as IntentOfMessages, MessageOrigin } from '../messages/index.ts'
 import { type CompiledRule, compileEventRule, type EventRule } from '../rules/index.ts'
 import { findMergedInto } from '../users/index.ts'
-import { runningTriggers } from './queries.ts'
+import { findCampaigns, runningTriggers } from './queries.ts'
 
 /** A running trigger campaign. */
 export type Trigger = {
@@ -43,6 +44,21 @@ export const intentFor = (
   event,
   expires_at: new Date(now.getTime() + expires_after_hours * HOUR_MS),
 })
+
+/** A message that a step of a journey asks for. */
+export type JourneyMessage = Pick<IntentOfMessages, 'user_id' | 'campaign_id' | 'cause' | 'event'> & { journey: MessageOrigin }
+
+/** The intents of messages that steps ask for; null for those of campaigns that are not running. */
+export async function journeyIntents(ctx: InTx, asked: JourneyMessage[]): Promise<(IntentOfMessages | null)[]> {
+  const ids = [...new Set(asked.map(({ campaign_id }) => campaign_id))]
+  const campaigns = new Map((await findCampaigns(ctx, ids)).map((row) => [row.id, row]))
+  const nowMs = ctx.clock.now().getTime()
+  return asked.map((message) => {
+    const campaign = campaigns.get(message.campaign_id)
+    if (campaign?.type !== 'trigger' || campaign.state !== 'running') return null
+    return { ...message, channel: campaign.channel, expires_at: new Date(nowMs + campaign.expires_after_hours * HOUR_MS) }
+  })
+}
 
 /** An intent that depends on a rule about the user; null means that it does not. */
 export type ConditionalIntent = { intent: MessageIntent; user: CompiledRule | null }

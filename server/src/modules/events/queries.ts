@@ -37,6 +37,8 @@ export type EventRow = {
   created_at: Date
   received_at: Date
   source: EventSource
+  journey_id: number | null
+  entrance_id: number | null
 }
 
 /** Loads events through COPY. */
@@ -44,14 +46,14 @@ export const copyEvents = (ctx: InTx, events: EventRow[]) => copyAll(ctx, ctx.pr
 
 const copyAll = jointRun<EventRow[]>((ctx, calls) => {
   const rows = calls.flatMap(({ input }) => input)
-  return ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at, source) from stdin`, lines(rows))
+  return ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at, source, journey_id, entrance_id) from stdin`, lines(rows))
 })
 
 function* lines(events: EventRow[]): Generator<string> {
-  for (const { project_id, user_id, name, data, created_at, received_at, source } of events) {
+  for (const { project_id, user_id, name, data, created_at, received_at, source, journey_id, entrance_id } of events) {
     // Stored as null, which takes no space, because most events are from requests.
     const stored = source === 'api' ? '\\N' : source
-    yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${created_at.toISOString()}\t${received_at.toISOString()}\t${stored}\n`
+    yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${created_at.toISOString()}\t${received_at.toISOString()}\t${stored}\t${journey_id ?? '\\N'}\t${entrance_id ?? '\\N'}\n`
   }
 }
 

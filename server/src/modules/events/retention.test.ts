@@ -30,7 +30,7 @@ const store = (w: World, ...times: string[]) =>
         data: {},
         created_at: createdAt,
         received_at: createdAt,
-        source: 'api',
+        source: 'api', journey_id: null, entrance_id: null,
       })),
     )
     await countEvents(ctx, events, 0)

@@ -15,7 +15,7 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
   if (fresh.length === 0) return []
   await queries.copyEvents(
     ctx,
-    fresh.map(({ userId, event, source }) => ({
+    fresh.map(({ userId, event, source, journey }) => ({
       project_id: ctx.projectId,
       user_id: userId,
       name: event.name,
@@ -23,16 +23,17 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
       created_at: event.createdAt,
       received_at: event.receivedAt,
       source,
+      journey_id: journey?.journey_id ?? null,
+      entrance_id: journey?.entrance_id ?? null,
     })),
   )
   await countEvents(ctx, fresh, partition)
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
-  return fresh.map(({ userId, event, source, silent }) => ({
-    userId,
-    event,
-    source,
-    triggers: !silent && event.createdAt.getTime() >= oldest,
+  return fresh.map(({ starts = 'all', ...about }) => ({
+    ...about,
+    starts,
+    triggers: starts === 'all' && about.event.createdAt.getTime() >= oldest,
   }))
 }
 

@@ -4,6 +4,7 @@ import type { Consumer } from '../../infra/queue/consume.ts'
 import type { ParkedItem } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import { type NewEvent, newSystemEvent } from '../events/index.ts'
+import type { UserId } from '../../lib/ids.ts'
 import {
   type IdentifiedUser,
   type KeyedSystemEvent,
@@ -21,27 +22,50 @@ import { type Item, readRequest } from './read.ts'
 
 type UpdateItem = Extract<Item, { update: unknown }>
 type ChangeItem = Extract<Item, { change: unknown }>
+type JourneyItems = Extract<Item, { journey: unknown }>
 
 const isUpdate = (item: Item): item is UpdateItem => 'update' in item
 const isChange = (item: Item): item is ChangeItem => 'change' in item
+export const isOfJourney = (item: Item): item is JourneyItems => 'journey' in item
 
 /** The users that items belong to before any of them is applied. */
 export type KnownUsers = { ids: KnownIds; mergedInto: MergedInto }
 
 /** Looks up the users of a batch. `cacheable` is false in a transaction that has written something which may be undone. */
 async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promise<KnownUsers> {
-  const changes = items.filter(isChange).map(({ change }) => change)
+  const changes = [
+    ...items.filter(isChange).map(({ change }) => change),
+    ...items.filter(isOfJourney).map(({ journey: { user_id } }) => ({ user_id, what: [] })),
+  ]
   return { ids: await knownIds(ctx, updatesOf(items), cacheable), mergedInto: await mergedIntoOf(ctx, changes) }
 }
 
 /** Items that share one of these keys are about the same user, or may be after another item links their ids. */
-const identityKeysOf = (item: Item, { ids, mergedInto }: KnownUsers): string[] =>
-  isUpdate(item) ? keysOfUpdate(item.update, ids) : keysOfChange(item.change, mergedInto)
+export function identityKeysOf(item: Item, { ids, mergedInto }: KnownUsers): string[] {
+  if (isUpdate(item)) return keysOfUpdate(item.update, ids)
+  return keysOfChange(isChange(item) ? item.change : { user_id: item.journey.user_id, what: [] }, mergedInto)
+}
 
 /** How the consumer of the ingest queue reads accepted requests. */
 export const requestReader = { read: readRequest, lookUp: lookUpUsers, keysOf: identityKeysOf } satisfies Partial<
-  Consumer<Item, KnownUsers>
+  Consumer<Item, KnownUsers, never>
 >
+
+/** The user of each item that has one: of the updates of the batch those that were identified, of others the live user. */
+export function usersOfItems(items: Item[], users: IdentifiedUser[], { mergedInto }: KnownUsers): Map<Item, UserId> {
+  const found = new Map<Item, UserId>()
+  const identified = users.values()
+  for (const item of items) {
+    if (isUpdate(item)) {
+      const user = identified.next().value
+      if (user && 'userId' in user) found.set(item, user.userId)
+      continue
+    }
+    const userId = mergedInto.get(isChange(item) ? item.change.user_id : item.journey.user_id)
+    if (userId !== undefined) found.set(item, userId)
+  }
+  return found
+}
 
 /** The user updates of a batch, in order. */
 export const updatesOf = (items: Item[]): UserUpdate[] => items.filter(isUpdate).map(({ update }) => update)

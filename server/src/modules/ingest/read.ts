@@ -1,16 +1,21 @@
 import { parseJson } from '../../infra/http/body.ts'
 import type { ParkedItem, QueueEntry } from '../../infra/queue/queue.ts'
+import type { UserId } from '../../lib/ids.ts'
 import type { AcceptedEvent } from '../events/index.ts'
 import { checkItem, type Profile, type QueuedUserChange, type UserUpdate } from '../users/index.ts'
 import { toAcceptedEvent } from './check-events.ts'
 
+/** An item of a journey, which only journeys read. */
+export type QueuedJourneyItem = { user_id: UserId; do: string }
+
 /**
- * One item of the ingest queue: a user update, with its event if it was sent with one, or a user change that was already saved. The key is
- * unique.
+ * One item of the ingest queue: a user update, with its event if it was sent with one, a user change that was already saved, or an item of
+ * a journey. The key is unique.
  */
 export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
   | { update: UserUpdate; event?: AcceptedEvent }
   | { change: QueuedUserChange }
+  | { journey: QueuedJourneyItem }
 )
 
 /** Reads a stored request. Items are parked if another release accepted them and this one cannot read them. */
@@ -24,6 +29,10 @@ export function readRequest({ position, kind, user_id, request_id, received_at, 
     const source = { kind, request_id, received_at, item }
     const key = `${position}-${index}`
     try {
+      if (kind === 'journeys') {
+        items.push({ key, source, journey: item as QueuedJourneyItem })
+        continue
+      }
       if (kind === 'changes') {
         items.push({ key, source, change: item as QueuedUserChange })
         continue

@@ -13,6 +13,7 @@ export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
 export { messageJobs } from './jobs.ts'
 export { messageKey } from './message-key.ts'
 export {
+  abortJourneyMessages,
   abortMessages,
   type Chunk,
   countInFlight,
@@ -22,13 +23,20 @@ export {
   type Planned,
   planMessages,
   releaseMessages,
+  skipJourneyMessages,
+  statesByCause,
 } from './messages.queries.ts'
 export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
 export { inboxVerbs } from './reports/inbox.ts'
 export { callbackPages } from './reports/pages.ts'
 export { messageRoutes } from './routes.ts'
-export { BULK, MESSAGE_STATES, type MessageState, PENDING_STATES, type Reason, SEND_JOBS, SENT_STATES, TRANSACTIONAL } from './schema.ts'
+export {
+  BULK,
+  MESSAGE_STATES,
+  type MessageIntent,
+  type MessageOrigin,
+  type MessageState, PENDING_STATES, type Reason, SEND_JOBS, SENT_STATES, TRANSACTIONAL } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'

@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
-import type { MessageIntent, Priority, Reason } from './schema.ts'
+import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -23,15 +23,17 @@ export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIn
 
 const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueued[]>(async (ctx, calls) => {
   const intents = calls.flatMap(({ projectId, input: { priority, intents } }) =>
-    intents.map((intent) => ({ project_id: projectId, priority, ...intent })),
+    intents.map(({ journey, ...intent }) => ({ project_id: projectId, priority, ...intent, ...journey })),
   )
   const rows = await ctx.db.many(
     Enqueued,
-    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, priority, due_at, expires_at, created_at)
-        select i.project_id, i.user_id, i.campaign_id, i.channel, i.cause, i.event, i.priority, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()}
+    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, event, priority, due_at, expires_at, created_at, journey_id,
+                              entrance_id, visit, step_id, step)
+        select i.project_id, i.user_id, i.campaign_id, i.channel, i.cause, i.event, i.priority, ${ctx.clock.now()}, i.expires_at, ${ctx.clock.now()},
+               i.journey_id, i.entrance_id, i.visit, i.step_id, i.step
         from jsonb_to_recordset(${JSON.stringify(intents)}::jsonb)
              as i(project_id bigint, priority smallint, user_id bigint, campaign_id bigint, channel text, cause text, event jsonb,
-                  expires_at timestamptz)
+                  expires_at timestamptz, journey_id bigint, entrance_id bigint, visit int, step_id bigint, step text)
         order by i.project_id, i.user_id, i.cause
         on conflict (project_id, user_id, cause) do nothing
         returning project_id, id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
@@ -201,6 +203,40 @@ export const moveMessages = (ctx: InTx, merges: UserMerge[]) =>
           update sandbox_messages c set user_id = pairs.into_id from pairs where c.user_id = pairs.from_id and c.project_id = ${ctx.projectId}
         )
         update messages m set user_id = moving.into_id from moving where m.id = moving.id and m.project_id = ${ctx.projectId}`,
+  )
+
+const StateRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  cause: Type.String(),
+  state: OneOf(MESSAGE_STATES),
+  reason: Nullable(Type.String()),
+})
+
+/** The states of the messages of these causes. */
+export const statesByCause = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
+  ctx.db.many(
+    StateRow,
+    sql`select m.user_id, m.cause, m.state, m.reason
+        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
+        join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause`,
+  )
+
+/** Aborts the messages of these causes that wait, because their users left the journey. One that is claimed may still be sent. */
+export const abortJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
+  ctx.db.run(
+    sql`update messages m
+        set state = 'aborted', reason = 'journey_left', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
+        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
+        where m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause and ${isWaiting(sql`m.`)}`,
+  )
+
+/** Skips the messages of these causes that wait, because another message of the user stands for them. */
+export const skipJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
+  ctx.db.run(
+    sql`update messages m
+        set state = 'skipped', reason = 'duplicate', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
+        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
+        where m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause and ${isWaiting(sql`m.`)}`,
   )
 
 /** An id that no message has, for messages without a row: test sends and replies to keywords. */

@@ -1,11 +1,20 @@
 import { type Static, Type } from 'typebox'
 import type { JobName } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, ConsentId, MessageId, ProjectId, ProviderId, UserId } from '../../lib/ids.ts'
+import type { CampaignId, ConsentId, JourneyId, MessageId, ProjectId, ProviderId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { Unreachable } from '../channels/index.ts'
 
 /** The event that triggered a message, as templates read it. */
-export type TriggeringEvent = { name: string; data: Record<string, unknown>; created_at: string }
+export type TriggeringEvent = {
+  name: string
+  data: Record<string, unknown>
+  created_at: string
+  /** Of a message of a journey: its id, the entry key, and the answers of its webhook steps. */
+  journey?: Record<string, unknown>
+}
+
+/** The visit of a step that a message is of. */
+export type MessageOrigin = { journey_id: JourneyId; entrance_id: number; visit: number; step_id: number; step: string }
 
 /** The decision that a user is to get a campaign. The same cause never makes a second message. */
 export type MessageIntent = {
@@ -16,6 +25,9 @@ export type MessageIntent = {
   event: TriggeringEvent | null
   /** The deadline: the message is skipped after it. */
   expires_at: Date
+  journey?: MessageOrigin
+  /** Default: transactional. */
+  priority?: Priority
 }
 
 export const MESSAGE_STATES = [
@@ -49,6 +61,7 @@ export type Reason =
   | 'excluded'
   | 'holdout'
   | 'campaign_stopped'
+  | 'journey_left'
   | 'rescheduled'
   | 'no_template'
   | 'render_failed'
@@ -93,6 +106,9 @@ export const ClaimedMessage = Type.Object({
   expires_at: Nullable(Instant),
   lease_token: Type.String(),
   created_at: Instant,
+  journey_id: Nullable(IdOf<JourneyId>()),
+  entrance_id: Nullable(Type.Integer()),
+  step: Nullable(Type.String()),
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 

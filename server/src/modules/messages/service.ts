@@ -11,7 +11,8 @@ import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
   if (intents.length === 0) return
   const inserted = await queries.insertMessages(ctx, TRANSACTIONAL, intents)
-  if (inserted.length > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
+  const priorities = new Set(intents.map(({ priority = TRANSACTIONAL }) => priority))
+  if (inserted.length > 0) for (const priority of priorities) ctx.wake(SEND_JOBS[priority])
   await emit(ctx, () =>
     inserted.map(({ id, campaign_id, channel, bytes }) =>
       webhookEvents.queueMessageAuthenticated.of({ message_id: id, campaign_id, channel, size: bytes }),

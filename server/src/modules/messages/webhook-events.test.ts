@@ -19,6 +19,9 @@ const message: ClaimedMessage = {
   due_at: startedAt,
   expires_at: null,
   lease_token: 'token',
+  journey_id: null,
+  entrance_id: null,
+  step: null,
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }
 const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }

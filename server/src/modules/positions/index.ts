@@ -28,3 +28,18 @@ export {
   type StoredVisit,
   type TrailRow,
 } from './users.queries.ts'
+export { positionJobs } from './jobs.ts'
+export {
+  copyPast,
+  deleteEntrances,
+  deleteTimers,
+  entrancesOf,
+  entriesSince,
+  insertTimers,
+  journeyUsersOf,
+  saveEntrances,
+  saveJourneyUsers,
+} from './queries.ts'
+export { EntranceRow, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
+export { dueTimers, nextTimers } from './timers.queries.ts'
+export { erasePositions, movePositions } from './merging.queries.ts'

@@ -73,6 +73,35 @@ export async function subscribeNew(
   return written
 }
 
+/** A state that a step of a journey asks for. */
+export type JourneyState = { user_id: UserId; subscription_id: SubscriptionId; state: 0 | 1; proof: Record<string, unknown> }
+
+/**
+ * Saves states for journeys. A user who unsubscribed stays so (`consent_kept`), and a confirmed user stays confirmed. Returns what became
+ * of each, in order.
+ */
+export async function writeByJourney(
+  ctx: InTx,
+  asked: JourneyState[],
+): Promise<('written' | 'unchanged' | 'consent_kept' | 'subscription_gone')[]> {
+  const ids = [...new Set(asked.map(({ user_id }) => user_id))].sort((a, b) => a - b)
+  await queries.lockUsers(ctx, ids)
+  const known = new Map((await queries.subscriptionStates(ctx, asked)).map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
+  const outcomes = asked.map(({ user_id, subscription_id, state }) => {
+    const before = known.get(`${user_id} ${subscription_id}`)
+    if (!before) return 'subscription_gone' as const
+    if (before.state === 0 && before.consent_id !== null && state === 1) return 'consent_kept' as const
+    const isSame = before.state === state || (before.state === 2 && state === 1)
+    return isSame ? ('unchanged' as const) : ('written' as const)
+  })
+  const written = asked.filter((_, at) => outcomes[at] === 'written')
+  for (const [, group] of Map.groupBy(written, ({ proof }) => JSON.stringify(proof))) {
+    const changes = group.map(({ user_id, subscription_id, state }) => ({ user_id, subscription_id, state }))
+    await writeStates(ctx, changes, { source: 'journey', proof: group[0]?.proof ?? {} }, { keepsConfirmed: true })
+  }
+  return outcomes
+}
+
 /**
  * Undoes `subscribeNew` for pairs of user and type: those whose state is still the one of the import have no stored state again. The
  * consent entries stay, and one more says so.

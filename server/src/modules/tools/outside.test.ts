@@ -12,7 +12,7 @@ const PRODUCTION = {
 
 function world(env: Record<string, string> = {}) {
   const time = { ms: 1000 }
-  const clock = { now: () => new Date(time.ms), sleep: async () => undefined }
+  const clock = { now: () => new Date(time.ms), sleep: async () => undefined, skewMs: 0 }
   return { time, outside: outsideOf({ clock, config: readConfig(env) }) }
 }
 

@@ -8,7 +8,7 @@ const key = (id: string, fill: number) => `${id}:${Buffer.alloc(32, fill).toStri
 const now = new Date('2026-11-23T09:00:00.123Z')
 const ctxOf = (...keys: string[]) => ({
   secrets: createSecrets(keys),
-  clock: { now: () => now, sleep: async () => undefined },
+  clock: { now: () => now, sleep: async () => undefined, skewMs: 0 },
   baseUrl: () => 'https://carillon.test',
 })
 const ctx = ctxOf(key('a', 1))

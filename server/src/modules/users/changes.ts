@@ -15,13 +15,26 @@ export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
+  /** An import made the user. */
+  is_import?: true
   /** The user as it is now and as it was before, when it was loaded anyway. Not stored in the queue. */
   user?: UserRecord
   former?: UserRecord
 }
 
-/** An event that the server writes about a user, as it is stored in the ingest queue. A silent one triggers no campaign. */
-export type SystemEvent = { name: string; data: Record<string, unknown>; created_at: string; silent?: true }
+/**
+ * An event that the server writes about a user, as it is stored in the ingest queue. `starts`: only journeys, or nothing; without it,
+ * campaigns too. Earlier releases stored `silent` for nothing.
+ */
+export type SystemEvent = {
+  name: string
+  data: Record<string, unknown>
+  created_at: string
+  starts?: 'journeys' | 'nothing'
+  /** It came to the user by a merge. */
+  is_inherited?: true
+  silent?: true
+}
 
 /** A change as it is stored in the ingest queue. `merged_from` lists users that were merged into this one. */
 export type QueuedUserChange = Omit<UserChange, 'user' | 'former'> & { event?: SystemEvent; merged_from?: UserId[] }

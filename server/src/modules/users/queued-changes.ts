@@ -45,4 +45,9 @@ export function resolveQueuedChanges(items: QueuedChangeItem[], mergedInto: Merg
   return resolved
 }
 
-const changeOf = (user_id: UserId, { what, is_new }: QueuedUserChange): UserChange => ({ user_id, what, ...(is_new && { is_new: true }) })
+const changeOf = (user_id: UserId, { what, is_new, is_import }: QueuedUserChange): UserChange => ({
+  user_id,
+  what,
+  ...(is_new && { is_new: true }),
+  ...(is_import && { is_import: true }),
+})

@@ -5,14 +5,14 @@ import type { UserId } from '../../lib/ids.ts'
 import { ATTRIBUTE, type SystemEvent, type UserChange } from './changes.ts'
 
 /** A system event with its user and its unique key. */
-export type KeyedSystemEvent = { userId: UserId; key: string; receivedAt: Date; event: SystemEvent }
+export type KeyedSystemEvent = { userId: UserId; key: string; receivedAt: Date; event: SystemEvent; isImport?: true }
 
 const USER_CREATED = 'user_created'
 const USER_UPDATED = 'user_updated'
 
 /**
- * The event for a new user or changed attributes: one for each user, whatever the number of changes. It triggers no campaign: an import
- * must not send a welcome message to each of its users, and an update must not cause another one.
+ * The event for a new user or changed attributes: one for each user, whatever the number of changes. It triggers no campaign, and only a
+ * new user starts journeys: an update must not cause another one.
  */
 export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): KeyedSystemEvent[] {
   const now = ctx.clock.now()
@@ -24,8 +24,9 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
       name: isNew ? USER_CREATED : USER_UPDATED,
       data: isNew ? {} : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)) },
       created_at: now.toISOString(),
-      silent: true,
+      starts: isNew ? 'journeys' : 'nothing',
     }
-    return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event }]
+    const isImport = of.some(({ is_import }) => is_import)
+    return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event, ...(isImport && { isImport: true as const }) }]
   })
 }

@@ -14,6 +14,7 @@ const BECAUSE: Record<Reason, string> = {
   no_push_device: 'the user has no device that accepts push messages',
   excluded: 'the user is on an excluded list',
   holdout: 'the user is in the hold-out group',
+  journey_left: 'The user left the journey before the message was sent.',
   campaign_stopped: 'the campaign was stopped',
   rescheduled: 'the campaign was rescheduled',
   no_template: 'there is no template',

@@ -44,7 +44,8 @@ export async function loadUserRows(
   return { ...(await loadNeeded(ctx, rules, ids, changes)), memberships: nested(memberships), liveVersionOf }
 }
 
-async function loadNeeded(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, UserChange>) {
+/** Reads what rules need beside memberships. */
+export async function loadNeeded(ctx: ProjectCtx, rules: CompiledRule[], ids: UserId[], changes: ReadonlyMap<UserId, UserChange>) {
   const isNeeded = (need: keyof CompiledRule['needs']) => rules.some(({ needs }) => needs[need])
   const subscriptionIds = [...new Set(rules.flatMap(({ references }) => references.subscriptions))] as SubscriptionId[]
   const pairs = ids.flatMap((user_id) => subscriptionIds.map((subscription_id) => ({ user_id, subscription_id })))
@@ -97,7 +98,8 @@ export async function loadFacts(
   )
 }
 
-async function timesOfEvents(ctx: ProjectCtx, { trackers }: CompiledRule, ids: UserId[]): Promise<Times> {
+/** The times of events that a rule counts, from all stored events. */
+export async function timesOfEvents(ctx: ProjectCtx, { trackers }: CompiledRule, ids: UserId[]): Promise<Times> {
   const times: Times = new Map()
   for (const [index, tracker] of trackers.entries()) {
     const rows = await readTimes(ctx, tracker, ids)
@@ -113,7 +115,8 @@ async function keptTimes(ctx: ProjectCtx, trackerIds: readonly TrackerId[], ids:
   return times
 }
 
-function nested(rows: queries.MembershipRow[]): Users['memberships'] {
+/** Memberships by user. */
+export function nested(rows: queries.MembershipRow[]): Users['memberships'] {
   const memberships: Users['memberships'] = new Map()
   for (const row of rows) {
     const known = memberships.get(row.user_id)

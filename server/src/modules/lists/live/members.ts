@@ -1,8 +1,9 @@
 /** Adding and removing members of static lists. */
-import { BY_HAND } from '../../../infra/queue/partitions.ts'
+import { BY_HAND, type Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
 import { appendUserChanges, type QueuedUserChange } from '../../users/index.ts'
+import { findList } from '../queries.ts'
 import { membershipEvent } from './membership-changes.ts'
 import * as queries from './merges.queries.ts'
 import { addToCounts } from './queries.ts'
@@ -28,6 +29,25 @@ export async function removeMembersSince(ctx: InTx, listId: ListId, given: { use
     listId,
     found.map(({ user_id }) => user_id),
   )
+}
+
+/**
+ * Adds users to a static list, or removes them, in a transaction that applies items of the queue: what depends on it is evaluated by the
+ * caller. Returns those whose membership changed; null if there is no such list.
+ */
+export async function changeMembers(
+  ctx: InTx,
+  listId: ListId,
+  ids: UserId[],
+  isAdded: boolean,
+  partition: Partition,
+): Promise<UserId[] | null> {
+  const list = await findList(ctx, listId)
+  if (list?.type !== 'static') return null
+  const rows = await (isAdded ? queries.insertMembers(ctx, listId, ids) : queries.deleteMembers(ctx, listId, ids))
+  const version = rows[0]?.version_id
+  if (version !== undefined) await addToCounts(ctx, partition, new Map([[version, isAdded ? rows.length : -rows.length]]))
+  return rows.map(({ user_id }) => user_id)
 }
 
 type MemberRow = { user_id: UserId; version_id: ListVersionId }

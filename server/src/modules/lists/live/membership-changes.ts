@@ -16,7 +16,7 @@ export const membershipEvent = (listId: ListId, entered: boolean, at: Date): Sys
   created_at: at.toISOString(),
 })
 
-/** The events of membership changes. Those of inherited changes are silent: the user did nothing. */
+/** The events of membership changes. Those of inherited changes start nothing: the user did nothing. */
 export function membershipEventsOf(ctx: Pick<Ctx, 'clock'>, changes: MembershipChange[]): NewEvent[] {
   const now = ctx.clock.now()
   return changes.map(({ userId, listId, entered, inherited }) =>
@@ -24,7 +24,7 @@ export function membershipEventsOf(ctx: Pick<Ctx, 'clock'>, changes: MembershipC
       userId,
       key: `list-${listId}-${now.getTime()}`,
       receivedAt: now,
-      event: { ...membershipEvent(listId, entered, now), ...(inherited && { silent: true }) },
+      event: { ...membershipEvent(listId, entered, now), ...(inherited && { starts: 'nothing' as const, is_inherited: true as const }) },
     }),
   )
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import type { CampaignId, JourneyId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES, type MessageState, type Reason } from '../schema.ts'
 
@@ -17,10 +17,14 @@ const ReportedMessage = Type.Object({
   is_erased: Type.Boolean(),
   created_at: Instant,
   opened_at: Nullable(Instant),
+  journey_id: Nullable(IdOf<JourneyId>()),
+  entrance_id: Nullable(Type.Integer()),
+  step: Nullable(Type.String()),
 })
 export type ReportedMessage = Static<typeof ReportedMessage>
 
-const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at`
+const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at, journey_id,
+  entrance_id, step`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
 export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>

@@ -92,7 +92,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
         from queues q
         where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
         returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
-                  m.created_at`,
+                  m.created_at, m.journey_id, m.entrance_id, m.step`,
   )
 
 const Renewed = Type.Object({ id: IdOf<MessageId>() })

@@ -1,0 +1,174 @@
+/** An entrance in memory, and how it changes. Pure. */
+import type { JourneyId, UserId } from '../../../lib/ids.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
+import type { Answer, EntryEvent, Seen, Visit } from '../steps/step.ts'
+import type { NewEntrance } from './entry.ts'
+import type { CompiledStep, Graph } from './graph.ts'
+
+/** Which steps had what effect is kept of the first and the last visits. */
+const FIRST_KEPT = 20
+const LAST_KEPT = 80
+const SEEN_BYTES_MAX = 200
+const VISITS_MAX = 10_000
+
+export type Outcome = { as: 'completed' | 'exited'; reason: string; at: Date }
+
+/** One run of a user through a journey. It is changed in place; whoever loads it saves it. */
+export type Entrance = {
+  readonly id: number
+  readonly userId: UserId
+  readonly journeyId: JourneyId
+  readonly enteredAt: Date
+  readonly slot: string
+  readonly key: string | null
+  readonly cause: string
+  graph: Graph
+  step: CompiledStep
+  visit: number
+  depth: number
+  attempts: number
+  isHeld: boolean
+  arrivedAt: Date
+  actedAt: Date
+  dueAt: Date | null
+  waits: readonly string[]
+  parked: string | null
+  event: EntryEvent | null
+  answers: Record<string, Answer>
+  seen: Record<string, string>
+  trail: Visit[]
+  outcome: Outcome | null
+  /** As it is stored: null for a new one. */
+  stored: { dueAt: Date | null } | null
+  isChanged: boolean
+  /** Visits since the item that is being applied. */
+  visitsNow: number
+}
+
+/** A user enters, and is at the entrance. */
+export function enter(graph: Graph, userId: UserId, entry: NewEntrance, event: EntryEvent | null, at: Date): Entrance {
+  const step = graph.steps.get(entry.entrance.step) as CompiledStep
+  const entrance: Entrance = {
+    id: entry.id,
+    userId,
+    journeyId: graph.journeyId,
+    enteredAt: at,
+    slot: entry.slot,
+    key: entry.key,
+    cause: entry.cause,
+    graph,
+    step,
+    visit: 0,
+    depth: entry.depth,
+    attempts: 0,
+    isHeld: false,
+    arrivedAt: at,
+    actedAt: at,
+    dueAt: null,
+    waits: [],
+    parked: null,
+    event,
+    answers: {},
+    seen: {},
+    trail: [],
+    outcome: null,
+    stored: null,
+    isChanged: true,
+    visitsNow: 0,
+  }
+  arrive(entrance, step, at)
+  return entrance
+}
+
+/** Begins a visit. False when the entrance has had as many visits as it may. */
+export function arrive(entrance: Entrance, step: CompiledStep, at: Date): boolean {
+  if (entrance.visit >= VISITS_MAX) return false
+  entrance.step = step
+  entrance.visit++
+  entrance.visitsNow++
+  entrance.arrivedAt = at
+  entrance.dueAt = null
+  entrance.waits = []
+  entrance.isHeld = false
+  unpark(entrance)
+  entrance.trail.push({
+    step: step.key,
+    visit: entrance.visit,
+    arrived_at: at.toISOString(),
+    left_at: null,
+    path: null,
+    reason: null,
+    seen: {},
+  })
+  if (entrance.trail.length > FIRST_KEPT + LAST_KEPT) entrance.trail.splice(FIRST_KEPT, 1)
+  entrance.isChanged = true
+  return true
+}
+
+/** Ends a visit. After a long wait a chain of causes begins anew. */
+export function leave(entrance: Entrance, path: string | null, reason: string, at: Date): void {
+  const visit = visitOf(entrance)
+  visit.left_at = at.toISOString()
+  visit.path = path
+  visit.reason = reason
+  if (at.getTime() - entrance.arrivedAt.getTime() >= HOUR_MS) entrance.depth = 0
+  entrance.isChanged = true
+}
+
+/** Ends the entrance. */
+export function end(entrance: Entrance, as: Outcome['as'], reason: string, at: Date): void {
+  const visit = visitOf(entrance)
+  if (visit.left_at === null) {
+    visit.left_at = at.toISOString()
+    visit.reason = reason
+  }
+  entrance.outcome = { as, reason, at }
+  entrance.dueAt = null
+  entrance.isChanged = true
+}
+
+/** The visit that the user is at, in the trail. */
+export const visitOf = (entrance: Entrance): Visit => entrance.trail[entrance.trail.length - 1] as Visit
+
+/** Adds to what a visit depended on, as far as it fits. */
+export function note(entrance: Entrance, seen: Seen | undefined): void {
+  if (seen === undefined) return
+  const visit = visitOf(entrance)
+  const kept: Seen = {}
+  for (const [name, value] of Object.entries({ ...visit.seen, ...seen })) {
+    const more = { ...kept, [name]: value }
+    if (Buffer.byteLength(JSON.stringify(more)) <= SEEN_BYTES_MAX) kept[name] = value
+  }
+  visit.seen = kept
+  entrance.isChanged = true
+}
+
+const MINUTE_MS = 60_000
+/** When a decision that failed is made again; after the last one it waits to be retried by hand. */
+const RETRIES_MS = [MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS]
+
+/** Stops an entrance at a decision that could not be made. */
+export function park(entrance: Entrance, reason: string, at: Date): void {
+  const wait = RETRIES_MS[entrance.attempts]
+  entrance.parked = reason
+  entrance.attempts++
+  entrance.waits = []
+  entrance.dueAt = wait === undefined ? null : new Date(at.getTime() + wait)
+  entrance.isChanged = true
+}
+
+export function unpark(entrance: Entrance): void {
+  if (entrance.parked === null && entrance.attempts === 0) return
+  entrance.parked = null
+  entrance.attempts = 0
+  entrance.isChanged = true
+}
+
+/** The instant of an item for an entrance: those of a user never decrease. */
+export function actAt(entrance: Entrance, at: Date): Date {
+  if (at.getTime() > entrance.actedAt.getTime()) {
+    entrance.actedAt = at
+    entrance.isChanged = true
+  }
+  return entrance.actedAt
+}

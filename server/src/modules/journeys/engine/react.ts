@@ -1,0 +1,182 @@
+/** What facts and items do to the users who are inside: exits first, then what they wait for. Pure. */
+import type { JourneyItem } from '../queue-items.ts'
+import type { Input } from '../steps/step.ts'
+import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
+import { actAt, type Entrance, unpark } from './entrance.ts'
+import { dependenciesOf, type Fact, inputOf, type Occurrence } from './facts.ts'
+import type { CompiledStep } from './graph.ts'
+import { activeOf, countStale, exit, type Run } from './run.ts'
+
+/** What came to a user by a merge ends no wait and no entrance. Which events are too old, the steps decide. */
+const concerns = (fact: Fact): boolean => fact.is === 'changed' || !fact.isInherited
+
+const isAbout = (step: Pick<CompiledStep, 'dependencies'>, fact: Fact): boolean =>
+  (fact.is === 'changed' && fact.isNew) || dependenciesOf(fact).some((what) => step.dependencies.has(what))
+
+/** The exit criteria that an item has to be checked against. Rules are checked on every item, because time changes them too. */
+const criteriaFor = (entrance: Entrance, facts: Fact[]): CompiledStep[] =>
+  entrance.graph.criteria.filter((step) => step.rules.length > 0 || facts.some((fact) => isAbout(step, fact)))
+
+/** What has to be loaded to see what occurrences do to users who are inside. */
+export function questionsOf(run: Run, occurrences: Occurrence[]): Question[] {
+  return occurrences.flatMap(({ userId, at, facts, timers }) =>
+    activeOf(run, userId).flatMap((entrance): Question[] => {
+      const isWoken = inputsFor(entrance, facts, timers).length > 0
+      const steps = [...criteriaFor(entrance, facts), ...(isWoken ? [entrance.step] : [])]
+      return steps.map((step) => ({ userId, entrance, step, at }))
+    }),
+  )
+}
+
+/** Checks exit criteria, those of an entrance in the order of their keys. */
+export function checkExits(run: Run, { userId, at, facts }: Occurrence): void {
+  for (const entrance of activeOf(run, userId)) {
+    const own = facts.filter(concerns)
+    checkCriteria(run, entrance, own, at)
+  }
+}
+
+/** Checks the exit criteria of one entrance. Without facts, those that are rules. */
+export function checkCriteria(run: Run, entrance: Entrance, facts: Fact[], at: Date): void {
+  const instant = actAt(entrance, at)
+  for (const step of criteriaFor(entrance, facts)) {
+    const about = facts.filter((fact) => isAbout(step, fact)).map(inputOf)
+    for (const input of about.length > 0 ? about : [{ is: 'changed' as const, what: [] }]) {
+      const decision = decide(run.round, entrance, input, instant, step)
+      if (decision?.is !== 'end') continue
+      exit(run, entrance, decision.reason, instant, decision.as)
+      return
+    }
+  }
+}
+
+/** Notes what later waits count. */
+export function noteMatches(run: Run, { userId, at, facts }: Occurrence): void {
+  for (const entrance of activeOf(run, userId)) {
+    for (const step of entrance.graph.counting) {
+      if (step === entrance.step) continue
+      for (const fact of facts) {
+        if (fact.is === 'changed' || !concerns(fact) || !isAbout(step, fact)) continue
+        noteMatch(run, entrance, step, fact, at)
+      }
+    }
+  }
+}
+
+function noteMatch(run: Run, entrance: Entrance, step: CompiledStep, fact: Fact, at: Date): void {
+  const context = contextOf(run.world.loaded, entrance, step, inputOf(fact), at)
+  for (const name of (context && step.kind.matches?.(step.settings, context)) ?? []) {
+    const key = `${step.key}:${name}`
+    const instant = (fact.is === 'event' ? fact.createdAt : at).toISOString()
+    if (entrance.seen[key] === instant) continue
+    entrance.seen = { ...entrance.seen, [key]: instant }
+    entrance.isChanged = true
+  }
+}
+
+/** What of an occurrence the step of an entrance decides about. */
+function inputsFor(entrance: Entrance, facts: Fact[], timers: Occurrence['timers']): Input[] {
+  const { id, visit, dueAt } = entrance
+  const isDue = timers.some((timer) => timer.entranceId === id && timer.visit === visit && timer.dueAt.getTime() === dueAt?.getTime())
+  if (entrance.isHeld) return []
+  if (entrance.parked !== null) return isDue ? [retryOf(entrance)] : []
+  const waits = new Set(entrance.waits)
+  const woken = facts.filter((fact) => concerns(fact) && wakes(waits, fact))
+  return [...woken.map(inputOf), ...(isDue ? [{ is: 'timer' as const }] : [])]
+}
+
+const wakes = (waits: ReadonlySet<string>, fact: Fact): boolean =>
+  (fact.is === 'changed' && fact.isNew && waits.size > 0) || dependenciesOf(fact).some((what) => waits.has(what))
+
+/** The decision that failed, as far as it can be made again. */
+const retryOf = ({ parked }: Entrance): Input => (parked?.startsWith('timer:') ? { is: 'timer' } : { is: 'arrived' })
+
+/** The decisions about users who wait for what happened, or whose timers are due. */
+export function wake(run: Run, { userId, at, facts, timers }: Occurrence): Task[] {
+  return activeOf(run, userId).flatMap((entrance): Task[] => {
+    const inputs = inputsFor(entrance, facts, timers)
+    return inputs.length === 0 ? [] : [{ entrance, inputs, at: actAt(entrance, at) }]
+  })
+}
+
+/** The decisions that items of journeys lead to. */
+export const applyItems = (run: Run, { userId, at, items }: Occurrence): Task[] =>
+  items.flatMap((item) =>
+    activeOf(run, userId)
+      .filter(({ journeyId, id }) => journeyId === item.journey_id && (item.entrance_id === undefined || id === item.entrance_id))
+      .flatMap((entrance) => applyItem(run, entrance, item, actAt(entrance, at))),
+  )
+
+function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): Task[] {
+  const task = (...inputs: Input[]): Task[] => [{ entrance, inputs, at }]
+  switch (item.do) {
+    case 'exit':
+      exit(run, entrance, item.reason, at)
+      return []
+    case 'move':
+      return moveByHand(run, entrance, item.to, at)
+    case 'skip': {
+      const next = entrance.step.next('default')
+      return next === undefined ? [] : moveByHand(run, entrance, next, at, 'skipped')
+    }
+    case 'retry':
+      if (entrance.parked === null) return []
+      return task(retryOf(entrance))
+    case 'wake':
+      if (!entrance.isHeld) return task({ is: 'changed', what: [] })
+      if (run.graphs.isHeld(entrance.journeyId)) return []
+      entrance.isHeld = false
+      entrance.isChanged = true
+      return task({ is: 'arrived' })
+    case 'plan':
+      return moveByPlan(run, entrance, item.version, at)
+    case 'outcome':
+    case 'answer':
+      return answered(run, entrance, item, at)
+    case 'enter':
+      return []
+    default:
+      return item satisfies never
+  }
+}
+
+function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do: 'outcome' | 'answer' }>, at: Date): Task[] {
+  if (item.visit !== entrance.visit || entrance.isHeld) {
+    countStale(run, entrance)
+    return []
+  }
+  if (item.do === 'outcome') return [{ entrance, inputs: [{ is: 'outcome', state: item.state, reason: item.reason }], at }]
+  const answer = { status: item.status, body: item.body }
+  entrance.answers = { ...entrance.answers, [entrance.step.key]: answer }
+  entrance.isChanged = true
+  return [{ entrance, inputs: [{ is: 'answer', answer, problem: item.problem }], at }]
+}
+
+function moveByHand(run: Run, entrance: Entrance, to: string, at: Date, reason = 'moved'): Task[] {
+  const step = entrance.graph.steps.get(to)
+  return step === undefined ? [] : jump(run.round, entrance, step, reason, at)
+}
+
+/** Moves a user to another version. At a step of the same key and type the visit goes on, and the step decides again. */
+function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Task[] {
+  const graph = run.graphs.version(entrance.journeyId, version)
+  if (!graph || entrance.graph.version === version) return []
+  const { step, visit } = entrance
+  const plan = run.graphs.planFor(entrance.journeyId, version, step.key)
+  if (plan === 'stay') return []
+  if (plan === 'exit') {
+    exit(run, entrance, 'published', at)
+    return []
+  }
+  const target = graph.steps.get(plan.move)
+  if (!target) return []
+  entrance.isChanged = true
+  entrance.graph = graph
+  if (target.key !== step.key || target.type !== step.type) return jump(run.round, entrance, target, 'published', at)
+  entrance.step = target
+  if (entrance.isHeld || entrance.visit !== visit) return []
+  const wasParked = entrance.parked !== null
+  unpark(entrance)
+  const isBegun = target.type !== 'balancer' && !wasParked
+  return [{ entrance, inputs: [isBegun ? { is: 'changed', what: [] } : { is: 'arrived' }], at }]
+}

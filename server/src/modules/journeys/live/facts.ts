@@ -1,0 +1,196 @@
+/** Loads what decisions about users depend on, with few statements for a round, and keeps it until an effect changes it. */
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { hasLiquid } from '../../../lib/liquid.ts'
+import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
+import { loadFactsFor } from '../../lists/index.ts'
+import { entriesSince, journeyUsersOf } from '../../positions/index.ts'
+import type { CompiledRule, UserFacts } from '../../rules/index.ts'
+import { findUsers } from '../../users/index.ts'
+import type { Loaded, Question } from '../engine/advance.ts'
+import type { Entrance } from '../engine/entrance.ts'
+import { ENTRIES_PERIOD_MS } from '../engine/entry.ts'
+import type { CompiledStep } from '../engine/graph.ts'
+import type { Ask, Candidate, JourneyUser, World } from '../engine/run.ts'
+import type { RuleResult } from '../steps/step.ts'
+import { renderTexts } from '../tasks.ts'
+import * as queries from './queries.ts'
+import { resultOf } from './seen.ts'
+
+type User = UserFacts['user'] & { id: UserId }
+type Text = { text: string } | { problem: string }
+
+const NOBODY: JourneyUser = { entered: 0, lastEnteredAt: null, heldOutAt: null, goalUntil: null, arm: null, goals: {} }
+const NO_RULE: RuleResult = { holds: false, nextChangeAt: null, seen: {} }
+
+export class Facts {
+  readonly #ctx: InTx
+  readonly #users = new Map<UserId, User | null>()
+  readonly #rules = new Map<CompiledRule, Map<UserId, RuleResult>>()
+  readonly #lists = new Map<string, boolean | undefined>()
+  readonly #texts = new Map<string, Text>()
+  readonly #journeyUsers = new Map<string, JourneyUser>()
+  readonly #today = new Map<string, number>()
+  readonly #keys = new Set<string>()
+  readonly #askedKeys = new Set<string>()
+
+  constructor(ctx: InTx) {
+    this.#ctx = ctx
+    this.loaded.zone = ctx.project.timezone
+  }
+
+  /** What decisions read of it. */
+  readonly loaded: Loaded & World['loaded'] = {
+    zone: '',
+    user: (id) => this.#users.get(id) ?? undefined,
+    rule: ({ userId }, step, param) => this.#ruleOf(userId, step, param),
+    isIn: (userId, list) => this.#lists.get(`${userId} ${list}`),
+    rendered: (entrance, step, param) => this.#textOf(entrance, step, param),
+    journeyUser: (userId, journeyId) => this.#journeyUsers.get(`${userId} ${journeyId}`) ?? NOBODY,
+    hasKey: (userId, journeyId, hash) => this.#keys.has(`${userId} ${journeyId} ${hash}`),
+    enteredToday: (userId, journeyId) => this.#today.get(`${userId} ${journeyId}`) ?? 0,
+  }
+
+  async load({ questions, lists, candidates }: Ask): Promise<void> {
+    await this.#loadUsers(questions)
+    await this.#loadRules(questions, lists)
+    await this.#renderTexts(questions)
+    await this.#loadCandidates(candidates)
+  }
+
+  /** Forgets users whose data changed. */
+  forget(ids: Iterable<UserId>): void {
+    for (const id of ids) {
+      this.#users.delete(id)
+      for (const results of this.#rules.values()) results.delete(id)
+      for (const key of this.#lists.keys()) if (key.startsWith(`${id} `)) this.#lists.delete(key)
+      for (const key of this.#texts.keys()) if (key.startsWith(`${id} `)) this.#texts.delete(key)
+    }
+  }
+
+  async #loadUsers(questions: Question[]): Promise<void> {
+    const unknown = [...new Set(questions.map(({ userId }) => userId))].filter((id) => !this.#users.has(id))
+    if (unknown.length === 0) return
+    for (const id of unknown) this.#users.set(id, null)
+    for (const row of await findUsers(this.#ctx, unknown)) this.#users.set(row.id, row)
+  }
+
+  async #loadRules(questions: Question[], lists: { userId: UserId; list: ListId }[]): Promise<void> {
+    const wanted = new Map<CompiledRule, Map<UserId, Date>>()
+    const named = new Map<ListId, Set<UserId>>()
+    const ids = new Set<UserId>()
+    for (const { userId, step, at } of questions) {
+      for (const { rule } of step.rules) {
+        if (this.#rules.get(rule)?.has(userId)) continue
+        wanted.set(rule, (wanted.get(rule) ?? new Map()).set(userId, at))
+        ids.add(userId)
+      }
+    }
+    const inSteps = questions.flatMap(({ userId, step }) => step.lists.map((list) => ({ userId, list })))
+    for (const { userId, list } of [...lists, ...inSteps]) {
+      if (this.#lists.has(`${userId} ${list}`)) continue
+      named.set(list, (named.get(list) ?? new Set()).add(userId))
+      ids.add(userId)
+    }
+    if (ids.size === 0) return
+    const known = new Map([...ids].flatMap((id) => (this.#users.get(id) ? [[id, this.#users.get(id) as User] as const] : [])))
+    const facts = await loadFactsFor(this.#ctx, { rules: [...wanted.keys()], lists: [...named.keys()], ids: [...ids], known })
+    for (const [rule, users] of wanted) {
+      const results = this.#rules.get(rule) ?? new Map<UserId, RuleResult>()
+      this.#rules.set(rule, results)
+      for (const [id, at] of users) {
+        const found = facts.facts(rule, id)
+        results.set(id, found ? resultOf(rule, found, at.getTime()) : NO_RULE)
+      }
+    }
+    for (const [list, users] of named) for (const id of users) this.#lists.set(`${id} ${list}`, facts.isIn(id, list))
+  }
+
+  #ruleOf(userId: UserId, step: CompiledStep, param: string): RuleResult {
+    const rule = step.rules.find((one) => one.param === param)?.rule
+    return (rule && this.#rules.get(rule)?.get(userId)) ?? NO_RULE
+  }
+
+  async #renderTexts(questions: Question[]): Promise<void> {
+    const wanted = questions.flatMap(({ entrance, step }) => {
+      const dynamic = step.liquid.filter(({ template }) => hasLiquid(template))
+      return entrance && dynamic.length > 0 && !this.#texts.has(textKey(entrance, step, dynamic[0]?.param as string))
+        ? [{ entrance, step, dynamic }]
+        : []
+    })
+    if (wanted.length === 0) return
+    const items = wanted.map(({ entrance, dynamic }) => ({
+      templates: dynamic.map(({ template }) => template),
+      scope: this.#scopeOf(entrance),
+    }))
+    const outcomes = await this.#ctx.threads.map(this.#ctx, renderTexts, null, items)
+    for (const [at, { entrance, step, dynamic }] of wanted.entries()) {
+      const outcome = outcomes[at]
+      for (const [index, { param }] of dynamic.entries()) {
+        const text = outcome && 'value' in outcome ? outcome.value[index] : undefined
+        this.#texts.set(textKey(entrance, step, param), text ?? { problem: 'Rendering takes too long.' })
+      }
+    }
+  }
+
+  #scopeOf(entrance: Entrance): Record<string, unknown> {
+    const user = this.#users.get(entrance.userId)
+    const { timezone, locale } = this.#ctx.project
+    return {
+      user: user ? { ...user, created_at: user.created_at.toISOString() } : {},
+      event: entrance.event ?? {},
+      journey: { id: entrance.journeyId, key: entrance.key, ...answersOf(entrance) },
+      project: { id: this.#ctx.projectId, locale, timezone },
+    }
+  }
+
+  #textOf(entrance: Entrance, step: CompiledStep, param: string): Text {
+    const known = this.#texts.get(textKey(entrance, step, param))
+    if (known) return known
+    const template = step.liquid.find((one) => one.param === param)?.template
+    return template === undefined ? { problem: 'There is no text.' } : { text: template }
+  }
+
+  async #loadCandidates(candidates: Candidate[]): Promise<void> {
+    const fresh = candidates.filter(({ userId, journeyId }) => !this.#journeyUsers.has(`${userId} ${journeyId}`))
+    if (fresh.length > 0) await this.#loadJourneyUsers(fresh)
+    const keys = candidates.flatMap(({ userId, journeyId, keyHash }) =>
+      keyHash === null || this.#askedKeys.has(`${userId} ${journeyId} ${keyHash}`)
+        ? []
+        : [{ user_id: userId, journey_id: journeyId, key_hash: keyHash }],
+    )
+    if (keys.length === 0) return
+    for (const { user_id, journey_id, key_hash } of keys) this.#askedKeys.add(`${user_id} ${journey_id} ${key_hash}`)
+    for (const { user_id, journey_id, key_hash } of await queries.usedKeys(this.#ctx, keys)) {
+      this.#keys.add(`${user_id} ${journey_id} ${key_hash}`)
+    }
+  }
+
+  async #loadJourneyUsers(candidates: Candidate[]): Promise<void> {
+    const userIds = [...new Set(candidates.map(({ userId }) => userId))]
+    const journeyIds = [...new Set(candidates.map(({ journeyId }) => journeyId))]
+    for (const userId of userIds) for (const journeyId of journeyIds) this.#journeyUsers.set(`${userId} ${journeyId}`, NOBODY)
+    for (const row of await journeyUsersOf(this.#ctx, userIds, journeyIds)) {
+      const { user_id, journey_id, entered, last_entered_at, held_out_at, goal_until, arm, goals } = row
+      const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, goalUntil: goal_until, arm, goals }
+      this.#journeyUsers.set(`${user_id} ${journey_id}`, known)
+    }
+    // Only who entered so often at all can have done so today.
+    const often = candidates.filter(
+      ({ userId, journeyId, entriesPerDayMax }) => this.loaded.journeyUser(userId, journeyId).entered >= entriesPerDayMax,
+    )
+    if (often.length > 0) await this.#loadToday(often)
+  }
+
+  async #loadToday(often: { userId: UserId; journeyId: JourneyId }[]): Promise<void> {
+    const since = new Date(this.#ctx.clock.now().getTime() - ENTRIES_PERIOD_MS)
+    const pairs = often.map(({ userId, journeyId }) => ({ user_id: userId, journey_id: journeyId }))
+    for (const { user_id, journey_id, entries } of await entriesSince(this.#ctx, pairs, since)) {
+      this.#today.set(`${user_id} ${journey_id}`, entries)
+    }
+  }
+}
+
+const textKey = ({ userId, id, visit }: Entrance, { key }: CompiledStep, param: string) => `${userId} ${id} ${visit} ${key} ${param}`
+
+/** The answers of webhook steps, as templates and tests read them: `journey.<step>.body`. */
+export const answersOf = ({ answers }: Pick<Entrance, 'answers'>): Record<string, unknown> => ({ ...answers })

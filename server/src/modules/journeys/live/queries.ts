@@ -1,0 +1,172 @@
+import { Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import type { JourneySettings } from '../engine/graph.ts'
+import type { Count } from '../engine/tally.ts'
+import type { Step } from '../schema.ts'
+
+const VersionRow = Type.Object({
+  journey_id: IdOf<JourneyId>(),
+  version: Type.Integer(),
+  is_live: Type.Boolean(),
+  is_held: Type.Boolean(),
+})
+export type VersionRow = { journey_id: JourneyId; version: number; is_live: boolean; is_held: boolean }
+
+/** The published versions of a project, also of archived journeys which users have not left yet. */
+export const publishedVersions = (ctx: ProjectCtx | InTx): Promise<VersionRow[]> => findVersions(ctx, ctx.projectId, null)
+
+const findVersions = jointMany(
+  VersionRow,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, v.journey_id, v.version, v.status = 'live' and j.status = 'live' and j.archived_at is null as is_live, j.is_held
+        from ${callRows(calls)}
+        join journeys j on j.project_id = q.project_id
+        join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status <> 'draft'
+        order by q.call, v.journey_id, v.version`,
+)
+
+/** What becomes of users in earlier versions. */
+export type VersionPlan = { default?: unknown; steps?: Record<string, unknown> }
+
+const GraphRow = Type.Object({
+  journey_id: IdOf<JourneyId>(),
+  version: Type.Integer(),
+  steps: Type.Unsafe<Step[]>({}),
+  settings: Type.Unsafe<JourneySettings>({}),
+  plan: Nullable(Type.Unsafe<VersionPlan>({})),
+})
+
+type Pair = { journey_id: JourneyId; version: number }
+
+export const graphsOf = (ctx: ProjectCtx | InTx, pairs: Pair[]) =>
+  ctx.db.many(
+    GraphRow,
+    sql`select v.journey_id, v.version, v.steps, v.settings, v.plan
+        from unnest(${pairs.map(({ journey_id }) => journey_id)}::bigint[], ${pairs.map(({ version }) => version)}::int[]) as p(journey_id, version)
+        join journey_versions v on v.project_id = ${ctx.projectId} and v.journey_id = p.journey_id and v.version = p.version`,
+  )
+
+const StepIdRow = Type.Object({ journey_id: IdOf<JourneyId>(), id: Type.Integer(), external_id: Type.String() })
+
+/** The register of the steps of journeys. */
+export const stepIdsOf = (ctx: ProjectCtx | InTx, journeyIds: JourneyId[]) =>
+  ctx.db.many(
+    StepIdRow,
+    sql`select journey_id, id, external_id from journey_steps where project_id = ${ctx.projectId} and journey_id = any(${journeyIds}::bigint[])`,
+  )
+
+const HeldRow = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<JourneyId>() })
+
+/** The journeys of all projects that are held. */
+export const heldJourneys = (ctx: Ctx) => ctx.db.many(HeldRow, sql`select project_id, id from journeys where is_held order by project_id, id`)
+
+const KeyRow = Type.Object({ user_id: IdOf<UserId>(), journey_id: IdOf<JourneyId>(), key_hash: Type.Integer() })
+export type EntryKey = { user_id: UserId; journey_id: JourneyId; key_hash: number }
+
+/** Those of these entry keys that were used. */
+export const usedKeys = (ctx: InTx, keys: EntryKey[]) =>
+  ctx.db.many(
+    KeyRow,
+    sql`select k.user_id, k.journey_id, k.key_hash
+        from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
+                    ${keys.map(({ key_hash }) => key_hash)}::bigint[]) as i(user_id, journey_id, key_hash)
+        join journey_keys k on k.project_id = ${ctx.projectId} and k.user_id = i.user_id and k.journey_id = i.journey_id and k.key_hash = i.key_hash`,
+  )
+
+export const saveKeys = (ctx: InTx, keys: EntryKey[]) =>
+  ctx.db.run(
+    sql`insert into journey_keys (project_id, user_id, journey_id, key_hash)
+        select ${ctx.projectId}, i.* from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
+                                                 ${keys.map(({ key_hash }) => key_hash)}::bigint[]) as i(user_id, journey_id, key_hash)
+        on conflict do nothing`,
+  )
+
+/** Adds counts, and notes when a user entered last. */
+export const appendCounts = (ctx: InTx, counts: (Count & { users: number })[]) => {
+  const entered = [...new Set(counts.filter(({ what }) => what === 'entered').map(({ journey_id }) => journey_id))]
+  return ctx.db.run(
+    sql`with stamped as (
+          update journeys set stats_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = any(${entered}::bigint[]) and stats_at is null
+        )
+        insert into journey_counts (project_id, journey_id, what, version, step_id, path, reason, arm, users, at)
+        select ${ctx.projectId}, c.*, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
+          as c(journey_id bigint, what text, version int, step_id bigint, path text, reason text, arm text, users bigint)`,
+  )
+}
+
+/** A call that a webhook step asked for. */
+export type NewCall = { user_id: UserId; entrance_id: number; visit: number; journey_id: JourneyId; host: string; request: object }
+
+export const insertCalls = (ctx: InTx, calls: NewCall[]) =>
+  ctx.db.run(
+    sql`insert into journey_calls (project_id, user_id, entrance_id, visit, journey_id, host, request, created_at, due_at)
+        select ${ctx.projectId}, c.*, ${ctx.clock.now()}, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(calls)}::jsonb)
+          as c(user_id bigint, entrance_id bigint, visit int, journey_id bigint, host text, request jsonb)
+        on conflict do nothing`,
+  )
+
+type CallKey = Pick<NewCall, 'user_id' | 'entrance_id' | 'visit'>
+
+export const deleteCalls = (ctx: InTx, calls: CallKey[]) =>
+  ctx.db.run(
+    sql`delete from journey_calls c
+        using unnest(${calls.map(({ user_id }) => user_id)}::bigint[], ${calls.map(({ entrance_id }) => entrance_id)}::bigint[],
+                     ${calls.map(({ visit }) => visit)}::int[]) as g(user_id, entrance_id, visit)
+        where c.project_id = ${ctx.projectId} and c.user_id = g.user_id and c.entrance_id = g.entrance_id and c.visit = g.visit`,
+  )
+
+/** Places in the rate of a balancer, for so many users. */
+export type Reservation = { journey_id: JourneyId; step_id: number; limit: number; intervalMs: number; users: number }
+
+const ReservedRow = Type.Object({ first_at: Instant })
+
+/**
+ * Reserves places of a rate, which all users of a step share: the next ones after those that were reserved before, with as many at once as
+ * the limit. Returns when the first of them would be without the burst.
+ */
+export const reserve = (ctx: ProjectCtx, { journey_id, step_id, limit, intervalMs, users }: Reservation) => {
+  const now = ctx.clock.now()
+  const eachMs = intervalMs / limit
+  const burst = `${intervalMs - eachMs} milliseconds`
+  const taken = `${eachMs * users} milliseconds`
+  return ctx.db.one(
+    ReservedRow,
+    sql`insert into journey_rates as r (project_id, journey_id, step_id, next_at)
+        values (${ctx.projectId}, ${journey_id}, ${step_id}, ${now}::timestamptz - ${burst}::interval + ${taken}::interval)
+        on conflict (project_id, journey_id, step_id) do update
+        set next_at = greatest(r.next_at, ${now}::timestamptz - ${burst}::interval) + ${taken}::interval
+        returning next_at - ${taken}::interval as first_at`,
+  )
+}
+
+type Merge = { from_id: UserId; into_id: UserId }
+
+/** Moves entry keys, and calls that are not answered, to the users that theirs were merged into. */
+export const moveKeysAndCalls = (ctx: InTx, merges: Merge[]) => {
+  const pairs = sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
+  return ctx.db.run(
+    sql`with calls as (
+          update journey_calls c set user_id = p.into_id from ${pairs} where c.project_id = ${ctx.projectId} and c.user_id = p.from_id
+        ), gone as (
+          delete from journey_keys k using ${pairs} where k.project_id = ${ctx.projectId} and k.user_id = p.from_id
+          returning p.into_id, k.journey_id, k.key_hash
+        )
+        insert into journey_keys (project_id, user_id, journey_id, key_hash)
+        select ${ctx.projectId}, into_id, journey_id, key_hash from gone
+        on conflict do nothing`,
+  )
+}
+
+export const eraseKeysAndCalls = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(
+    sql`with calls as (
+          delete from journey_calls where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])
+        )
+        delete from journey_keys where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`,
+  )

@@ -1,0 +1,100 @@
+/** Saves what a wave changed, with one statement for each kind of row. */
+import { APPLY } from '../../../infra/queue/queue.ts'
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { abortJourneyMessages } from '../../messages/index.ts'
+import {
+  copyPast,
+  deleteEntrances,
+  deleteTimers,
+  insertTimers,
+  saveEntrances,
+  saveJourneyUsers,
+  type TimerRow,
+} from '../../positions/index.ts'
+import { type Entrance, park, visitOf } from '../engine/entrance.ts'
+import { activeOf, deltaOf, type Run } from '../engine/run.ts'
+import * as queries from './queries.ts'
+import { pastOf, rowOf } from './rows.ts'
+
+/** Saves the entrances, timers, counts and keys of a run. */
+export async function save(ctx: InTx, run: Run): Promise<void> {
+  const all = [...run.entrances.values()].flat()
+  const ended = all.filter(({ outcome }) => outcome !== null)
+  for (const entrance of ended) countEnd(run, entrance)
+  for (const id of run.entrances.keys()) for (const entrance of activeOf(run, id)) requireTimer(entrance)
+  const changed = all.filter(({ outcome, isChanged }) => outcome === null && isChanged)
+  await saveTimers(ctx, [...ended, ...changed])
+  // Those that ended are deleted first, because new ones may take their slots.
+  const gone = ended.filter(({ stored }) => stored !== null).map(({ userId, id }) => ({ user_id: userId, entrance_id: id }))
+  if (gone.length > 0) await deleteEntrances(ctx, gone)
+  if (changed.length > 0) await saveEntrances(ctx, changed.map(rowOf))
+  if (ended.length > 0) await copyPast(ctx, ended.flatMap(pastOf))
+  const deltas = [...run.deltas.values()].filter(isSomething)
+  if (deltas.length > 0) await saveJourneyUsers(ctx, deltas)
+  if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
+  if (run.tally.size > 0) await queries.appendCounts(ctx, [...run.tally.values()])
+  await dropWaiting(ctx, ended)
+  report(ctx, run, ended)
+}
+
+/** Whoever is inside has a timer, or is parked, or waits until the journey is resumed. */
+function requireTimer(entrance: Entrance): void {
+  if (entrance.dueAt !== null || entrance.parked !== null || entrance.isHeld) return
+  park(entrance, `arrived: The step ${entrance.step.key} neither moves on nor waits.`, entrance.actedAt)
+}
+
+function countEnd(run: Run, { userId, journeyId, outcome }: Entrance): void {
+  if (outcome === null) return
+  const delta = deltaOf(run, userId, journeyId)
+  delta.active--
+  delta[outcome.as]++
+  delta.last_ended_at = outcome.at
+  delta.last_outcome = outcome.as
+}
+
+const isSomething = (delta: ReturnType<typeof deltaOf>): boolean =>
+  delta.entered + delta.completed + delta.exited > 0 || delta.held_out_at !== null || delta.arm !== null || Object.keys(delta.goals).length > 0
+
+async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
+  const moved = entrances.filter(({ stored, dueAt }) => stored === null || stored.dueAt?.getTime() !== dueAt?.getTime())
+  const before = moved.flatMap(({ journeyId, userId, id, stored }) =>
+    stored?.dueAt ? [{ journey_id: journeyId, user_id: userId, entrance_id: id, due_at: stored.dueAt }] : [],
+  )
+  const kept = entrances.filter((entrance) => !moved.includes(entrance) && entrance.isChanged)
+  const after = [...moved, ...kept].flatMap(({ journeyId, userId, id, visit, dueAt }): TimerRow[] =>
+    dueAt === null ? [] : [{ journey_id: journeyId, user_id: userId, entrance_id: id, visit, due_at: dueAt }],
+  )
+  if (before.length > 0) await deleteTimers(ctx, before)
+  if (after.length > 0) await insertTimers(ctx, after)
+  if (after.length > 0) ctx.wake(APPLY)
+}
+
+/** Aborts the messages that users have left while they waited, and the calls that are not answered. */
+async function dropWaiting(ctx: InTx, ended: Entrance[]): Promise<void> {
+  const left = ended.filter((entrance) => entrance.stored !== null && visitOf(entrance).path === null)
+  const messages = left.filter(({ step }) => step.type === 'action')
+  if (messages.length > 0) {
+    await abortJourneyMessages(
+      ctx,
+      messages.map(({ userId, id, visit }) => ({ user_id: userId, cause: causeOf(id, visit) })),
+    )
+  }
+  const calls = left.filter(({ step }) => step.type === 'webhook')
+  if (calls.length > 0) {
+    await queries.deleteCalls(
+      ctx,
+      calls.map(({ userId, id, visit }) => ({ user_id: userId, entrance_id: id, visit })),
+    )
+  }
+}
+
+/** The cause of the message of a visit. */
+export const causeOf = (entranceId: number, visit: number): string => `journey:${entranceId}:${visit}`
+
+function report(ctx: InTx, run: Run, ended: Entrance[]): void {
+  for (const { what, users, reason } of run.tally.values()) {
+    if (what === 'entered' || what === 'stale' || what === 'held_out') ctx.metrics.journeys(what, users)
+    if (what === 'refused') ctx.metrics.journeyRefusals(reason ?? '', users)
+  }
+  if (ended.length > 0) ctx.metrics.journeys('ended', ended.length)
+}

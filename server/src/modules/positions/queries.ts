@@ -1,0 +1,137 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { JourneyId, UserId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+import { copyLine } from './copy-line.ts'
+import { EntranceRow, type JourneyUserChange, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
+
+const entranceColumns = sql`user_id, entrance_id, journey_id, step_id, version, visit, depth, attempts, is_held, entered_at, arrived_at, acted_at,
+  due_at, slot, key, cause, waits, parked, event, answers, seen, trail`
+
+/** The entrances of these users that have not ended. */
+export const entrancesOf = (ctx: ProjectCtx | InTx, userIds: UserId[]): Promise<EntranceRow[]> =>
+  userIds.length === 0 ? Promise.resolve([]) : findEntrances(ctx, ctx.projectId, userIds)
+
+const findEntrances = jointMany(
+  EntranceRow,
+  (_, calls: JointCall<UserId[]>[]) =>
+    sql`select q.call, e.*
+        from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
+        cross join lateral (
+          select ${entranceColumns} from journey_entrances where project_id = q.project_id and user_id = any(q.ids)
+          order by user_id, entered_at, entrance_id
+        ) e`,
+)
+
+/** What is known of these users in these journeys. */
+export const journeyUsersOf = (ctx: ProjectCtx | InTx, userIds: UserId[], journeyIds: JourneyId[]): Promise<JourneyUserRow[]> =>
+  ctx.db.many(
+    JourneyUserRow,
+    sql`select user_id, journey_id, entered, completed, exited, active, first_entered_at, last_entered_at, last_ended_at, held_out_at,
+               goal_until, last_outcome, arm, goals
+        from journey_users
+        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and journey_id = any(${journeyIds}::bigint[])`,
+  )
+
+/** Stores entrances, new ones and those that moved. */
+export const saveEntrances = (ctx: InTx, rows: EntranceRow[]) =>
+  ctx.db.run(
+    sql`insert into journey_entrances as e (project_id, ${entranceColumns})
+        select ${ctx.projectId}, ${entranceColumns}
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as i(user_id bigint, entrance_id bigint, journey_id bigint, step_id bigint, version int, visit int, depth smallint, attempts smallint,
+               is_held boolean, entered_at timestamptz, arrived_at timestamptz, acted_at timestamptz, due_at timestamptz, slot text, key text,
+               cause text, waits text[], parked text, event jsonb, answers jsonb, seen jsonb, trail jsonb)
+        order by user_id, entrance_id
+        on conflict (project_id, user_id, entrance_id) do update
+        set step_id = excluded.step_id, version = excluded.version, visit = excluded.visit, depth = excluded.depth,
+            attempts = excluded.attempts, is_held = excluded.is_held, arrived_at = excluded.arrived_at, acted_at = excluded.acted_at,
+            due_at = excluded.due_at, waits = excluded.waits, parked = excluded.parked, event = excluded.event, answers = excluded.answers,
+            seen = excluded.seen, trail = excluded.trail`,
+  )
+
+export type EntranceKey = Pick<EntranceRow, 'user_id' | 'entrance_id'>
+
+export const deleteEntrances = (ctx: InTx, keys: EntranceKey[]) =>
+  ctx.db.run(
+    sql`delete from journey_entrances e
+        using unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ entrance_id }) => entrance_id)}::bigint[]) as k(user_id, entrance_id)
+        where e.project_id = ${ctx.projectId} and e.user_id = k.user_id and e.entrance_id = k.entrance_id`,
+  )
+
+const columnOf = <K extends keyof TimerRow>(rows: TimerRow[], name: K) => rows.map((row) => row[name])
+
+export const insertTimers = (ctx: InTx, timers: TimerRow[]) =>
+  ctx.db.run(
+    sql`insert into journey_timers (project_id, journey_id, due_at, user_id, entrance_id, visit)
+        select ${ctx.projectId}, t.*
+        from unnest(${columnOf(timers, 'journey_id')}::bigint[], ${columnOf(timers, 'due_at')}::timestamptz[], ${columnOf(timers, 'user_id')}::bigint[],
+                    ${columnOf(timers, 'entrance_id')}::bigint[], ${columnOf(timers, 'visit')}::int[]) as t(journey_id, due_at, user_id, entrance_id, visit)
+        on conflict (project_id, journey_id, due_at, user_id, entrance_id) do update set visit = excluded.visit`,
+  )
+
+export const deleteTimers = (ctx: InTx, timers: Omit<TimerRow, 'visit'>[]) => {
+  const rows = timers as TimerRow[]
+  return ctx.db.run(
+    sql`delete from journey_timers t
+        using unnest(${columnOf(rows, 'journey_id')}::bigint[], ${columnOf(rows, 'due_at')}::timestamptz[], ${columnOf(rows, 'user_id')}::bigint[],
+                     ${columnOf(rows, 'entrance_id')}::bigint[]) as d(journey_id, due_at, user_id, entrance_id)
+        where t.project_id = ${ctx.projectId} and t.journey_id = d.journey_id and t.due_at = d.due_at and t.user_id = d.user_id
+          and t.entrance_id = d.entrance_id`,
+  )
+}
+
+/** Adds to what is known of users and journeys. */
+export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
+  ctx.db.run(
+    sql`insert into journey_users as u (project_id, user_id, journey_id, entered, completed, exited, active, first_entered_at, last_entered_at,
+                                        last_ended_at, held_out_at, goal_until, last_outcome, arm, goals)
+        select ${ctx.projectId}, user_id, journey_id, entered, completed, exited, active, last_entered_at, last_entered_at, last_ended_at,
+               held_out_at, goal_until, last_outcome, arm, goals
+        from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+          as i(user_id bigint, journey_id bigint, entered int, completed int, exited int, active int, last_entered_at timestamptz,
+               last_ended_at timestamptz, held_out_at timestamptz, goal_until timestamptz, last_outcome text, arm text, goals jsonb)
+        order by user_id, journey_id
+        on conflict (project_id, user_id, journey_id) do update
+        set entered = u.entered + excluded.entered, completed = u.completed + excluded.completed, exited = u.exited + excluded.exited,
+            active = u.active + excluded.active, first_entered_at = coalesce(u.first_entered_at, excluded.last_entered_at),
+            last_entered_at = coalesce(excluded.last_entered_at, u.last_entered_at),
+            last_ended_at = coalesce(excluded.last_ended_at, u.last_ended_at), held_out_at = coalesce(u.held_out_at, excluded.held_out_at),
+            goal_until = greatest(u.goal_until, excluded.goal_until), last_outcome = coalesce(excluded.last_outcome, u.last_outcome),
+            arm = coalesce(excluded.arm, u.arm), goals = excluded.goals || u.goals`,
+  )
+
+/** Stores entrances that ended, through COPY. */
+export const copyPast = (ctx: InTx, rows: PastEntrance[]) =>
+  ctx.db.copy(
+    sql`copy journey_past (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, ended_at,
+                           outcome, reason, key, cause, event, answers, trail) from stdin`,
+    pastLines(ctx.projectId, rows),
+  )
+
+function* pastLines(projectId: number, rows: PastEntrance[]): Generator<string> {
+  for (const row of rows) {
+    yield copyLine([
+      ...[projectId, row.user_id, row.entrance_id, row.journey_id, row.step_id, row.version, row.visit, row.depth],
+      ...[row.entered_at, row.arrived_at, row.ended_at, row.outcome, row.reason, row.key, row.cause],
+      ...[row.event, row.answers, row.trail],
+    ])
+  }
+}
+
+const EntriesRow = Type.Object({ user_id: IdOf<UserId>(), journey_id: IdOf<JourneyId>(), entries: Type.Integer() })
+
+/** How often users entered journeys since an instant. */
+export const entriesSince = (ctx: InTx, pairs: { user_id: UserId; journey_id: JourneyId }[], since: Date) =>
+  ctx.db.many(
+    EntriesRow,
+    sql`select p.user_id, p.journey_id,
+               (select count(*) from journey_entrances e
+                where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id and e.entered_at > ${since})
+               + (select count(*) from journey_past e
+                  where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id and e.ended_at > ${since}
+                    and e.entered_at > ${since}) as entries
+        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ journey_id }) => journey_id)}::bigint[]) as p(user_id, journey_id)`,
+  )
