@@ -744,6 +744,7 @@ create table journeys (
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
 );
 CREATE INDEX journeys_by_project ON journeys USING btree (project_id, id) WHERE (archived_at IS NULL);
+CREATE INDEX journeys_held ON journeys USING btree (project_id, id) WHERE is_held;
 
 create table link_clicks (
   project_id bigint not null,

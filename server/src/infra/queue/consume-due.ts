@@ -63,7 +63,12 @@ async function projectsWithWork<I extends QueuedItem, K, D extends DueWork>(ctx:
 }
 
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */
-function startAlone<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, state: State, projects: ProjectId[], consumer: Consumer<I, K, D>): Promise<void>[] {
+function startAlone<I extends QueuedItem, K, D extends DueWork>(
+  ctx: Ctx,
+  state: State,
+  projects: ProjectId[],
+  consumer: Consumer<I, K, D>,
+): Promise<void>[] {
   const startOf = (id: ProjectId) => state.lastStart.get(id) ?? 0
   const next = [...projects].sort((a, b) => startOf(a) - startOf(b)).slice(0, Math.max(0, ALONE_AT_ONCE - state.inFlight.size))
   return next.map((id) => {

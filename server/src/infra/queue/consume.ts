@@ -234,7 +234,11 @@ async function applyPartition<I extends QueuedItem, K, D extends DueWork>(
 const DUE_ONE_BY_ONE_MAX = 50
 
 /** After a batch failed: applies the oldest entry and due work, each item by itself, so that only what fails is parked. */
-function applyOldest<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, projectId: ProjectId, consumer: Consumer<I, K, D>): Promise<number> {
+function applyOldest<I extends QueuedItem, K, D extends DueWork>(
+  ctx: Ctx,
+  projectId: ProjectId,
+  consumer: Consumer<I, K, D>,
+): Promise<number> {
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 0
     const entries = await claimEntries(tx, projectId, 1)

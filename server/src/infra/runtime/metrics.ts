@@ -32,11 +32,13 @@ function overloadMetrics(registry: Registry) {
   const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
   const connections = gauge('app_http_connections', 'Open connections of clients.')
   const closed = counter('app_http_connections_refused_total', 'Connections refused by a limit.', ['limit'])
+  const limited = counter('app_rate_limited_total', 'Requests refused by a rate limit.', ['scope'])
   return {
     connections: (open: number) => connections.set(open),
     connectionRefused: (limit: 'process' | 'address') => closed.inc({ limit }),
     eventLoopLag: (ms: number) => lag.set(ms / 1000),
     overloadRefused: () => refused.inc(),
+    rateLimited: (scope: string) => limited.inc({ scope }),
   }
 }
 
@@ -63,7 +65,6 @@ export function createMetrics(version: string) {
   const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Duration of a webhook attempt.')
   const endpoints = gauge('app_webhook_endpoints', 'Webhook endpoints by status.', ['status'])
   const replays = counter('app_idempotent_replays_total', 'Requests that got the stored reply of their Idempotency-Key.')
-  const limited = counter('app_rate_limited_total', 'Requests refused by a rate limit.', ['scope'])
 
   return {
     /** The metrics in the exposition format, and its content type. */
@@ -108,7 +109,6 @@ export function createMetrics(version: string) {
     idempotentReplay: () => replays.inc(),
     ...journeyMetrics(registry),
     ...overloadMetrics(registry),
-    rateLimited: (scope: string) => limited.inc({ scope }),
   }
 }
 

@@ -20,7 +20,8 @@ const storedEvent = (user: number, key: string, name: string) => {
     userId: user as UserId,
     event: { key, name, data: { n: user }, createdAt: at, receivedAt: at, eventId: null },
     source: 'api' as const,
-    starts: 'all' as const, triggers: true,
+    starts: 'all' as const,
+    triggers: true,
   }
 }
 

@@ -26,7 +26,9 @@ const store = (w: World, events: Given[], partition = 0) =>
         data: events[index]?.data ?? {},
         created_at: event.createdAt,
         received_at: w.clock.now(),
-        source: 'api', journey_id: null, entrance_id: null,
+        source: 'api',
+        journey_id: null,
+        entrance_id: null,
       })),
     )
     await countEvents(ctx, counted, partition)

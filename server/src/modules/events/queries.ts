@@ -46,7 +46,10 @@ export const copyEvents = (ctx: InTx, events: EventRow[]) => copyAll(ctx, ctx.pr
 
 const copyAll = jointRun<EventRow[]>((ctx, calls) => {
   const rows = calls.flatMap(({ input }) => input)
-  return ctx.db.copy(sql`copy events (project_id, user_id, name, data, created_at, received_at, source, journey_id, entrance_id) from stdin`, lines(rows))
+  return ctx.db.copy(
+    sql`copy events (project_id, user_id, name, data, created_at, received_at, source, journey_id, entrance_id) from stdin`,
+    lines(rows),
+  )
 })
 
 function* lines(events: EventRow[]): Generator<string> {

@@ -30,7 +30,9 @@ const store = (w: World, ...times: string[]) =>
         data: {},
         created_at: createdAt,
         received_at: createdAt,
-        source: 'api', journey_id: null, entrance_id: null,
+        source: 'api',
+        journey_id: null,
+        entrance_id: null,
       })),
     )
     await countEvents(ctx, events, 0)

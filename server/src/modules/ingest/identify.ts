@@ -3,8 +3,8 @@
 import type { Consumer } from '../../infra/queue/consume.ts'
 import type { ParkedItem } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import { type NewEvent, newSystemEvent } from '../events/index.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { type NewEvent, newSystemEvent } from '../events/index.ts'
 import {
   type IdentifiedUser,
   type KeyedSystemEvent,

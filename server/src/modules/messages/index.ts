@@ -36,7 +36,13 @@ export {
   MESSAGE_STATES,
   type MessageIntent,
   type MessageOrigin,
-  type MessageState, PENDING_STATES, type Reason, SEND_JOBS, SENT_STATES, TRANSACTIONAL } from './schema.ts'
+  type MessageState,
+  PENDING_STATES,
+  type Reason,
+  SEND_JOBS,
+  SENT_STATES,
+  TRANSACTIONAL,
+} from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'

@@ -3,6 +3,9 @@ import { join, raw, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { Month } from './past.ts'
 
+const columns = sql`project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, ended_at, outcome,
+  reason, key, cause, event, answers, trail`
+
 const PartitionRow = Type.Object({ name: Type.String() })
 
 /** The names of the months that exist. */
@@ -28,9 +31,9 @@ export const createMonth = async (ctx: InTx<Ctx>, { name, from, to }: Month): Pr
   await ctx.db.run(sql`create table ${raw(name)} (like journey_past including all)`)
   await ctx.db.run(
     sql`with moved as (
-          delete from journey_past_rest where ended_at >= ${from}::timestamptz and ended_at < ${to}::timestamptz returning *
+          delete from journey_past_rest where ended_at >= ${from}::timestamptz and ended_at < ${to}::timestamptz returning ${columns}
         )
-        insert into ${raw(name)} select * from moved`,
+        insert into ${raw(name)} (${columns}) select ${columns} from moved`,
   )
   await ctx.db.run(sql`alter table journey_past attach partition ${raw(name)} for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
 }

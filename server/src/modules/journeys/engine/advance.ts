@@ -140,7 +140,13 @@ function nextOf(graph: Graph, step: CompiledStep, path: string): CompiledStep | 
   return key === undefined ? undefined : graph.steps.get(key)
 }
 
-function count({ tally }: Round, { journeyId, graph: { version } }: Entrance, step: CompiledStep, path: string | null, reason: string): void {
+function count(
+  { tally }: Round,
+  { journeyId, graph: { version } }: Entrance,
+  step: CompiledStep,
+  path: string | null,
+  reason: string,
+): void {
   add(tally, { journey_id: journeyId, what: 'left', version, step_id: step.id, path, reason })
 }
 

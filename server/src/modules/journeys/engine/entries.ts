@@ -6,14 +6,7 @@ import { entryKeyIn } from '../steps/settings.ts'
 import type { EffectResult, EntryEvent } from '../steps/step.ts'
 import type { Question, Task } from './advance.ts'
 import { type Entrance, enter } from './entrance.ts'
-import {
-  decideEntry,
-  type EntranceStep,
-  ENTRIES_PER_DAY,
-  type Entry,
-  type EntryFact,
-  entrancesFor,
-} from './entry.ts'
+import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, entrancesFor } from './entry.ts'
 import type { Fact, Occurrence } from './facts.ts'
 import type { CompiledStep, Graph } from './graph.ts'
 import { causes, keyHash } from './ids.ts'
@@ -114,8 +107,7 @@ export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): 
   }
 }
 
-const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean =>
-  entrance.journeyId === journeyId && entrance.slot === slot
+const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean => entrance.journeyId === journeyId && entrance.slot === slot
 
 function refuse(run: Run, { journeyId, settings }: Graph, userId: UserId, reason: string, at: Date): void {
   run.refusals.set(reason, (run.refusals.get(reason) ?? 0) + 1)

@@ -54,7 +54,9 @@ async function enterAll(run: Run, attempts: Attempt[]): Promise<Task[]> {
 }
 
 async function checkNew(run: Run, tasks: Task[]): Promise<void> {
-  const questions = tasks.flatMap(({ entrance, at }) => entrance.graph.criteria.map((step) => ({ userId: entrance.userId, entrance, step, at })))
+  const questions = tasks.flatMap(({ entrance, at }) =>
+    entrance.graph.criteria.map((step) => ({ userId: entrance.userId, entrance, step, at })),
+  )
   if (questions.length === 0) return
   await run.world.load({ questions, lists: [], candidates: [] })
   for (const { entrance, at } of tasks) checkCriteria(run, entrance, [], at)

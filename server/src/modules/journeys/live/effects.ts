@@ -64,7 +64,13 @@ async function reservePlaces({ ctx, outside }: LiveWorld, asked: Of<'reserve'>[]
     const [{ entrance, step, effect }] = group as [Of<'reserve'>]
     const { limit, intervalMs, maxWaitMs } = effect
     const nowMs = ctx.clock.now().getTime()
-    const { first_at } = await queries.reserve(own, { journey_id: entrance.journeyId, step_id: step.id, limit, intervalMs, users: group.length })
+    const { first_at } = await queries.reserve(own, {
+      journey_id: entrance.journeyId,
+      step_id: step.id,
+      limit,
+      intervalMs,
+      users: group.length,
+    })
     for (const [index, one] of group.entries()) {
       const at = Math.max(nowMs, Math.ceil(first_at.getTime() + (index * intervalMs) / limit))
       results.set(one, maxWaitMs !== null && at - nowMs > maxWaitMs ? { is: 'over_limit' } : { is: 'reserved', at: new Date(at) })
@@ -82,7 +88,16 @@ async function planCalls({ ctx }: LiveWorld, asked: Of<'call'>[], results: Resul
       return []
     }
     results.set(one, APPLIED)
-    return [{ user_id: entrance.userId, entrance_id: entrance.id, visit, journey_id: entrance.journeyId, host: new URL(effect.url).host, request }]
+    return [
+      {
+        user_id: entrance.userId,
+        entrance_id: entrance.id,
+        visit,
+        journey_id: entrance.journeyId,
+        host: new URL(effect.url).host,
+        request,
+      },
+    ]
   })
   if (calls.length === 0) return
   await queries.insertCalls(ctx, calls)

@@ -52,7 +52,11 @@ async function compileAll(ctx: ProjectCtx | InTx, rows: queries.VersionRow[]): P
   const ids = Map.groupBy(await queries.stepIdsOf(ctx, [...new Set(unknown.map(({ journey_id }) => journey_id))]), (row) => row.journey_id)
   for (const { journey_id: journeyId, version, steps, settings, plan } of await queries.graphsOf(ctx, unknown)) {
     const register = new Map((ids.get(journeyId) ?? []).map(({ external_id, id }) => [external_id, id]))
-    const entry = { graph: compileGraph({ journeyId, version, steps, settings, ids: register }), plan, size: JSON.stringify(steps).length + 1 }
+    const entry = {
+      graph: compileGraph({ journeyId, version, steps, settings, ids: register }),
+      plan,
+      size: JSON.stringify(steps).length + 1,
+    }
     compiled.set(idOf({ journey_id: journeyId, version }), entry)
     found.set(idOf({ journey_id: journeyId, version }), entry)
   }

@@ -27,8 +27,7 @@ export async function mergeJourneys(ctx: InTx, place: Place, published: Publishe
   await queries.moveKeysAndCalls(ctx, merges)
 }
 
-const byEntry = (a: EntranceRow, b: EntranceRow): number =>
-  a.entered_at.getTime() - b.entered_at.getTime() || a.entrance_id - b.entrance_id
+const byEntry = (a: EntranceRow, b: EntranceRow): number => a.entered_at.getTime() - b.entered_at.getTime() || a.entrance_id - b.entrance_id
 
 async function end(ctx: InTx, place: Place, published: Published, rows: EntranceRow[], mergedInto: ReadonlyMap<UserId, UserId>) {
   // The messages of merged users are those of the remaining one already.

@@ -62,7 +62,8 @@ export const stepIdsOf = (ctx: ProjectCtx | InTx, journeyIds: JourneyId[]) =>
 const HeldRow = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<JourneyId>() })
 
 /** The journeys of all projects that are held. */
-export const heldJourneys = (ctx: Ctx) => ctx.db.many(HeldRow, sql`select project_id, id from journeys where is_held order by project_id, id`)
+export const heldJourneys = (ctx: Ctx) =>
+  ctx.db.many(HeldRow, sql`select project_id, id from journeys where is_held order by project_id, id`)
 
 const KeyRow = Type.Object({ user_id: IdOf<UserId>(), journey_id: IdOf<JourneyId>(), key_hash: Type.Integer() })
 export type EntryKey = { user_id: UserId; journey_id: JourneyId; key_hash: number }

@@ -69,6 +69,22 @@ export const pastOf = (entrance: Entrance): PastEntrance[] => {
     rowOf(entrance)
   const ended = { ended_at: outcome.at, outcome: outcome.as, reason: outcome.reason }
   return [
-    { user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, key, cause, event, answers, trail, ...ended },
+    {
+      user_id,
+      entrance_id,
+      journey_id,
+      step_id,
+      version,
+      visit,
+      depth,
+      entered_at,
+      arrived_at,
+      key,
+      cause,
+      event,
+      answers,
+      trail,
+      ...ended,
+    },
   ]
 }

@@ -53,7 +53,10 @@ function countEnd(run: Run, { userId, journeyId, outcome }: Entrance): void {
 }
 
 const isSomething = (delta: ReturnType<typeof deltaOf>): boolean =>
-  delta.entered + delta.completed + delta.exited > 0 || delta.held_out_at !== null || delta.arm !== null || Object.keys(delta.goals).length > 0
+  delta.entered + delta.completed + delta.exited > 0 ||
+  delta.held_out_at !== null ||
+  delta.arm !== null ||
+  Object.keys(delta.goals).length > 0
 
 async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
   const moved = entrances.filter(({ stored, dueAt }) => stored === null || stored.dueAt?.getTime() !== dueAt?.getTime())

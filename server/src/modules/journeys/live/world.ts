@@ -1,6 +1,7 @@
 /** A project as a run sees it: facts from the database, and effects that are written to it. */
-import type { Partition } from '../../../infra/queue/partitions.ts'
+
 import type { Db } from '../../../infra/postgres/db.ts'
+import type { Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import type { MessageIntent } from '../../messages/index.ts'
