@@ -12,8 +12,23 @@ export {
   type WaitingRow,
   waitingAt,
 } from './inside.queries.ts'
+export { positionJobs } from './jobs.ts'
+export { erasePositions, movePositions } from './merging.queries.ts'
+export {
+  copyPast,
+  deleteEntrances,
+  deleteTimers,
+  entrancesOf,
+  entriesSince,
+  insertTimers,
+  journeyUsersOf,
+  saveEntrances,
+  saveJourneyUsers,
+} from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
-export { registeredSteps, registerSteps } from './steps.queries.ts'
+export { EntranceRow, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
+export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
+export { dueTimers, nextTimers } from './timers.queries.ts'
 export {
   endedListing,
   type InsideRow,
@@ -28,18 +43,3 @@ export {
   type StoredVisit,
   type TrailRow,
 } from './users.queries.ts'
-export { positionJobs } from './jobs.ts'
-export {
-  copyPast,
-  deleteEntrances,
-  deleteTimers,
-  entrancesOf,
-  entriesSince,
-  insertTimers,
-  journeyUsersOf,
-  saveEntrances,
-  saveJourneyUsers,
-} from './queries.ts'
-export { EntranceRow, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
-export { dueTimers, nextTimers } from './timers.queries.ts'
-export { erasePositions, movePositions } from './merging.queries.ts'

@@ -1,8 +1,9 @@
 /** The register of step ids. A key keeps its id for ever, also when no version of the journey has the step any more. */
 import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
-import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
 
 const StepRow = Type.Object({ id: Type.Integer(), external_id: Type.String() })
 
@@ -23,4 +24,13 @@ export const registeredSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
   ctx.db.many(
     StepRow,
     sql`select id, external_id from journey_steps where project_id = ${ctx.projectId} and journey_id = ${journeyId} order by id`,
+  )
+
+const JourneyStepRow = Type.Object({ journey_id: IdOf<JourneyId>(), ...StepRow.properties })
+
+/** The same of several journeys. */
+export const stepsOfJourneys = (ctx: ProjectCtx | InTx, journeyIds: JourneyId[]) =>
+  ctx.db.many(
+    JourneyStepRow,
+    sql`select journey_id, id, external_id from journey_steps where project_id = ${ctx.projectId} and journey_id = any(${journeyIds}::bigint[])`,
   )

@@ -117,7 +117,9 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       return moveByHand(run, entrance, item.to, at)
     case 'skip': {
       const next = entrance.step.next('default')
-      return next === undefined ? [] : moveByHand(run, entrance, next, at, 'skipped')
+      if (next !== undefined) return moveByHand(run, entrance, next, at, 'skipped')
+      exit(run, entrance, 'skipped', at, 'completed')
+      return []
     }
     case 'retry':
       if (entrance.parked === null) return []

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
+import { stepsOfJourneys } from '../../positions/index.ts'
 import { compileGraph, type Graph } from '../engine/graph.ts'
 import type { Graphs } from '../engine/run.ts'
 import * as queries from './queries.ts'
@@ -49,7 +50,7 @@ async function compileAll(ctx: ProjectCtx | InTx, rows: queries.VersionRow[]): P
   }
   const unknown = rows.filter((row) => !found.has(idOf(row)))
   if (unknown.length === 0) return found
-  const ids = Map.groupBy(await queries.stepIdsOf(ctx, [...new Set(unknown.map(({ journey_id }) => journey_id))]), (row) => row.journey_id)
+  const ids = Map.groupBy(await stepsOfJourneys(ctx, [...new Set(unknown.map(({ journey_id }) => journey_id))]), (row) => row.journey_id)
   for (const { journey_id: journeyId, version, steps, settings, plan } of await queries.graphsOf(ctx, unknown)) {
     const register = new Map((ids.get(journeyId) ?? []).map(({ external_id, id }) => [external_id, id]))
     const entry = {

@@ -50,15 +50,6 @@ export const graphsOf = (ctx: ProjectCtx | InTx, pairs: Pair[]) =>
         join journey_versions v on v.project_id = ${ctx.projectId} and v.journey_id = p.journey_id and v.version = p.version`,
   )
 
-const StepIdRow = Type.Object({ journey_id: IdOf<JourneyId>(), id: Type.Integer(), external_id: Type.String() })
-
-/** The register of the steps of journeys. */
-export const stepIdsOf = (ctx: ProjectCtx | InTx, journeyIds: JourneyId[]) =>
-  ctx.db.many(
-    StepIdRow,
-    sql`select journey_id, id, external_id from journey_steps where project_id = ${ctx.projectId} and journey_id = any(${journeyIds}::bigint[])`,
-  )
-
 const HeldRow = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<JourneyId>() })
 
 /** The journeys of all projects that are held. */
