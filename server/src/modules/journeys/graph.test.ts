@@ -35,6 +35,9 @@ describe('an invalid step', () => {
     [{ a: { ...step('delay'), data: { time: '24:00' } } }, 'parameter_invalid_format', 'a.data.time'],
     [{ a: { ...step('action'), data: { campaign_id: '7' } } }, 'parameter_invalid_format', 'a.data.campaign_id'],
     [{ a: { ...step('experiment'), data: { branches: [{ path: 'a', weight: -1 }] } } }, 'validation_failed', 'a.data.branches[0].weight'],
+    [{ a: { ...step('webhook'), data: { body: 5 } } }, 'parameter_invalid_format', 'a.data.body'],
+    [{ a: { ...step('wait_until'), data: { conditions: [{}] } } }, 'parameter_missing', 'a.data.conditions[0].path'],
+    [{ a: { ...step('webhook'), data: { headers: { A: { secret: '' } } } } }, 'parameter_invalid_empty', 'a.data.headers.A.secret'],
     [{ a: { ...step('exit'), children: [{}] } }, 'parameter_missing', 'a.children[0].external_id'],
     [{ a: { ...step('exit'), children: [{ external_id: 'b', y: 1 }] } }, 'parameter_unknown', 'a.children[0].y'],
   ])('%j is refused with %s at %s', (map, code, param) => expect(faultsOf(map)).toEqual([[code, param]]))

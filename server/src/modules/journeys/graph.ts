@@ -38,7 +38,7 @@ function readStep(key: string, given: unknown): Step | { faults: Fault[] } {
   const { type, name = '', x, y, data = {}, children = [] } = value
   const settings = settingsChecks[type](data)
   const found = settings.faults.length > 0 ? settings.faults : settingsFaults(type, data, 'stored')
-  if (found.length > 0) return { faults: found.map((fault) => withPath(fault, `${key}.data`)) }
+  if (found.length > 0) return { faults: found.map((fault) => ofSettings(fault, key)) }
   return { external_id: key, type, name, x, y, data, children }
 }
 
@@ -46,11 +46,18 @@ function readStep(key: string, given: unknown): Step | { faults: Fault[] } {
 export const settingsFaults = (type: StepType, data: object, when: 'stored' | 'published'): Fault[] =>
   types[type].faults?.(data, when) ?? []
 
-/** Puts the key of a step, or a path, before the param of a fault. */
-export function withPath(fault: Fault, at: string): Fault {
-  const param = fault.param === undefined || fault.param === 'body' ? at : `${at}.${fault.param}`
-  return { ...fault, param, message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``) }
-}
+/** The fault of a step, whose param is a path in it, or `body` for the step itself. */
+const withPath = (fault: Fault, key: string): Fault =>
+  fault.param === undefined || fault.param === 'body' ? renamed(fault, key) : renamed(fault, `${key}.${fault.param}`)
+
+/** The fault of the settings of a step, whose param is a path in `data`. A setting can be called `body`. */
+export const ofSettings = (fault: Fault, key: string): Fault => renamed(fault, `${key}.data.${fault.param}`)
+
+const renamed = (fault: Fault, param: string): Fault => ({
+  ...fault,
+  param,
+  message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``),
+})
 
 function childFaults(steps: Step[]): Fault[] {
   const keys = new Set(steps.map(({ external_id }) => external_id))

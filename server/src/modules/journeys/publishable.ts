@@ -1,7 +1,7 @@
 /** Checks that a stored graph can be published (D-JRN-2), and what an author should look at. Pure. Faults name a step by its key. */
 import type { Fault } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
-import { edgesOf, isWait, kindOf, loopFaults, settingsFaults, withPath } from './graph.ts'
+import { edgesOf, isWait, kindOf, loopFaults, ofSettings, settingsFaults } from './graph.ts'
 import type { Step } from './schema.ts'
 import { isCriterion } from './steps/exit.ts'
 import { DEFAULT_PATH, type Path } from './steps/step.ts'
@@ -15,7 +15,7 @@ export function publishFaults(steps: readonly Step[]): Fault[] {
   return [
     ...steps.flatMap(({ external_id, type, data }) =>
       settingsFaults(type, data, 'published').map((fault) => ({
-        ...withPath(fault, `${external_id}.data`),
+        ...ofSettings(fault, external_id),
         code: 'validation_failed' as const,
       })),
     ),
