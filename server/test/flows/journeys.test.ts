@@ -44,7 +44,7 @@ async function campaign(w: World, subject = 'Hello'): Promise<number> {
   const template = await w.put(`/api/client/campaigns/${created.body.id}/templates/en`, {
     subject,
     from: 'hello@example.com',
-    text: 'Hi {{ user.external_id }}, {{ event.total }}, {{ journey.key }}',
+    text: 'Hi {{ user.external_id }}, {{ event.data.total }}, {{ journey.key }}',
     html: '<p>Hi</p>',
   })
   expect(template.status, template.text).toBeLessThan(300)
@@ -76,14 +76,21 @@ const Past = Type.Object({
 })
 const past = (w: World) =>
   w.db.many(Past, sql`select outcome, reason, trail from journey_past where project_id = ${w.projectId} order by ended_at, entrance_id`)
+const trail = async (w: World) =>
+  (await past(w)).map(({ trail }) => trail.map(({ step, path }) => (path === null ? step : `${step}:${path}`)))
 const sent = async (w: World) => (await w.get('/api/client/sandbox/messages')).body.results
+
+const entrance = (event_name: string, more: object = {}) => ({
+  type: 'entrance',
+  data: { trigger: 'event', event_name, multiple: true, ...more },
+})
 
 test('an event makes a user enter, who waits, gets a message and leaves', async () => {
   await using w = await world()
   await w.users('ana')
   const send = await campaign(w)
   await live(w, {
-    start: { type: 'entrance', data: { trigger: 'event', event_name: 'cart', multiple: true }, children: ['wait'] },
+    start: { ...entrance('cart'), children: ['wait'] },
     wait: { type: 'delay', data: { hours: 1 }, children: ['send'] },
     send: { type: 'action', data: { campaign_id: send } },
   })
@@ -98,10 +105,339 @@ test('an event makes a user enter, who waits, gets a message and leaves', async 
   await w.drain()
   expect(await sent(w)).toHaveLength(1)
   expect(await inside(w)).toEqual([])
-  expect(await past(w)).toMatchObject([
-    {
-      outcome: 'completed',
-      trail: [{ step: 'start' }, { step: 'wait', path: 'default', reason: 'elapsed' }, { step: 'send', path: 'delivered' }],
+  expect(await trail(w)).toEqual([['start:default', 'wait:default', 'send:delivered']])
+  await w.drain()
+  expect(await sent(w)).toHaveLength(1)
+})
+
+test('a template reads the entry event, the key and the answers of the journey', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const send = await campaign(w)
+  await live(w, {
+    start: { ...entrance('cart', { entry_key: 'data.cart' }), children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send } },
+  })
+  await event(w, 'cart', 'ana', { data: { total: 5, cart: 'c-1' } })
+  await w.drain()
+  const [{ id }] = await sent(w)
+  expect((await w.get(`/api/client/sandbox/messages/${id}`)).text).toContain('Hi ana, 5, c-1')
+})
+
+test('a wait ends by the event that the user waits for, and by its timeout for others', async () => {
+  await using w = await world()
+  await w.users('ana', 'lee')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase', where: [{ attribute: 'data.total', at_least: 10 }] }], timeout: '3d' },
+      children: [
+        ['bought', 'yes'],
+        ['timeout', 'no'],
+      ],
     },
+    yes: { type: 'exit' },
+    no: { type: 'exit', data: { as: 'exited', reason: 'gave_up' } },
+  })
+  await event(w, 'cart', 'ana')
+  await event(w, 'cart', 'lee')
+  await w.drain()
+  w.advance('1 hour')
+  await event(w, 'purchase', 'ana', { data: { total: 5 } })
+  await w.drain()
+  expect(await inside(w)).toHaveLength(2)
+  await event(w, 'purchase', 'ana', { data: { total: 50 } })
+  await w.drain()
+  expect(await inside(w)).toHaveLength(1)
+  w.advance('3 days')
+  await w.drain()
+  expect(await past(w)).toMatchObject([
+    { outcome: 'completed', reason: 'exit', trail: [{}, { path: 'bought', reason: 'event' }, {}] },
+    { outcome: 'exited', reason: 'gave_up', trail: [{}, { path: 'timeout' }, {}] },
   ])
+})
+
+test('a purchase during an earlier delay counts for a later wait', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['delay'] },
+    delay: { type: 'delay', data: { hours: 1 }, children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' },
+      children: [
+        ['bought', 'yes'],
+        ['timeout', 'no'],
+      ],
+    },
+    yes: { type: 'exit' },
+    no: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  w.advance('10 minutes')
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  w.advance('1 hour')
+  await w.drain()
+  expect(await trail(w)).toEqual([['start:default', 'delay:default', 'wait:bought', 'yes']])
+})
+
+test('an exit criterion ends the journey at once, and the waiting message is not sent', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const send = await campaign(w)
+  await w.patch('/api/client/sending-policy', { quiet_hours: null })
+  await live(w, {
+    start: { ...entrance('cart'), children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send }, children: ['end'] },
+    end: { type: 'exit' },
+    bought: { type: 'exit', data: { as: 'completed', reason: 'bought', when: [{ event_name: 'purchase' }] } },
+  })
+  expect((await w.post(`/api/client/campaigns/${send}/pause`)).status).toBeLessThan(300)
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  expect(await inside(w)).toMatchObject([{ step: 'send' }])
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ outcome: 'completed', reason: 'bought' }])
+  expect((await w.post(`/api/client/campaigns/${send}/resume`)).status).toBeLessThan(300)
+  await w.drain()
+  expect(await sent(w)).toEqual([])
+  const state = Type.Object({ state: Type.String(), reason: Type.String() })
+  expect(await w.db.many(state, sql`select state, reason from messages where project_id = ${w.projectId}`)).toEqual([
+    { state: 'aborted', reason: 'journey_left' },
+  ])
+})
+
+test('a gate sees what an update before it wrote, and the list that follows from it', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list = await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
+  expect(list.status, list.text).toBe(201)
+  await w.drain()
+  await live(w, {
+    start: { ...entrance('cart'), children: ['set'] },
+    set: { type: 'update', data: { attributes: { plan: '{{ event.data.plan }}' } }, children: ['gate'] },
+    gate: {
+      type: 'gate',
+      data: { rule: { all: [{ attribute: 'data.plan', is: 'pro' }, { list: list.body.id }] } },
+      children: [
+        ['yes', 'good'],
+        ['no', 'bad'],
+      ],
+    },
+    good: { type: 'exit' },
+    bad: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana', { data: { plan: 'pro' } })
+  await w.drain()
+  expect(await trail(w)).toEqual([['start:default', 'set:default', 'gate:yes', 'good']])
+  expect((await w.get('/api/client/users/ana')).body.data).toEqual({ plan: 'pro' })
+})
+
+test('a step adds the user to a list, which starts another journey, and emits an event, which starts a third', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list = (await w.post('/api/client/lists', { name: 'VIP', type: 'static' })).body.id
+  await w.drain()
+  await live(w, {
+    start: { ...entrance('cart'), children: ['add'] },
+    add: { type: 'list', data: { list_id: list, change: 'add' }, children: ['tell'] },
+    tell: { type: 'event', data: { event_name: 'became_vip', event_data: { by: 'journey' } }, children: ['end'] },
+    end: { type: 'exit' },
+  })
+  await live(w, {
+    start: { type: 'entrance', data: { trigger: 'list', list_id: list, multiple: true }, children: ['end'] },
+    end: { type: 'exit', data: { reason: 'listed' } },
+  })
+  await live(w, { start: { ...entrance('became_vip'), children: ['end'] }, end: { type: 'exit', data: { reason: 'told' } } })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  expect((await past(w)).map(({ reason }) => reason).sort()).toEqual(['exit', 'listed', 'told'])
+  const events = (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
+  expect(events).toEqual(expect.arrayContaining(['became_vip', 'list_entered']))
+})
+
+test('a subscription step keeps the consent of the user', async () => {
+  await using w = await world()
+  await w.users('ana', 'lee')
+  const id = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 0 })).body.id
+  const consent = await w.put(`/api/client/users/lee/subscriptions/${id}`, { state: 0 })
+  await live(w, {
+    start: { ...entrance('cart'), children: ['sub'] },
+    sub: { type: 'subscription', data: { subscription_id: id, state: 1 }, children: ['done', ['failed', 'failed']] },
+    done: { type: 'exit' },
+    failed: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana')
+  await event(w, 'cart', 'lee')
+  await w.drain()
+  expect(consent.status).toBeLessThan(500)
+  const all = await trail(w)
+  expect(all).toContainEqual(['start:default', 'sub:default', 'done'])
+  const { results } = (await w.get('/api/client/users/ana/consents')).body
+  expect(results).toMatchObject([{ state: 1, source: 'journey' }])
+})
+
+test('a webhook step calls once, and its answer leads on', async () => {
+  await using w = await world()
+  await using receiver = await w.receiver()
+  await w.users('ana')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['call'] },
+    call: {
+      type: 'webhook',
+      data: { method: 'POST', url: receiver.url, body: '{"user":"{{ user.external_id }}"}' },
+      children: [
+        ['success', 'good'],
+        ['failed', 'bad'],
+      ],
+    },
+    good: { type: 'exit' },
+    bad: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  expect(receiver.requests[0]?.headers['idempotency-key']).toMatch(/^\d+-2$/)
+  expect(await trail(w)).toEqual([['start:default', 'call:success', 'good']])
+})
+
+test('a balancer lets users pass at its rate', async () => {
+  await using w = await world()
+  const names = Array.from({ length: 6 }, (_, at) => `user${at}`)
+  await w.users(...names)
+  await live(w, {
+    start: { ...entrance('cart'), children: ['rate'] },
+    rate: { type: 'balancer', data: { rate_limit: 2, rate_interval: 'hour' }, children: ['end'] },
+    end: { type: 'exit' },
+  })
+  for (const name of names) await event(w, 'cart', name)
+  await w.drain()
+  const counts = [(await past(w)).length]
+  for (let half = 0; half < 4; half++) {
+    w.advance('30 minutes')
+    await w.drain()
+    counts.push((await past(w)).length)
+  }
+  expect(counts).toEqual([2, 3, 4, 5, 6])
+})
+
+test('an experiment keeps its arm over entrances, and a link goes on to another journey', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const other = await live(w, {
+    start: { type: 'entrance', data: { trigger: 'none', multiple: true }, children: ['end'] },
+    end: { type: 'exit', data: { reason: 'linked' } },
+  })
+  await live(w, {
+    start: { ...entrance('cart'), children: ['arms'] },
+    arms: {
+      type: 'experiment',
+      data: {
+        branches: [
+          { path: 'a', weight: 1 },
+          { path: 'b', weight: 1 },
+        ],
+      },
+      children: [
+        ['a', 'go'],
+        ['b', 'go'],
+      ],
+    },
+    go: { type: 'link', data: { journey_id: other } },
+  })
+  for (let time = 0; time < 3; time++) {
+    await event(w, 'cart', 'ana')
+    await w.drain()
+  }
+  const all = await past(w)
+  expect(all.filter(({ reason }) => reason === 'linked')).toHaveLength(3)
+  const arms = all.flatMap(({ trail }) => trail.filter(({ step }) => step === 'arms').map(({ path }) => path))
+  expect(arms).toHaveLength(3)
+  expect(new Set(arms).size).toBe(1)
+})
+
+test('a user enters once, by one cause, however often the event is sent', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, { start: { type: 'entrance', data: { trigger: 'event', event_name: 'cart' }, children: ['end'] }, end: { type: 'exit' } })
+  await event(w, 'cart', 'ana', { event_id: 'e-1' })
+  await event(w, 'cart', 'ana', { event_id: 'e-1' })
+  await event(w, 'cart', 'ana', { event_id: 'e-2' })
+  await w.drain()
+  expect(await past(w)).toHaveLength(1)
+})
+
+test('several events of a user are applied one after the other, as if each had come alone', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' },
+      children: [
+        ['bought', 'end'],
+        ['timeout', 'end'],
+      ],
+    },
+    end: { type: 'exit' },
+  })
+  const request = ['cart', 'purchase', 'purchase', 'cart', 'purchase', 'cart'].map((name) => ({ name, external_id: 'ana' }))
+  await w.post('/api/client/events', request)
+  await w.drain()
+  expect(await past(w)).toHaveLength(2)
+  expect(await inside(w)).toMatchObject([{ step: 'wait' }])
+})
+
+test('a timer fires before a later event of its user', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '10m' },
+      children: [
+        ['bought', 'end'],
+        ['timeout', 'end'],
+      ],
+    },
+    end: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  w.advance('10 minutes')
+  await event(w, 'other', 'ana')
+  w.advance(1)
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  expect(await trail(w)).toEqual([['start:default', 'wait:timeout', 'end']])
+})
+
+test('the event wins over a timeout at the same instant', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '10m' },
+      children: [
+        ['bought', 'end'],
+        ['timeout', 'end'],
+      ],
+    },
+    end: { type: 'exit' },
+  })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  w.advance('10 minutes')
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  expect(await trail(w)).toEqual([['start:default', 'wait:bought', 'end']])
 })

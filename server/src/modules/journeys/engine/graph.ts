@@ -2,6 +2,7 @@
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { type CompiledRule, compileRule, type Rule } from '../../rules/index.ts'
 import type { Step, StepType } from '../schema.ts'
+import type { EntranceSettings } from '../steps/entrance.ts'
 import * as kinds from '../steps/index.ts'
 import { DEFAULT_PATH, type Dependency, type StepKind } from '../steps/step.ts'
 import { type EntranceStep, entrancesOf } from './entry.ts'
@@ -88,12 +89,18 @@ function addAll<T>(into: Set<T>, values: Iterable<T>): void {
   for (const value of values) into.add(value)
 }
 
+/** What makes users enter. */
+function startsOf({ trigger, event_name, list_id }: EntranceSettings): Dependency[] {
+  if (trigger === 'event' && event_name !== undefined) return [`event:${event_name}`]
+  return trigger === 'list' && list_id !== undefined ? [`list:${list_id}`] : []
+}
+
 function compileStep({ external_id, type, data, children }: Step, id: number): CompiledStep {
   const kind = types[type]
   const { rules = [], lists = [], liquid = [] } = kind.needs?.(data) ?? {}
   const compiled = rules.map(({ rule, param }) => ({ param, rule: compileRule(rule as Rule) }))
   const childOf = new Map(children.map(({ external_id: child, path }) => [path ?? DEFAULT_PATH, child]))
-  const dependencies = new Set(kind.dependencies?.(data) ?? [])
+  const dependencies = new Set([...(kind.dependencies?.(data) ?? []), ...(type === 'entrance' ? startsOf(data) : [])])
   for (const { rule } of compiled) addAll(dependencies, rule.dependencies)
   return {
     key: external_id,

@@ -22,7 +22,8 @@ export function questionsOf(run: Run, occurrences: Occurrence[]): Question[] {
   return occurrences.flatMap(({ userId, at, facts, timers }) =>
     activeOf(run, userId).flatMap((entrance): Question[] => {
       const isWoken = inputsFor(entrance, facts, timers).length > 0
-      const steps = [...criteriaFor(entrance, facts), ...(isWoken ? [entrance.step] : [])]
+      const counting = entrance.graph.counting.filter((step) => facts.some((fact) => isAbout(step, fact)))
+      const steps = [...criteriaFor(entrance, facts), ...counting, ...(isWoken ? [entrance.step] : [])]
       return steps.map((step) => ({ userId, entrance, step, at }))
     }),
   )
