@@ -14,6 +14,7 @@ type Exception = { in: string[]; why: string }
 const NAMES: (Exception & { names: string[] })[] = [
   { names: ['allSettled', 'PromiseSettledResult'], in: [''], why: 'JavaScript' },
   { names: ['arrival_date'], in: [''], why: 'a JSON member of abuse reports' },
+  { names: ['arrived', 'arrived_at', 'arrivedAt'], in: [''], why: 'a JSON member of the visits of steps, and its column' },
   { names: ['ending'], in: ['server/src/infra/postgres/'], why: 'a member of a pool of pg' },
   { names: ['machine_clicks', 'machine_opens'], in: [''], why: 'a JSON member of links, and the columns of both counts' },
   { names: ['machine', 'people'], in: [`${MODULES}tracking/`], why: 'JSON members of links and opens' },
@@ -36,6 +37,11 @@ const NAMES: (Exception & { names: string[] })[] = [
 
 /** Words that mean something else in these files, and what. */
 const MEANINGS: (Exception & { word: string })[] = [
+  {
+    word: 'occurrence',
+    in: [`${MODULES}journeys/schedule`, `${MODULES}journeys/sweeps/`],
+    why: 'an instant of a recurrence rule, in RFC 5545',
+  },
   { word: 'segment', in: [`${MODULES}templates/`], why: 'a part of a long text message' },
   { word: 'segment', in: [`${MODULES}channels/providers/recorded/`], why: 'a part of a long text message, in the replies of a provider' },
   { word: 'segment', in: ['server/src/infra/http/openapi/', 'server/src/lib/liquid-variables.ts'], why: 'a part of a path' },

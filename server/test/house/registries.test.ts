@@ -5,11 +5,14 @@ import { filesUnder, read } from './sources.ts'
 /** Files in the folder of conditions that are not conditions. */
 const CONDITION_PARTS = ['condition.ts', 'comparison.ts', 'counted.ts', 'edge.ts', 'event-data.ts', 'fields.ts', 'path.ts', 'period.ts']
 
+/** Files in the folder of steps that are not kinds of step. */
+const STEP_PARTS = ['step.ts', 'effects.ts', 'event-names.ts', 'facts.ts', 'liquid.ts', 'settings.ts', 'wait-until.cases.ts']
+
 /** The folders of kinds, each with an `index.ts` that registers them, and the files in each that are not kinds. */
 const REGISTRIES: [folder: string, others: string[]][] = [
   ['channels/providers', []],
   ['channels/providers/recorded', []],
-  ['journeys/steps', ['step.ts']],
+  ['journeys/steps', STEP_PARTS],
   ['rules/conditions', CONDITION_PARTS],
   ['rules/operators', ['operator.ts', 'duration.ts', 'span.ts']],
   ['subscriptions/keywords', ['keyword.ts']],

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
+import { armOf } from '../hashes.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import { DEPTH_MAX, decideEntry, type EntryFact, type EntryState, entrancesFor, entrancesOf } from './entry.ts'
-import { armOf, causes, entranceId, isHeldOut } from './ids.ts'
+import { causes, entranceId, isHeldOut } from './ids.ts'
 
 const at = (text: string) => new Date(text)
 const JOURNEY = 11 as JourneyId

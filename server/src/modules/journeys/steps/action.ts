@@ -153,12 +153,12 @@ export const action = step({
   tell: ({ campaign_id }, { path, reason, left_at }) => {
     if (left_at === null || path === null) return `Waiting for the message of the campaign ${campaign_id}.`
     if (path === DEFAULT_PATH) return `The message of the campaign ${campaign_id} was queued.`
-    return `The message of the campaign ${campaign_id} ${TOLD[path] ?? `has the state ${path}`}${why(path, reason)}.`
+    return `The message of the campaign ${campaign_id} ${STATE_WORDS[path] ?? `has the state ${path}`}${why(path, reason)}.`
   },
   cases: CASES,
 })
 
-const TOLD: Record<string, string> = {
+const STATE_WORDS: Record<string, string> = {
   sent: 'was sent',
   delivered: 'was delivered',
   bounced: 'bounced',

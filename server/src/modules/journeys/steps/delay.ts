@@ -109,7 +109,7 @@ function waits({ format = 'duration', ...settings }: Settings): boolean {
 }
 
 const at = (text: string) => new Date(text)
-const arrival = (text: string) => ({ now: at(text), arrivedAt: at(text) })
+const reachedAt = (text: string) => ({ now: at(text), arrivedAt: at(text) })
 const elapsed: Decision = { is: 'go', path: 'default', reason: 'elapsed' }
 const until = (text: string, on: string[] = []): Decision => ({ is: 'wait', until: at(text), on })
 const zoned = ['attribute:timezone']
@@ -120,7 +120,7 @@ const CASES: Case<Settings>[] = [
   {
     title: 'a duration counts from the arrival, a day as 24 hours, also over a change of the clock',
     settings: { days: 1, hours: 1 },
-    given: { ...arrival('2026-10-03T10:00:00Z'), zone: 'Australia/Sydney' },
+    given: { ...reachedAt('2026-10-03T10:00:00Z'), zone: 'Australia/Sydney' },
     decides: until('2026-10-04T11:00:00Z'),
   },
   {
@@ -132,37 +132,37 @@ const CASES: Case<Settings>[] = [
   {
     title: 'until 09:00, arrival at 09:00:00.000: now',
     settings: { format: 'time', time: '09:00' },
-    given: arrival('2026-11-23T09:00:00.000Z'),
+    given: reachedAt('2026-11-23T09:00:00.000Z'),
     decides: elapsed,
   },
   {
     title: 'until 09:00, arrival at 09:00:00.001: tomorrow',
     settings: { format: 'time', time: '09:00' },
-    given: arrival('2026-11-23T09:00:00.001Z'),
+    given: reachedAt('2026-11-23T09:00:00.001Z'),
     decides: until('2026-11-24T09:00:00Z', zoned),
   },
   {
     title: 'until 09:00 in a loop, back at 09:00:00.000: tomorrow',
     settings: { format: 'time', time: '09:00' },
-    given: { ...arrival('2026-11-23T09:00:00.000Z'), entrance: { lastLeftAt: at('2026-11-23T09:00:00.000Z') } },
+    given: { ...reachedAt('2026-11-23T09:00:00.000Z'), entrance: { lastLeftAt: at('2026-11-23T09:00:00.000Z') } },
     decides: until('2026-11-24T09:00:00Z', zoned),
   },
   {
     title: 'until 02:30 on the day of the gap: 03:30',
     settings: { format: 'time', time: '02:30' },
-    given: { ...arrival('2026-10-03T15:00:00Z'), zone: 'Australia/Sydney' },
+    given: { ...reachedAt('2026-10-03T15:00:00Z'), zone: 'Australia/Sydney' },
     decides: until('2026-10-03T16:30:00Z', zoned),
   },
   {
     title: 'until 02:30, arrival in the second 02:10: the next day',
     settings: { format: 'time', time: '02:30' },
-    given: { ...arrival('2026-04-04T16:10:00Z'), zone: 'Australia/Sydney' },
+    given: { ...reachedAt('2026-04-04T16:10:00Z'), zone: 'Australia/Sydney' },
     decides: until('2026-04-05T16:30:00Z', zoned),
   },
   {
     title: 'a time of day waits for an allowed weekday',
     settings: { format: 'time', time: '09:00', days: 1, weekdays: ['mo', 'fr'] },
-    given: arrival('2026-11-23T08:00:00Z'),
+    given: reachedAt('2026-11-23T08:00:00Z'),
     decides: until('2026-11-27T09:00:00Z', zoned),
   },
   {
@@ -221,7 +221,7 @@ const CASES: Case<Settings>[] = [
     title: 'the zone changes while waiting, so that the time of day has come: fires',
     settings: { format: 'time', time: '18:00' },
     given: {
-      ...arrival('2026-11-23T06:00:00Z'),
+      ...reachedAt('2026-11-23T06:00:00Z'),
       now: at('2026-11-23T09:00:00Z'),
       zone: 'Australia/Sydney',
       input: { is: 'changed', what: ['attribute:timezone'] },

@@ -30,13 +30,13 @@ function decide({ event_name, event_data = {} }: Settings, { input, rendered }: 
   return { is: 'do', effect: { is: 'event', name: event_name, data: filled.value } }
 }
 
-const trial: Settings = { event_name: 'trial_started', event_data: { plan: '{{ user.data.plan }}', days: 14 } }
+const started: Settings = { event_name: 'trial_started', event_data: { plan: '{{ user.data.plan }}', days: 14 } }
 const text = { 'event_data.plan': { text: 'pro' } }
 
 const CASES: Case<Settings>[] = [
   {
     title: 'records the event with rendered data',
-    settings: trial,
+    settings: started,
     given: { rendered: text },
     decides: { is: 'do', effect: { is: 'event', name: 'trial_started', data: { plan: 'pro', days: 14 } } },
   },
@@ -47,25 +47,25 @@ const CASES: Case<Settings>[] = [
   },
   {
     title: 'Liquid fails',
-    settings: trial,
+    settings: started,
     given: { rendered: { 'event_data.plan': { problem: 'over budget' } } },
     decides: { is: 'go', path: 'failed', reason: 'render_failed', seen: { problem: 'over budget' } },
   },
   {
     title: 'over 32 KiB',
-    settings: trial,
+    settings: started,
     given: { rendered: { 'event_data.plan': { text: 'x'.repeat(DATA_BYTES_MAX) } } },
     decides: { is: 'go', path: 'failed', reason: 'too_large', seen: { problem: 'may take at most 32 KiB' } },
   },
   {
     title: 'stored',
-    settings: trial,
+    settings: started,
     given: { input: { is: 'done', result: { is: 'applied' } } },
     decides: { is: 'go', path: 'default', reason: 'applied' },
   },
   {
     title: 'stored too deep in a chain of causes: triggers nothing',
-    settings: trial,
+    settings: started,
     given: { input: { is: 'done', result: { is: 'applied', note: 'loop_depth' } } },
     decides: { is: 'go', path: 'default', reason: 'loop_depth' },
   },

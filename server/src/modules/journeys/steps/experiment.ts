@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
-import { armOf } from '../engine/ids.ts'
+import { armOf } from '../hashes.ts'
 import { broken, missingOf, pathFaults } from './settings.ts'
 import { type Case, step } from './step.ts'
 
