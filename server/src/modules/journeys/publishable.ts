@@ -1,4 +1,4 @@
-/** Checks that a stored graph can be published (D-JRN-2), and what an author should look at. Pure. Faults name a step by its key. */
+/** Checks that a stored graph can be published (D-JRN-13), and what an author should look at. Pure. Faults name a step by its key. */
 import type { Fault } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { edgesOf, isWait, kindOf, loopFaults, ofSettings, settingsFaults } from './graph.ts'

@@ -1,5 +1,5 @@
 /**
- * Schedules of entrances: recurrence rules of RFC 5545. Rules are evaluated on local times and converted to instants afterwards, so that a
+ * Schedules of entrances (D-JRN-14): recurrence rules of RFC 5545. Rules are evaluated on local times and converted to instants afterwards, so that a
  * time skipped by daylight saving is moved forward, and a repeated one comes once. Pure.
  */
 import { RRuleTemporal } from 'rrule-temporal'

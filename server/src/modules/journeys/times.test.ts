@@ -62,6 +62,11 @@ describe('a time of day', () => {
         const found = atTimeOfDay(from, { time, weekdays }, zone)
         expect(found.getTime()).toBeGreaterThanOrEqual(from.getTime())
         expect(found.getTime()).toBeLessThan(from.getTime() + 9 * 86_400_000)
+        // Nor does it depend on what was asked before.
+        const between = new Date((from.getTime() + found.getTime()) / 2)
+        expect(atTimeOfDay(between, { time, weekdays }, zone)).toEqual(found)
+        expect(atTimeOfDay(found, { time, weekdays, after: found }, zone).getTime()).toBeGreaterThan(found.getTime())
+        expect(atTimeOfDay(from, { time, weekdays }, zone)).toEqual(found)
         const local = localOf(found, zone)
         const isMoved = local.slice(11) !== time
         if (isMoved) expect(instantOfLocal(`${local.slice(0, 10)}T${time}`, zone)).toEqual(found)

@@ -21,15 +21,31 @@ const localAt = (instant: Date, zone: string): Temporal.ZonedDateTime =>
 /** A duration in milliseconds. A day is 24 hours. */
 export const durationOf = ({ days = 0, hours = 0, minutes = 0 }: Duration): number => days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS
 
+type AtTime = { time: string; days?: number; weekdays?: readonly Weekday[]; after?: Date | null }
+
+const KNOWN_MAX = 2000
+
+// Time zones take some 100 µs, and thousands of users wait for the same time. Between `from` and `at` there is no other instant.
+const known = new Map<string, { from: number; at: number }>()
+
 /**
  * The next instant of a time of day such as `09:30`: not before `from`, on or after the calendar day that is `days` later, on one of the
  * weekdays. After `after`, if that is given.
  */
-export function atTimeOfDay(
-  from: Date,
-  { time, days = 0, weekdays = WEEKDAYS, after }: { time: string; days?: number; weekdays?: readonly Weekday[]; after?: Date | null },
-  zone: string,
-): Date {
+export function atTimeOfDay(from: Date, { time, days = 0, weekdays = WEEKDAYS, after = null }: AtTime, zone: string): Date {
+  const earliest = Math.max(from.getTime(), after === null ? from.getTime() : after.getTime() + 1)
+  if (days > 0) return new Date(nextTime(from, earliest, { time, days, weekdays }, zone))
+  const key = `${zone} ${time} ${weekdays.join()}`
+  const found = known.get(key)
+  if (found && found.from <= earliest && earliest <= found.at) return new Date(found.at)
+  const at = nextTime(from, earliest, { time, days, weekdays }, zone)
+  if (known.size >= KNOWN_MAX) known.clear()
+  known.set(key, { from: earliest, at })
+  return new Date(at)
+}
+
+/** The first allowed instant that is not before `earliest`. */
+function nextTime(from: Date, earliest: number, { time, days, weekdays }: Required<Omit<AtTime, 'after'>>, zone: string): number {
   const clock = Temporal.PlainTime.from(time)
   const first = localAt(from, zone).toPlainDate().add({ days })
   // A zone can skip a whole day, so that one more week may be needed.
@@ -37,7 +53,7 @@ export function atTimeOfDay(
     const date = first.add({ days: day })
     if (!weekdays.includes(WEEKDAYS[date.dayOfWeek - 1] as Weekday)) continue
     const at = instantOf(date.toPlainDateTime(clock), zone)
-    if (at >= from.getTime() && (after == null || at > after.getTime())) return new Date(at)
+    if (at >= earliest) return at
   }
   throw new Error('A time of day has no next instant.')
 }
@@ -67,7 +83,7 @@ function readDate(text: string, zone: string): { local: Temporal.PlainDateTime; 
   return instant && { local: localAt(instant, zone).toPlainDateTime(), instant }
 }
 
-const OFFSET = /(?:Z|T.{5,30}[+-]\d\d:\d\d)$/
+const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/
 
 /** An instant, at most ten years after `from`. */
 export function clamped(at: Date, from: Date): { at: Date; isClamped: boolean } {
