@@ -40,6 +40,7 @@ const pathsOf = ({ type, data }: Step): Path[] => kindOf(type).paths(data)
 
 function pathFaults(step: Step): Fault[] {
   const { external_id: key, children } = step
+  if (children.length === 0) return []
   const paths = pathsOf(step)
   const names = paths.map(({ path }) => path)
   const taken = children.map(({ path = DEFAULT_PATH }) => path)
@@ -48,7 +49,6 @@ function pathFaults(step: Step): Fault[] {
     if (!names.includes(path)) return broken(param, `The step \`${key}\` has no path \`${path}\`${choices(names)}`)
     return taken.indexOf(path) < at ? broken(param, `The step \`${key}\` has two children on the path \`${path}\`. Remove one.`) : []
   })
-  if (children.length === 0) return wrong
   const open = paths.filter(({ path, isRequired }) => isRequired && !taken.includes(path))
   return [...wrong, ...open.map(({ path }) => broken(`${key}.children`, `The step \`${key}\` needs a child on the path \`${path}\`.`))]
 }
