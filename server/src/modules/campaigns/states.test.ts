@@ -72,11 +72,15 @@ describe('what a state needs, when entering it and while in it', () => {
     ['blast', 'scheduled', { list_ids: [] }, 'list_ids'],
     ['blast', 'scheduled', { hasTemplate: false }, 'state'],
     ['blast', 'scheduled', { send_at: null, list_ids: [], hasTemplate: false }, 'send_at'],
-    ['trigger', 'running', { event_name: null }, 'event_name'],
     ['trigger', 'running', { hasTemplate: false }, 'state'],
   ])('a %s campaign that is %s with %o is refused for %s', (type, state, lacking, param) => {
     const before = state === 'aborting' ? 'running' : 'draft'
     for (const from of [before, state] as const) expect(stateFault(from, { ...ready(type, state), ...lacking })).toMatchObject({ param })
+  })
+
+  test('a running trigger needs no event, because journeys and requests send it too', () => {
+    for (const from of ['draft', 'running'] as const)
+      expect(stateFault(from, { ...ready('trigger', 'running'), event_name: null })).toBeNull()
   })
 
   test.each(['blast', 'trigger'] as const)('a %s draft needs nothing', (type) => {

@@ -92,11 +92,8 @@ function scheduleFault({ send_at, list_ids, hasTemplate }: CampaignDraft): Fault
   return hasTemplate ? null : templateFault('be scheduled')
 }
 
-function runFault({ event_name, hasTemplate }: CampaignDraft): Fault | null {
-  if (event_name === null)
-    return broken('event_name', 'A running trigger campaign needs `event_name`, the name of the event that sends it.')
-  return hasTemplate ? null : templateFault('run')
-}
+/** Without `event_name`, journeys and requests send it (D-CAMP-3). */
+const runFault = ({ hasTemplate }: CampaignDraft): Fault | null => (hasTemplate ? null : templateFault('run'))
 
 const templateFault = (verb: string) =>
   broken(
