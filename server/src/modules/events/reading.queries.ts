@@ -4,8 +4,8 @@ import { likePattern } from '../../infra/http/search.ts'
 import { join, type Sql, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { UserId } from '../../lib/ids.ts'
-import { Instant, OneOf } from '../../lib/shapes.ts'
+import type { JourneyId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import { Coverage, Samples, samplesOf } from '../users/index.ts'
 import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
 import { EVENT_SOURCES } from './event.ts'
@@ -16,6 +16,7 @@ const ItemRow = Type.Object({
   created_at: Instant,
   received_at: Instant,
   source: OneOf(EVENT_SOURCES),
+  journey_id: Nullable(IdOf<JourneyId>()),
   seq: Type.Integer(),
 })
 export type ItemRow = Static<typeof ItemRow>
@@ -42,7 +43,7 @@ export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enab
 /** A page of the events stored under any of these ids. */
 export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
   pageOf(ctx, ItemRow, timelineListing, page, {
-    select: sql`e.name, e.data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.seq`,
+    select: sql`e.name, e.data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.journey_id, e.seq`,
     from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
     where: sql`true`,
   })
@@ -66,7 +67,7 @@ function nearest(ctx: ProjectCtx, wanted: Wanted, page: PageRequest): Sql {
     const way = ascending ? sql`asc` : sql`desc`
     const beyond =
       position && sql`(e.created_at, e.seq) ${ascending ? sql`>=` : sql`<=`} (${position.sortValue}::timestamptz, ${position.id}::bigint)`
-    return sql`(select e.name, e.data, e.created_at, e.received_at, e.source, e.seq
+    return sql`(select e.name, e.data, e.created_at, e.received_at, e.source, e.journey_id, e.seq
                 from events e
                 where ${join(beyond ? [...conditions, beyond] : conditions, ' and ')}
                 order by e.created_at ${way}

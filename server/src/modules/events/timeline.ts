@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { Exact, OneOf, Timestamp } from '../../lib/shapes.ts'
+import type { JourneyId } from '../../lib/ids.ts'
+import { Exact, IdOf, OneOf, Timestamp } from '../../lib/shapes.ts'
 import { findIdsOf, requireUser } from '../users/index.ts'
 import { EVENT_SOURCES } from './event.ts'
 import { readRange } from './range.ts'
@@ -13,6 +14,7 @@ export const TimelineItem = Exact({
   data: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Attributes of the event.' }),
   created_at: Timestamp,
   received_at: Timestamp,
+  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that wrote the event or caused it; absent for others.' })),
   source: OneOf(EVENT_SOURCES, {
     description: '`api` for an event of a request, `system` for one that Carillon wrote itself. A request cannot set it.',
   }),
@@ -33,5 +35,5 @@ export async function listTimeline(
     await queries.followIndex(ctx)
     return queries.listEvents(ctx, ids, wanted, page)
   })
-  return mapPage(found, ({ seq: _, ...item }) => item)
+  return mapPage(found, ({ seq: _, journey_id, ...item }) => ({ ...item, ...(journey_id !== null && { journey_id }) }))
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import { joint } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
 import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
@@ -12,6 +12,7 @@ const Enqueued = Type.Object({
   id: IdOf<MessageId>(),
   campaign_id: IdOf<CampaignId>(),
   channel: OneOf(CHANNELS),
+  journey_id: Nullable(IdOf<JourneyId>()),
   bytes: Type.Integer(),
 })
 
@@ -36,7 +37,7 @@ const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueu
                   expires_at timestamptz, journey_id bigint, entrance_id bigint, visit int, step_id bigint, step text)
         order by i.project_id, i.user_id, i.cause
         on conflict (project_id, user_id, cause) do nothing
-        returning project_id, id, campaign_id, channel, coalesce(octet_length(event::text), 0) as bytes`,
+        returning project_id, id, campaign_id, channel, journey_id, coalesce(octet_length(event::text), 0) as bytes`,
   )
   const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
   // A project is in one transaction once, so that all of its rows belong to its one call.

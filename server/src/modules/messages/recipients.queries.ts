@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, ConsentId, MessageId, UserId } from '../../lib/ids.ts'
+import type { CampaignId, ConsentId, JourneyId, MessageId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import { MESSAGE_STATES, type MessageState } from './schema.ts'
 
@@ -10,6 +10,7 @@ import { MESSAGE_STATES, type MessageState } from './schema.ts'
 export const Recipient = Type.Object({
   id: IdOf<MessageId>(),
   user_id: IdOf<UserId>(),
+  journey_id: Nullable(IdOf<JourneyId>()),
   state: OneOf(MESSAGE_STATES),
   reason: Nullable(Type.String()),
   detail: Nullable(Type.String()),
@@ -28,7 +29,7 @@ export const Recipient = Type.Object({
 })
 export type Recipient = Static<typeof Recipient>
 
-const columns = sql`id, user_id, state, reason, detail, cause, variant, attempts, recipient, provider, consent_id, due_at, expires_at, created_at,
+const columns = sql`id, user_id, journey_id, state, reason, detail, cause, variant, attempts, recipient, provider, consent_id, due_at, expires_at, created_at,
   settled_at, opened_at, clicked_at`
 
 export const recipientListing = listing({

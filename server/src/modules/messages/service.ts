@@ -14,8 +14,14 @@ export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Prom
   const priorities = new Set(intents.map(({ priority = TRANSACTIONAL }) => priority))
   if (inserted.length > 0) for (const priority of priorities) ctx.wake(SEND_JOBS[priority])
   await emit(ctx, () =>
-    inserted.map(({ id, campaign_id, channel, bytes }) =>
-      webhookEvents.queueMessageAuthenticated.of({ message_id: id, campaign_id, channel, size: bytes }),
+    inserted.map(({ id, campaign_id, journey_id, channel, bytes }) =>
+      webhookEvents.queueMessageAuthenticated.of({
+        message_id: id,
+        campaign_id,
+        ...(journey_id !== null && { journey_id }),
+        channel,
+        size: bytes,
+      }),
     ),
   )
 }

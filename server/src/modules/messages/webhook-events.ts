@@ -90,12 +90,13 @@ function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attemp
 
 /** The members of a webhook event that say which message, user and recipient it is about. */
 export const messageMembers = (
-  { id, campaign_id, channel }: Pick<ClaimedMessage, 'id' | 'campaign_id' | 'channel'>,
+  { id, campaign_id, channel, journey_id }: Pick<ClaimedMessage, 'id' | 'campaign_id' | 'channel' | 'journey_id'>,
   user: UserRow | undefined,
   recipient: string | null,
 ) => ({
   message_id: id,
   campaign_id,
+  ...(journey_id !== null && { journey_id }),
   channel,
   ...(user && { user: { id: user.id, external_id: user.external_id } }),
   ...(recipient !== null && { to: recipient }),

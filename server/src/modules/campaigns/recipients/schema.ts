@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { ConsentId, ListId, MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
+import type { ConsentId, JourneyId, ListId, MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
 import { VariantName } from '../../templates/index.ts'
@@ -11,6 +11,7 @@ export const RecipientQuery = Exact({ state: Type.Optional(State) })
 
 const message = {
   id: IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' }),
+  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that sent it; absent for messages of the campaign itself.' })),
   state: State,
   reason: ReasonName,
   detail: Nullable(Type.String({ description: 'The error message of the provider or the template.' })),

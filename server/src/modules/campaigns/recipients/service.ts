@@ -31,6 +31,7 @@ const letter = (variant: number | null) => (variant === null ? null : variantNam
 /** A message in API replies. */
 export const presentMessage = (row: Recipient): Omit<RecipientOf, 'user'> => ({
   id: row.id,
+  ...(row.journey_id !== null && { journey_id: row.journey_id }),
   state: row.state,
   reason: row.reason,
   detail: row.detail,
