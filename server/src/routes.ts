@@ -21,7 +21,7 @@ import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
-import { archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
+import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
 
 /** Parts that the endpoints of a process share. */
 export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
@@ -36,7 +36,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...listRoutes({ archiveList, referencedCampaigns }),
   ...importRoutes,
   ...ruleRoutes,
-  ...campaignRoutes,
+  ...campaignRoutes({ archiveCampaign }),
   ...journeyRoutes({ stepReferenceFaults }),
   ...messageRoutes,
   ...providerRoutes,

@@ -2,11 +2,11 @@
  * Operations across modules. `routes.ts` passes them to the routes of a module, so that no module imports one that depends on it.
  */
 import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
-import { notOfProject } from './lib/errors.ts'
+import { ApiError, type Fault, notOfProject } from './lib/errors.ts'
 import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
-import { campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
-import { type FindReferenceFaults, findJourneyIds } from './modules/journeys/index.ts'
-import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn } from './modules/lists/index.ts'
+import { archiveCampaign as archiveAnyCampaign, campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
+import { type FindReferenceFaults, findJourneyIds, journeysUsing } from './modules/journeys/index.ts'
+import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn, staticListsAmong } from './modules/lists/index.ts'
 import {
   insertProject,
   type Project,
@@ -48,15 +48,33 @@ export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes:
     return subscription
   })
 
-/** Archives a list. Throws 404, and 422 when a list or a campaign uses it. */
-export const archiveList = (ctx: ProjectCtx, id: ListId): Promise<void> =>
+/** Archives a list. Throws 404, and 422 when a list, a campaign or, unless it is forced, a live journey uses it. */
+export const archiveList = (ctx: ProjectCtx, id: ListId, { isForced }: { isForced: boolean }): Promise<void> =>
   inTx(ctx, async (ctx) => {
     await lockForArchiving(ctx, id)
     const campaigns = await campaignsUsingList(ctx, id)
+    const journeys = isForced ? [] : await journeysUsing(ctx, { kind: 'list', id })
     await archiveUnused(
       ctx,
       id,
       campaigns.map(({ name }) => name),
+      journeys,
+    )
+  })
+
+const NAMED_MAX = 5
+
+/** Archives a campaign. Throws 403, 404, and 422 when a live journey uses it, unless it is forced. */
+export const archiveCampaign = (ctx: ProjectCtx, id: CampaignId, { isForced }: { isForced: boolean }): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    await archiveAnyCampaign(ctx, id)
+    const journeys = isForced ? [] : await journeysUsing(ctx, { kind: 'campaign', id })
+    if (journeys.length === 0) return
+    const more = journeys.length > NAMED_MAX ? ` and ${journeys.length - NAMED_MAX} more` : ''
+    const named = journeys.slice(0, NAMED_MAX).map((name) => `the journey “${name}”`)
+    throw new ApiError(
+      'validation_failed',
+      `The campaign is used by ${named.join(', ')}${more}. Remove it there first, or add \`force=true\`.`,
     )
   })
 
@@ -90,5 +108,25 @@ export const stepReferenceFaults: FindReferenceFaults = async (ctx, { ids, rules
     list: new Set(lists.length > 0 ? idsOf(await listNames(ctx, lists)) : []),
     subscription: new Set(subscriptions.length > 0 ? idsOf(await knownSubscriptions(ctx, subscriptions as SubscriptionId[], false)) : []),
   }
-  return references.filter(({ kind, id }) => !known[kind].has(id)).map(({ kind, param }) => notOfProject(param, REFERENCED[kind]))
+  const missing = references.filter(({ kind, id }) => !known[kind].has(id)).map(({ kind, param }) => notOfProject(param, REFERENCED[kind]))
+  return [
+    ...missing,
+    ...(await dynamicFaults(
+      ctx,
+      ids.filter(({ kind, id, isStatic }) => kind === 'list' && isStatic && known.list.has(id)),
+    )),
+  ]
+}
+
+/** A step can add users to static lists only, because the members of dynamic ones follow from their rule. */
+async function dynamicFaults(ctx: ProjectCtx, changed: { id: number; param: string }[]): Promise<Fault[]> {
+  if (changed.length === 0) return []
+  const found = await staticListsAmong(
+    ctx,
+    changed.map(({ id }) => id),
+  )
+  const isStatic = new Set(idsOf(found))
+  return changed
+    .filter(({ id }) => !isStatic.has(id))
+    .map(({ param }) => ({ code: 'validation_failed', param, message: `The list of \`${param}\` must be \`static\`.` }))
 }

@@ -61,6 +61,13 @@ export const Page = <S extends TSchema>(item: S) =>
     limit: Type.Integer({ description: 'Page size used.' }),
   })
 
+/** The query of a deletion that live journeys stop (D-JRN-12). */
+export const ForceQuery = Exact({
+  force: Type.Optional(
+    OneOf(['true', 'false'], { description: 'Whether live journeys that use it do not stop the deletion. Default: `false`.' }),
+  ),
+})
+
 /** What a statement such as `select count(*)` returns. */
 export const Count = Type.Integer()
 

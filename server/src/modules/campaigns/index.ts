@@ -10,4 +10,5 @@ export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queri
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'
+export { archiveCampaign } from './service.ts'
 export { journeyIntents, matchTriggers } from './triggers.ts'

@@ -1,7 +1,8 @@
 import { route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
-import { Page } from '../../lib/shapes.ts'
+import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
 import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct.ts'
 import { pauseCampaign, resumeCampaign } from './pausing.ts'
@@ -10,7 +11,6 @@ import { campaignListing } from './queries.ts'
 import { recipientRoutes } from './recipients/routes.ts'
 import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
 import {
-  archiveCampaign,
   createCampaign,
   duplicateCampaign,
   getCampaign,
@@ -26,7 +26,13 @@ const params = { campaignId: pathId<CampaignId>() }
 
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
-const ofCampaigns = [
+/** A function that needs the module `journeys`, which depends on this one. */
+type Verbs = {
+  /** Throws 403, 404, and 422 when a live journey uses the campaign, unless it is forced. */
+  archiveCampaign(ctx: ProjectCtx, id: CampaignId, options: { isForced: boolean }): Promise<void>
+}
+
+const ofCampaigns = (verbs: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/campaigns',
@@ -78,8 +84,10 @@ const ofCampaigns = [
     description: 'An active campaign is aborted first. Archiving a campaign that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     params,
+    query: ForceQuery,
     status: 204,
-    run: (ctx, { params }) => archiveCampaign(ctx, params.campaignId),
+    errors: ['validation_failed'],
+    run: (ctx, { params, query }) => verbs.archiveCampaign(ctx, params.campaignId, { isForced: query.force === 'true' }),
   }),
   route({
     method: 'POST',
@@ -143,4 +151,10 @@ const ofProgress = [
   }),
 ]
 
-export const campaignRoutes = [...ofCampaigns, ...ofProgress, ...templateRoutes, ...recipientRoutes, ...preflightRoutes]
+export const campaignRoutes = (verbs: Verbs) => [
+  ...ofCampaigns(verbs),
+  ...ofProgress,
+  ...templateRoutes,
+  ...recipientRoutes,
+  ...preflightRoutes,
+]

@@ -1,9 +1,11 @@
+import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { Exact, IdOf } from '../../lib/shapes.ts'
-import { type JourneyFields, JourneyRow } from './schema.ts'
+import { type JourneyFields, JourneyRow, type Step } from './schema.ts'
+import type { JourneySettings } from './settings.ts'
 
 const IdRow = Exact({ id: IdOf<JourneyId>() })
 
@@ -101,4 +103,21 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
     sql`update journeys
         set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+const LiveGraphRow = Type.Object({
+  name: Type.String(),
+  steps: Type.Unsafe<Step[]>({ type: 'array' }),
+  settings: Type.Unsafe<JourneySettings>({ type: 'object' }),
+})
+
+/** The live graphs of live journeys. */
+export const liveGraphs = (ctx: ProjectCtx) =>
+  ctx.db.many(
+    LiveGraphRow,
+    sql`select j.name, v.steps, v.settings
+        from journeys j
+        join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status = 'live'
+        where j.project_id = ${ctx.projectId} and j.status = 'live' and j.archived_at is null
+        order by j.id`,
   )

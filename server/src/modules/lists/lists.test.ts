@@ -322,7 +322,7 @@ describe('archive', () => {
     await using w = await world()
     const list = await make(w)
     const uses = ['x'.repeat(300), ...Array.from({ length: 6 }, (_, at) => `${at}`)]
-    const { message } = await inTx(w.ctx, (ctx) => archiveUnused(ctx, list.id, uses)).then(
+    const { message } = await inTx(w.ctx, (ctx) => archiveUnused(ctx, list.id, uses, [])).then(
       () => new Error('It was archived.'),
       (error: Error) => error,
     )

@@ -112,6 +112,13 @@ export const findRule = (ctx: ProjectCtx, versionId: ListVersionId) =>
 
 const ListName = Type.Object({ id: IdOf<ListId>(), name: Type.String() })
 
+/** The static lists among these ids, without archived ones. */
+export const staticListsAmong = (ctx: ProjectCtx, ids: number[]) =>
+  ctx.db.many(
+    IdRow,
+    sql`select id from lists where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and type = 'static' and archived_at is null`,
+  )
+
 /** The names of the lists of this project among these ids, without archived ones. */
 export const listNames = (ctx: ProjectCtx, ids: number[]) =>
   ctx.db.many(

@@ -2,7 +2,7 @@ import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
-import { Page } from '../../lib/shapes.ts'
+import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { User } from '../users/index.ts'
 import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
@@ -19,7 +19,7 @@ const params = { listId: pathId<ListId>() }
 /** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
   /** Throws 404, and 422 when the list is in use. */
-  archiveList(ctx: ProjectCtx, id: ListId): Promise<void>
+  archiveList(ctx: ProjectCtx, id: ListId, options: { isForced: boolean }): Promise<void>
   /** The campaigns that these rules refer to, as far as they exist. */
   referencedCampaigns(ctx: ProjectCtx, rules: unknown[]): Promise<NamedCampaign[]>
 }
@@ -87,11 +87,14 @@ const ofLists = (verbs: Verbs) => [
     method: 'DELETE',
     path: '/api/client/lists/{listId}',
     summary: 'Archive a list that is not in use.',
-    description: 'Refused while the rule of another list refers to it, or a campaign that is scheduled or being sent uses it.',
+    description:
+      'Refused while the rule of another list refers to it, a campaign that is scheduled or being sent uses it, or a live journey does. With `force=true`, journeys do not stop it: their conditions on the list are false from then on.',
     access: { secret: 'editor' },
     params,
+    query: ForceQuery,
     status: 204,
-    run: (ctx, { params }) => verbs.archiveList(ctx, params.listId),
+    errors: ['validation_failed'],
+    run: (ctx, { params, query }) => verbs.archiveList(ctx, params.listId, { isForced: query.force === 'true' }),
   }),
 ]
 

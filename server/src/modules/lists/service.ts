@@ -84,11 +84,12 @@ export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
   await lockedList(ctx, id)
 }
 
-/** Archives a locked list. Throws 422 when the rule of another list or one of these campaigns, which the caller found, uses it. */
-export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[]): Promise<void> {
+/** Archives a locked list. Throws 422 when the rule of another list, or one of these campaigns and journeys, which the caller found, uses it. */
+export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[], journeyNames: string[]): Promise<void> {
   const lists = (await listsReferringTo(ctx, id)).map((name) => `the list “${shortened(name)}”`)
   const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)
-  const uses = [...lists, ...campaigns]
+  const journeys = journeyNames.map((name) => `the journey “${shortened(name)}”`)
+  const uses = [...lists, ...campaigns, ...journeys]
   if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Remove it there first.`)
   await queries.archiveList(ctx, id)
   await retireVersions(ctx, id)
