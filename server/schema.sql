@@ -567,6 +567,7 @@ create table journey_calls (
   lease_until timestamp(3) with time zone,
   constraint journey_calls_pkey PRIMARY KEY (project_id, user_id, entrance_id, visit)
 );
+CREATE INDEX journey_calls_by_host ON journey_calls USING btree (project_id, host, due_at);
 CREATE INDEX journey_calls_due ON journey_calls USING btree (due_at);
 
 create table journey_counts (

@@ -194,6 +194,8 @@ create table journey_calls (
   lease_until timestamptz(3),
   primary key (project_id, user_id, entrance_id, visit)
 );
+-- Hosts take turns, so that a slow one does not stop the others.
+create index journey_calls_by_host on journey_calls (project_id, host, due_at);
 create index journey_calls_due on journey_calls (due_at);
 
 -- Work on many users of a journey: a schedule, or an action on all users inside. It appends to the ingest queue, some users at a time.

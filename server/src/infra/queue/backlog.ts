@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { Instant, Nullable } from '../../lib/shapes.ts'
+import { Flag, Instant, Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
@@ -127,3 +127,11 @@ export async function oldestEntryAgeMs(ctx: Ctx, projectId: ProjectId): Promise<
   )
   return oldest ? ctx.clock.now().getTime() - oldest.received_at.getTime() : 0
 }
+
+/** Do more than this many items of a project wait? */
+export const hasBacklogOver = (ctx: Ctx, projectId: ProjectId, itemsMax: number): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select coalesce(sum(items), 0) > ${itemsMax} as is_over
+        from (select items from queue_entries where project_id = ${projectId} order by position limit ${itemsMax + 1}) waiting`,
+  )

@@ -1,4 +1,5 @@
-/** Switching a journey off and letting its users finish, exit or wait. */
+/** Switching a journey off and letting its users finish, exit or wait (D-JRN-6). */
+import { APPLY } from '../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
@@ -49,6 +50,8 @@ export const resumeJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> 
     await queries.setHeld(ctx, id, false)
     if (is_held) await insertSweep(ctx, id, { kind: 'resume', params: {} }, ctx.clock.now())
     ctx.wake(SWEEP)
+    // Timers that became due meanwhile.
+    ctx.wake(APPLY)
     return shown(ctx, id)
   })
 

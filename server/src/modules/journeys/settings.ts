@@ -1,4 +1,4 @@
-/** The settings of a journey, which are versioned with its graph. */
+/** The settings of a journey, which are versioned with its graph (D-JRN-4). */
 import { type Static, Type } from 'typebox'
 import type { Fault } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'

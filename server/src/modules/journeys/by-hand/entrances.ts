@@ -1,4 +1,4 @@
-/** Letting a user enter on request, and moving or removing users who are inside. */
+/** Letting a user enter on request, and moving or removing users who are inside (D-JRN-7). */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject, refuse } from '../../../lib/errors.ts'
 import { type JourneyId, type UserId, ulid } from '../../../lib/ids.ts'

@@ -64,7 +64,7 @@ export const byHandRoutes = [
     path: '/api/client/journeys/{journeyId}/entrances',
     summary: 'Let a user enter a live journey.',
     description:
-      'The rules of the entrance and the settings of the journey apply, so that the user may not enter: see explainJourneyUser. An unknown user is refused.',
+      'The rules of the entrance and the settings of the journey apply, so that the user may not enter: see getJourneyUserExplain. An unknown user is refused.',
     access: { secret: 'publisher' },
     params,
     body: EntranceInput,

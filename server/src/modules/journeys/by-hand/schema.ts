@@ -36,8 +36,14 @@ const EntranceId = Type.Integer({
   description: 'The entrance. Default: all that the user is in.',
 })
 
-export const Entered = Exact({ entrance_id: Type.Integer({ description: 'The id that the entrance has if the user enters.' }) })
-export const Concerned = Exact({ entrance_ids: Type.Array(Type.Integer(), { description: 'The entrances that the request concerns.' }) })
+export const Entered = Exact(
+  { entrance_id: Type.Integer({ description: 'The id that the entrance has if the user enters.' }) },
+  { title: 'JourneyEntrance' },
+)
+export const Concerned = Exact(
+  { entrance_ids: Type.Array(Type.Integer(), { description: 'The entrances that the request concerns.' }) },
+  { title: 'JourneyEntrances' },
+)
 export type Concerned = Static<typeof Concerned>
 
 export const MoveInput = Exact({

@@ -55,7 +55,7 @@ export async function claimCalls(
           cross join lateral (select count(*) as calls from journey_calls b
                               where b.project_id = h.project_id and b.host = h.host and b.due_at > ${ctx.clock.now()}
                                 and b.lease_until > ${ctx.clock.now()}) busy
-          cross join lateral (select * from journey_calls c
+          cross join lateral (select project_id, user_id, entrance_id, visit, due_at from journey_calls c
                               where c.project_id = h.project_id and c.host = h.host and c.due_at <= ${ctx.clock.now()}
                               order by c.due_at
                               limit greatest(0, ${perHost} - busy.calls)) d

@@ -4,6 +4,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import { registeredSteps } from '../../positions/index.ts'
 
 const JourneyCountRow = Type.Object({
   journey_id: IdOf<JourneyId>(),
@@ -30,25 +31,32 @@ export const countsOfJourneys = (ctx: ProjectCtx, ids: JourneyId[]) =>
 const CountRow = Type.Object({
   what: Type.String(),
   version: Nullable(Type.Integer()),
-  external_id: Nullable(Type.String()),
+  step_id: Nullable(Type.Integer()),
   path: Nullable(Type.String()),
   reason: Nullable(Type.String()),
   arm: Nullable(Type.String()),
   users: Type.Integer(),
 })
-export type CountRow = Static<typeof CountRow>
+
+/** A count; `external_id` is the key of the step that it is about. */
+export type CountRow = Omit<Static<typeof CountRow>, 'step_id'> & { external_id: string | null }
 
 /** All counts of a journey. */
-export const countsOf = (ctx: ProjectCtx, journeyId: JourneyId) =>
+export async function countsOf(ctx: ProjectCtx, journeyId: JourneyId): Promise<CountRow[]> {
+  const keys = new Map((await registeredSteps(ctx, journeyId)).map(({ id, external_id }) => [id, external_id]))
+  const rows = await sumCounts(ctx, journeyId)
+  return rows.map(({ step_id, ...row }) => ({ ...row, external_id: step_id === null ? null : (keys.get(step_id) ?? null) }))
+}
+
+const sumCounts = (ctx: ProjectCtx, journeyId: JourneyId) =>
   ctx.db.many(
     CountRow,
-    sql`select c.what, c.version, s.external_id, c.path, c.reason, c.arm, c.users
-        from (select what, version, step_id, path, reason, arm, sum(users)::bigint as users from journey_counts
-              where project_id = ${ctx.projectId} and journey_id = ${journeyId}
-              group by what, version, step_id, path, reason, arm
-              having sum(users) <> 0) c
-        left join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.id = c.step_id
-        order by c.what, c.version, s.id, c.path, c.reason, c.arm`,
+    sql`select what, version, step_id, path, reason, arm, sum(users)::bigint as users
+        from journey_counts
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId}
+        group by what, version, step_id, path, reason, arm
+        having sum(users) <> 0
+        order by what, version, step_id, path, reason, arm`,
   )
 
 const Folded = Type.Object({ spared: Type.Integer() })

@@ -5,36 +5,39 @@ import { StepStats } from '../schema.ts'
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })
 
-export const Statistics = Exact({
-  entered: Type.Integer({ description: 'How often users entered: the sum of the next three.' }),
-  active: Type.Integer(),
-  completed: Type.Integer(),
-  exited: Type.Integer(),
-  stats_at: Type.Optional({ ...Timestamp, description: 'When a user was last counted.' }),
-  held_out: Type.Integer({ description: 'How many users were held out. They are not in `entered`.' }),
-  refused: Counts('How often users did not enter, by the reason.'),
-  reasons: Counts('How many entrances ended, by the reason.'),
-  steps: Type.Record(Type.String(), StepStats, { description: 'By the key of the step, over all versions.' }),
-  edges: Type.Array(
-    Exact({
-      from: Type.String({ description: 'The key of the step that users left.' }),
-      path: Type.String(),
-      to: Type.String({ description: 'The key of the step that they came to.' }),
-      users: Type.Integer(),
-    }),
-    { description: 'How many users went from step to step.' },
-  ),
-  goals: Type.Array(
-    Exact({
-      name: Type.String(),
-      arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
-      users: Type.Integer({ description: 'How many reached the goal.' }),
-      rate: Type.Number({ description: 'Their share of those who entered with this arm.' }),
-      holdout_rate: Type.Optional(Type.Number({ description: 'The share of the users who were held out that reached the goal.' })),
-    }),
-    { description: 'The goals of the live version, by arm.' },
-  ),
-})
+export const Statistics = Exact(
+  {
+    entered: Type.Integer({ description: 'How often users entered: the sum of the next three.' }),
+    active: Type.Integer(),
+    completed: Type.Integer(),
+    exited: Type.Integer(),
+    stats_at: Type.Optional({ ...Timestamp, description: 'When a user was last counted.' }),
+    held_out: Type.Integer({ description: 'How many users were held out. They are not in `entered`.' }),
+    refused: Counts('How often users did not enter, by the reason.'),
+    reasons: Counts('How many entrances ended, by the reason.'),
+    steps: Type.Record(Type.String(), StepStats, { description: 'By the key of the step, over all versions.' }),
+    edges: Type.Array(
+      Exact({
+        from: Type.String({ description: 'The key of the step that users left.' }),
+        path: Type.String(),
+        to: Type.String({ description: 'The key of the step that they came to.' }),
+        users: Type.Integer(),
+      }),
+      { description: 'How many users went from step to step.' },
+    ),
+    goals: Type.Array(
+      Exact({
+        name: Type.String(),
+        arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
+        users: Type.Integer({ description: 'How many reached the goal.' }),
+        rate: Type.Number({ description: 'Their share of those who entered with this arm.' }),
+        holdout_rate: Type.Optional(Type.Number({ description: 'The share of the users who were held out that reached the goal.' })),
+      }),
+      { description: 'The goals of the live version, by arm.' },
+    ),
+  },
+  { title: 'JourneyStatistics' },
+)
 export type Statistics = Static<typeof Statistics>
 
 const STATES = ['inside', 'parked', 'completed', 'exited', 'held_out'] as const
@@ -105,15 +108,18 @@ const TimelineEntrance = Exact({
 })
 export type TimelineEntrance = Static<typeof TimelineEntrance>
 
-export const Timeline = Exact({
-  entered: Type.Integer(),
-  completed: Type.Integer(),
-  exited: Type.Integer(),
-  active: Type.Integer(),
-  held_out_at: Type.Optional(Timestamp),
-  arm: Type.Optional(Type.String({ description: 'The path of the last experiment.' })),
-  entrances: Type.Array(TimelineEntrance, { description: 'The newest first. Ended ones are kept for `JOURNEY_HISTORY_DAYS`.' }),
-})
+export const Timeline = Exact(
+  {
+    entered: Type.Integer(),
+    completed: Type.Integer(),
+    exited: Type.Integer(),
+    active: Type.Integer(),
+    held_out_at: Type.Optional(Timestamp),
+    arm: Type.Optional(Type.String({ description: 'The path of the last experiment.' })),
+    entrances: Type.Array(TimelineEntrance, { description: 'The newest first. Ended ones are kept for `JOURNEY_HISTORY_DAYS`.' }),
+  },
+  { title: 'JourneyTimeline' },
+)
 export type Timeline = Static<typeof Timeline>
 
 const Check = Exact({
@@ -125,19 +131,22 @@ const Check = Exact({
 })
 export type Check = Static<typeof Check>
 
-export const EntryExplanation = Exact({
-  facts: Type.Array(
-    Exact({
-      event: Type.Optional(Type.String({ description: 'The name of the event.' })),
-      list: Type.Optional(Type.Integer({ description: 'The list that the user entered or left.' })),
-      at: Timestamp,
-      entrance: Type.String({ description: 'The key of the entrance that it is for.' }),
-      checks: Type.Array(Check, {
-        description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
+export const EntryExplanation = Exact(
+  {
+    facts: Type.Array(
+      Exact({
+        event: Type.Optional(Type.String({ description: 'The name of the event.' })),
+        list: Type.Optional(Type.Integer({ description: 'The list that the user entered or left.' })),
+        at: Timestamp,
+        entrance: Type.String({ description: 'The key of the entrance that it is for.' }),
+        checks: Type.Array(Check, {
+          description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
+        }),
       }),
-    }),
-    { description: 'The last 20 facts about the user that an entrance is for, the newest first.' },
-  ),
-  now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that no fact is needed for, as of now.' }),
-})
+      { description: 'The last 20 facts about the user that an entrance is for, the newest first.' },
+    ),
+    now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that no fact is needed for, as of now.' }),
+  },
+  { title: 'JourneyEntryExplanation' },
+)
 export type EntryExplanation = Static<typeof EntryExplanation>

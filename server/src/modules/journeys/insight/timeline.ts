@@ -74,12 +74,12 @@ function visitsOf(row: TrailRow | PastRow, steps: Step[], hidden: ReadonlySet<st
   const present: StoredVisit = { step, visit, arrived_at: arrived_at.toISOString(), left_at: null, path: null, reason: null, seen: {} }
   return [...trail, ...(isNoted ? [] : [present])].map((stored) => {
     const seen = Object.fromEntries(Object.entries(stored.seen).filter(([name]) => !isHidden(hidden, name)))
-    const told = { ...stored, seen }
+    const shown = { ...stored, seen }
     return {
-      ...told,
+      ...shown,
       arrived_at: new Date(stored.arrived_at),
       left_at: stored.left_at === null ? null : new Date(stored.left_at),
-      sentence: sentenceOf(told, steps),
+      sentence: sentenceOf(shown, steps),
     }
   })
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId } from '../../../lib/ids.ts'
-import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { Cursor, SweepWork } from './kinds.ts'
 
 const SweepRow = Type.Object({
@@ -71,15 +71,7 @@ export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>
 
 const NextRow = Type.Object({ next_at: Instant })
 
-/** Do more than this many items of a project wait in the ingest queue? */
-export const isQueueLong = (ctx: ProjectCtx, itemsMax: number): Promise<boolean> =>
-  ctx.db.value(
-    Flag,
-    sql`select coalesce(sum(items), 0) > ${itemsMax} as is_long
-        from (select items from queue_entries where project_id = ${ctx.projectId} order by position limit ${itemsMax + 1}) waiting`,
-  )
-
-/** Counts an occurrence of a schedule that an outage left out. */
+/** Counts a time of a schedule that an outage left out. */
 export const noteMissed = (ctx: InTx, journeyId: JourneyId) =>
   ctx.db.run(
     sql`insert into journey_counts (project_id, journey_id, what, reason, users, at)

@@ -2,6 +2,7 @@
  * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
  * in the same transaction, so that a crash repeats nothing and leaves nobody out.
  */
+import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
@@ -14,7 +15,7 @@ import { causes } from '../engine/ids.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import { claimSweep, deleteSweep, dueSweeps, isQueueLong, noteMissed, type SweepRow, saveSweep } from './queries.ts'
+import { claimSweep, deleteSweep, dueSweeps, noteMissed, type SweepRow, saveSweep } from './queries.ts'
 import { dueAt, nextInstant } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
@@ -28,7 +29,7 @@ const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 /** Does one batch of each sweep that is due. Returns for how many users. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
   return inEachProject(ctx, await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE)), async (ctx, { id }) => {
-    if (await isQueueLong(ctx, WAITING_MAX)) return 0
+    if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) return 0
     const sweep = await claimSweep(ctx, id)
     return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
   })

@@ -79,6 +79,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/versions/{version}',
     summary: 'Read a version of a journey with its steps and settings.',
+    description: 'Secrets in headers are hidden.',
     access: { secret: 'support' },
     params: { ...params, version: pathId<number>() },
     reply: VersionWithSteps,
@@ -93,6 +94,6 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     params,
     query: DiffQuery,
     reply: Difference,
-    run: (ctx, { params, query }) => diffVersions(ctx, params.journeyId, query.from, query.to),
+    run: (ctx, { params, query }) => diffVersions(ctx, params.journeyId, query.from ?? 'live', query.to ?? 'draft'),
   }),
 ]

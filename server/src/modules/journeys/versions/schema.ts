@@ -18,7 +18,7 @@ const Entry = Type.Unsafe<PlanEntry>({
   published: {
     oneOf: [
       { type: 'string', enum: ['stay', 'exit', 'move'] },
-      { type: 'object', properties: { move: { type: 'string' } }, required: ['move'], additionalProperties: false },
+      { type: 'object', properties: { move: { type: 'string', description: 'The key of a step of the new version.' } }, required: ['move'], additionalProperties: false },
     ],
   },
 })
@@ -55,24 +55,27 @@ const Problem = Exact({
 })
 
 /** The reply to a publication and to its preview. */
-export const Publication = Exact({
-  version: Type.Integer({ description: 'The number of the new version.' }),
-  published_at: Type.Optional(Timestamp),
-  moving: Type.Integer({ description: 'How many users move or exit. They do so in the background.' }),
-  faults: Type.Array(Problem, { description: 'What stops a publication. Empty after one.' }),
-  warnings: Type.Array(Problem, { description: 'What may not be intended.' }),
-  steps: Type.Array(
-    Exact({
-      external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
-      version: Type.Integer({ description: 'The version that the users are on.' }),
-      users: Type.Integer({ description: 'How many are at the step.' }),
-      plan: Entry,
-      in_place: Type.Boolean({ description: 'Whether they keep what they wait for, because the step has the same key and type.' }),
-      due_now: Type.Integer({ description: 'How many of them the new step lets go at once.' }),
-    }),
-    { description: 'The steps at which users are on earlier versions.' },
-  ),
-})
+export const Publication = Exact(
+  {
+    version: Type.Integer({ description: 'The number of the new version.' }),
+    published_at: Type.Optional(Timestamp),
+    moving: Type.Integer({ description: 'How many users move or exit. They do so in the background.' }),
+    faults: Type.Array(Problem, { description: 'What stops a publication. Empty after one.' }),
+    warnings: Type.Array(Problem, { description: 'What may not be intended.' }),
+    steps: Type.Array(
+      Exact({
+        external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
+        version: Type.Integer({ description: 'The version that the users are on.' }),
+        users: Type.Integer({ description: 'How many are at the step.' }),
+        plan: Entry,
+        in_place: Type.Boolean({ description: 'Whether they keep what they wait for, because the step has the same key and type.' }),
+        due_now: Type.Integer({ description: 'How many of them the new step lets go at once.' }),
+      }),
+      { description: 'The steps at which users are on earlier versions.' },
+    ),
+  },
+  { title: 'JourneyPublication' },
+)
 export type Publication = Static<typeof Publication>
 
 const shown = {
@@ -91,7 +94,10 @@ export const Version = Exact({
 })
 export type Version = Static<typeof Version>
 
-export const VersionWithSteps = Exact({ ...Version.properties, settings: JourneySettings, plan: Type.Optional(Plan), steps: Steps })
+export const VersionWithSteps = Exact(
+  { ...Version.properties, settings: JourneySettings, plan: Type.Optional(Plan), steps: Steps },
+  { title: 'JourneyVersionWithSteps' },
+)
 export type VersionWithSteps = Static<typeof VersionWithSteps>
 
 export const VersionRow = Type.Object({
@@ -106,24 +112,30 @@ export const VersionRow = Type.Object({
 })
 export type VersionRow = Static<typeof VersionRow>
 
-export const Difference = Exact({
-  added: Type.Array(Type.String(), { description: 'The keys of steps that only the later version has.' }),
-  removed: Type.Array(Type.String(), { description: 'The keys of steps that only the earlier version has.' }),
-  changed: Type.Array(
-    Exact({
-      step: Type.Optional(Type.String({ description: 'The key of the step; absent for the settings of the journey.' })),
-      at: Type.String({ description: 'The path in the step, such as `data.hours`, or in the settings.' }),
-      from: Type.Optional(Type.Unsafe<unknown>({ description: 'The former value; absent if there was none.' })),
-      to: Type.Optional(Type.Unsafe<unknown>({ description: 'The new value; absent if there is none.' })),
-    }),
-    { description: 'What differs otherwise. Positions on the screen are left out.' },
-  ),
-})
+export const Difference = Exact(
+  {
+    added: Type.Array(Type.String(), { description: 'The keys of steps that only the later version has.' }),
+    removed: Type.Array(Type.String(), { description: 'The keys of steps that only the earlier version has.' }),
+    changed: Type.Array(
+      Exact({
+        step: Type.Optional(Type.String({ description: 'The key of the step; absent for the settings of the journey.' })),
+        at: Type.String({ description: 'The path in the step, such as `data.hours`, or in the settings.' }),
+        from: Type.Optional(Type.Unsafe<unknown>({ description: 'The former value; absent if there was none.' })),
+        to: Type.Optional(Type.Unsafe<unknown>({ description: 'The new value; absent if there is none.' })),
+      }),
+      { description: 'What differs otherwise. Positions on the screen are left out.' },
+    ),
+  },
+  { title: 'JourneyDifference' },
+)
 export type Difference = Static<typeof Difference>
 
 const VersionName = Type.String({ pattern: '^(draft|live|[0-9]{1,9})$', description: '`draft`, `live`, or the number of a version.' })
 
 export const VersionQuery = Exact({ version: Type.Optional(VersionName) })
-export const DiffQuery = Exact({ from: VersionName, to: VersionName })
+export const DiffQuery = Exact({
+  from: Type.Optional({ ...VersionName, description: 'The earlier version. Default: `live`.' }),
+  to: Type.Optional({ ...VersionName, description: 'The later version. Default: `draft`.' }),
+})
 
 export const isStepKey = (text: string): boolean => text !== '' && text.length <= STEP_KEY_LENGTH_MAX

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { createJourney, queuedItems, READY } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
+import { type World, world } from '../../../../test/world.ts'
+
+const calling = (url: string, data: object = {}) => ({
+  ...READY,
+  api: { ...READY.api, children: [{ external_id: 'call' }] },
+  call: {
+    type: 'webhook',
+    x: 0,
+    y: 9,
+    data: { url, body: '{"user": "{{ user.external_id }}"}', ...data },
+    children: [
+      { external_id: 'w1', path: 'success' },
+      { external_id: 'out', path: 'failed' },
+    ],
+  },
+})
+
+/** Lets `ana` come to the step, up to the call. */
+async function atCall(w: World, url: string, data: object = {}) {
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, calling(url, data))
+  const { entrance_id } = (await journey.post('entrances', { external_id: 'ana' })).body
+  await w.drain('ingest.apply')
+  return { journey, key: `${entrance_id}-2` }
+}
+
+test('a call is made with its key, and the answer lets the user go on', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const { journey, key } = await atCall(w, receiver.url, { headers: { authorization: { secret: 'Bearer s3cret' }, 'x-plain': 'a' } })
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  expect(receiver.requests[0]).toMatchObject({
+    method: 'POST',
+    headers: { 'idempotency-key': key, authorization: 'Bearer s3cret', 'x-plain': 'a', 'content-type': 'application/json' },
+    json: { user: 'ana' },
+  })
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+  expect(await select(w, 'select * from journey_calls where project_id = $1', [w.projectId])).toEqual([])
+})
+
+test('a call whose process died before its answer was stored is made again with the same key', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const { journey, key } = await atCall(w, receiver.url)
+  // What a process leaves that leased the call, sent it and died.
+  await select(
+    w,
+    `update journey_calls set lease_token = gen_random_uuid(), lease_until = $2, due_at = $2, attempts = 1 where project_id = $1`,
+    [w.projectId, new Date(w.clock.now().getTime() + 30_000)],
+  )
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  w.advance('31 seconds')
+  await w.drain()
+  expect(receiver.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([key])
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
+test('a failed call is tried again, and the step fails after the last try', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  receiver.answer(503)
+  const { journey, key } = await atCall(w, receiver.url, { retries: 2 })
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  w.advance('10 seconds')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(2)
+  w.advance('10 minutes')
+  await w.drain()
+  expect(receiver.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key, key])
+  expect((await journey.get('users')).results).toEqual([])
+  const [{ visits }] = (await journey.get('users/ana')).entrances
+  expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed' })
+})
+
+test('the answer of a call whose user left is dropped', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const release = receiver.hold()
+  const { journey } = await atCall(w, receiver.url)
+  const calls = w.drain('journeys.call')
+  await expect.poll(() => receiver.requests.length).toBe(1)
+  await w.delete(`${journey.path}/users/ana`)
+  await w.drain('ingest.apply')
+  release()
+  await calls
+  expect(await queuedItems(w)).toEqual([])
+})
+
+test('10 calls of a host are made at once', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const names = Array.from({ length: 14 }, (_, at) => `user-${at}`)
+  await w.users(...names)
+  const journey = await createJourney(w, { status: 'live' }, calling(receiver.url))
+  for (const external_id of names) await journey.post('entrances', { external_id })
+  await w.drain('ingest.apply')
+  const release = receiver.hold()
+  const calls = w.drain('journeys.call')
+  await expect.poll(() => receiver.requests.length).toBe(10)
+  expect(receiver.requests).toHaveLength(10)
+  release()
+  await calls
+  expect(receiver.requests).toHaveLength(14)
+})

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { createJourney, READY } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
+import { type World, world } from '../../../../test/world.ts'
+
+const GATE = {
+  type: 'gate',
+  x: 0,
+  y: 4,
+  data: { rule: { attribute: 'data.plan', is: 'pro' } },
+  children: [
+    { external_id: 'w1', path: 'yes' },
+    { external_id: 'out', path: 'no' },
+  ],
+}
+const steps = {
+  start: { ...READY.start, children: [{ external_id: 'g1' }] },
+  api: { ...READY.api, children: [{ external_id: 'g1' }] },
+  g1: GATE,
+  w1: READY.w1,
+  out: READY.out,
+}
+
+async function entered(w: World) {
+  await w.post('/api/client/users/batch', [
+    { external_id: 'ana', data: { plan: 'pro' } },
+    { external_id: 'bob', data: { plan: 'free' } },
+    { external_id: 'cleo' },
+  ])
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  for (const external_id of ['ana', 'bob']) await journey.post('entrances', { external_id })
+  await w.drain()
+  return journey
+}
+
+describe('statistics', () => {
+  test('count users by step, path and reason, and entered is the sum of the others', async () => {
+    await using w = await world()
+    const journey = await entered(w)
+    const stats = await journey.get('stats')
+    expect(stats).toMatchObject({
+      entered: 2,
+      active: 1,
+      completed: 1,
+      exited: 0,
+      stats_at: w.clock.now().toISOString(),
+      held_out: 0,
+      refused: {},
+      goals: [],
+      steps: { g1: { entered: 2, active: 0, left: 2, paths: { yes: 1, no: 1 } }, w1: { entered: 1, active: 1, left: 0 } },
+    })
+    expect(stats.edges).toEqual(
+      expect.arrayContaining([
+        { from: 'g1', path: 'yes', to: 'w1', users: 1 },
+        { from: 'g1', path: 'no', to: 'out', users: 1 },
+      ]),
+    )
+    const shown = await journey.get('steps')
+    expect(shown.g1).toMatchObject({ stats: { entered: 2, active: 0, left: 2, paths: { yes: 1, no: 1 } }, stats_at: stats.stats_at })
+    for (const { stats } of Object.values(shown) as any[]) expect(stats.entered).toBe(stats.active + stats.left)
+    expect(await journey.read()).toMatchObject({ stats: { entered: 2, active: 1, completed: 1, exited: 0 } })
+  })
+
+  test('stay the same when counts are folded', async () => {
+    await using w = await world()
+    const journey = await entered(w)
+    for (let time = 0; time < 30; time++) {
+      await journey.post('entrances', { external_id: 'bob' })
+      await w.drain('ingest.apply')
+    }
+    await select(
+      w,
+      `insert into journey_counts (project_id, journey_id, what, reason, users, at)
+      select project_id, id, 'refused', 'rule', 1, '2020-01-01' from journeys, generate_series(1, 101) where id = $1`,
+      [journey.id],
+    )
+    const before = await journey.get('stats')
+    const rows = async () => (await select(w, 'select 1 from journey_counts where journey_id = $1', [journey.id])).length
+    expect(await rows()).toBeGreaterThan(100)
+    await w.drain('journeys.fold')
+    expect(await rows()).toBeLessThan(30)
+    expect(await journey.get('stats')).toEqual(before)
+  })
+
+  test('have the goals by arm, with those of users who were held out', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 40 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await createJourney(w, {}, READY)
+    await w.patch(journey.path, { settings: { holdout_percent: 50, goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const buy = (external_id: string) => w.post('/api/client/events', [{ external_id, name: 'purchase' }])
+    for (const name of names) await buy(name)
+    await w.drain()
+    for (const name of names) await buy(name)
+    await w.drain()
+    const { entered, held_out, goals } = await journey.get('stats')
+    expect(entered + held_out).toBe(40)
+    expect(held_out).toBeGreaterThan(5)
+    expect(goals).toEqual([{ name: 'bought', arm: null, users: entered, rate: 1, holdout_rate: 1 }])
+  })
+})
+
+describe('users', () => {
+  test('inside are listed by entrance, at a step, in pages, and ended ones by user', async () => {
+    await using w = await world()
+    const journey = await entered(w)
+    await journey.post('entrances', { external_id: 'cleo' })
+    await w.drain()
+    const names = async (query: string) =>
+      (await journey.get(`users${query}`)).results.map(({ user, state }: any) => `${user.external_id} ${state}`)
+    expect(await names('')).toEqual(['ana inside'])
+    expect(await names('?step=w1')).toEqual(['ana inside'])
+    expect(await names('?step=g1')).toEqual([])
+    expect(await names('?state=parked')).toEqual([])
+    expect(await names('?state=completed')).toEqual(['bob completed', 'cleo completed'])
+    const first = await journey.get('users?state=completed&limit=1')
+    expect(first.results).toHaveLength(1)
+    const second = await journey.get(`users?state=completed&limit=1&cursor=${first.nextCursor}`)
+    expect(second.results[0].user.external_id).toBe('cleo')
+    expect(await names('?state=exited')).toEqual([])
+    expect(await w.get(`${journey.path}/users?state=completed&step=w1`)).toMatchObject({ status: 422, body: { error: { param: 'step' } } })
+  })
+
+  test('have a timeline with a sentence for each decision', async () => {
+    await using w = await world()
+    const journey = await entered(w)
+    const timeline = await journey.get('users/ana')
+    expect(timeline).toMatchObject({ entered: 1, active: 1, entrances: [{ cause: { is: 'api' }, outcome: null, step: 'w1', version: 1 }] })
+    const [{ visits }] = timeline.entrances
+    expect(visits.map(({ step }: any) => step)).toEqual(['api', 'g1', 'w1'])
+    expect(visits[1]).toMatchObject({ visit: 2, path: 'yes', reason: 'rule', sentence: expect.stringMatching(/\w/) })
+    expect((await journey.get('users/bob')).entrances).toMatchObject([{ outcome: 'completed', ended_at: expect.any(String) }])
+    expect(await journey.get('users/cleo')).toEqual({ entered: 0, completed: 0, exited: 0, active: 0, entrances: [] })
+    expect((await w.get(`${journey.path}/users/nobody`)).status).toBe(404)
+  })
+
+  test('have no values of attributes that the caller may not see', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/plan', { hidden: true })
+    const journey = await entered(w)
+    for (const path of ['users/ana', 'users/ana/explain']) expect(JSON.stringify(await journey.get(path))).not.toContain('"pro"')
+  })
+})
+
+describe('an explanation', () => {
+  test('has the last events that an entrance is for, with every check', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const rule = { attribute: 'data.plan', is: 'pro' }
+    const data = { trigger: 'event', event_name: 'cart', where: [{ attribute: 'data.total', greater_than: 50 }], rule }
+    const journey = await createJourney(w, {}, { ...READY, start: { ...READY.start, data } })
+    const list = (await w.post('/api/client/lists', { name: 'Staff', type: 'static' })).body.id
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+    await w.patch(journey.path, { settings: { exclusion_list_ids: [list] } })
+    await journey.post('publish')
+    await w.post('/api/client/events', [
+      { external_id: 'ana', name: 'cart', data: { total: 20 } },
+      { external_id: 'ana', name: 'other' },
+    ])
+    await w.drain()
+    const { facts, now } = await journey.get('users/ana/explain')
+    expect(facts).toMatchObject([{ event: 'cart', entrance: 'start', at: expect.any(String) }])
+    const passed = Object.fromEntries(facts[0].checks.map(({ check, passed }: any) => [check, passed]))
+    expect(passed).toEqual({
+      not_live: true,
+      too_old: true,
+      where: false,
+      rule: false,
+      excluded: false,
+      held_out: true,
+      daily_maximum: true,
+      already_inside: true,
+      once_only: true,
+    })
+    expect(now.checks.map(({ check }: any) => check)).toEqual(['not_live', 'excluded', 'held_out', 'daily_maximum'])
+    expect((await journey.get('stats')).refused).toEqual({ where: 1 })
+  })
+
+  test('of a user who is inside says so', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const journey = await createJourney(w, { status: 'live' }, READY)
+    for (const _ of [1, 2]) {
+      await w.post('/api/client/events', [{ external_id: 'ana', name: 'cart' }])
+      await w.drain()
+    }
+    const { facts } = await journey.get('users/ana/explain')
+    expect(facts).toHaveLength(2)
+    expect(facts[0].checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check)).toEqual(['already_inside', 'once_only'])
+  })
+})

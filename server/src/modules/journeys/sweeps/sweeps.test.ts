@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { createJourney, dropQueue, putInside, queuedItems, READY } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
+import { type World, world } from '../../../../test/world.ts'
+
+async function listOf(w: World, ...names: string[]): Promise<number> {
+  const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
+  await w.post(`/api/client/lists/${id}/users`, { external_ids: names })
+  await w.drain()
+  return id
+}
+
+const scheduled = (list_id: number, zone: 'project' | 'user' = 'project', schedule = 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0') => ({
+  ...READY,
+  start: { ...READY.start, data: { trigger: 'schedule', list_id, schedule, zone, multiple: true, concurrent: true } },
+})
+
+/** When the sweeps of a journey are due. */
+const nextAt = async (w: World, { id }: { id: number }) =>
+  (await select(w, 'select next_at from journey_sweeps where journey_id = $1 order by id', [id])).map(({ next_at }) =>
+    (next_at as Date).toISOString(),
+  )
+
+test('the users of a list enter on schedule, each once for an occurrence', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list = await listOf(w, 'ana', 'bob')
+  const journey = await createJourney(w, { status: 'live' }, scheduled(list))
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+  const [first] = await nextAt(w, journey)
+  w.clock.advance(new Date(first as string).getTime() - w.clock.now().getTime())
+  await w.drain()
+  const { results } = await journey.get('users')
+  expect(results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
+  await w.drain()
+  expect((await journey.get('stats')).entered).toBe(2)
+  w.advance('1 day')
+  await w.drain()
+  expect((await journey.get('stats')).entered).toBe(4)
+})
+
+test('in the zone of users, each enters at their own instant', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [
+    { external_id: 'syd', timezone: 'Australia/Sydney' },
+    { external_id: 'lon', timezone: 'Europe/London' },
+    { external_id: 'none' },
+  ])
+  const list = await listOf(w, 'syd', 'lon', 'none')
+  await createJourney(w, { status: 'live' }, scheduled(list, 'user'))
+  const entered: Record<string, string> = {}
+  for (let hour = 0; hour < 48 && Object.keys(entered).length < 3; hour++) {
+    w.advance('30 minutes')
+    await w.drain('journeys.sweep')
+    for (const item of await queuedItems(w)) {
+      const [row] = await select(w, 'select external_id from users where id = $1', [item.user_id])
+      entered[row?.external_id as string] ??= (item as { cause: string }).cause
+    }
+    await dropQueue(w)
+  }
+  const locals = Object.fromEntries(Object.entries(entered).map(([name, cause]) => [name, cause.slice(-5)]))
+  expect(locals).toEqual({ syd: '09:00', lon: '09:00', none: '09:00' })
+})
+
+test('after an outage the latest occurrence runs once, and the others are counted as missed', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'ana')))
+  w.advance('4 days')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toHaveLength(1)
+  expect((await journey.get('stats')).refused).toEqual({ missed: 3 })
+})
+
+test('a journey that is off enters no one on schedule, and goes on when it is switched on', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'ana')))
+  await w.patch(journey.path, { status: 'off' })
+  w.advance('1 day')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+  await w.patch(journey.path, { status: 'live' })
+  w.advance('1 day')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toHaveLength(1)
+})
+
+test('a publication keeps a schedule that did not change, and ends one that is gone', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list = await listOf(w, 'ana')
+  const twoDays = 'FREQ=DAILY;INTERVAL=2;BYHOUR=9;BYMINUTE=0'
+  const journey = await createJourney(w, { status: 'live' }, scheduled(list, 'project', twoDays))
+  const before = await nextAt(w, journey)
+  w.advance('5 hours')
+  await journey.put({ ...scheduled(list, 'project', twoDays), w1: { ...READY.w1, name: 'Other' } })
+  await journey.post('publish')
+  expect(await nextAt(w, journey)).toEqual(before)
+  await journey.put(READY)
+  await journey.post('publish')
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
+test('the members that a list already has enter at the publication, once', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list_id = await listOf(w, 'ana', 'bob')
+  const steps = { ...READY, start: { ...READY.start, data: { trigger: 'list', list_id, existing: true } } }
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await w.drain()
+  expect((await journey.get('users')).results).toHaveLength(2)
+  await journey.put({ ...steps, w1: { ...READY.w1, name: 'Other' } })
+  await journey.post('publish')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+})
+
+test('many users are swept 1,000 at a time, and none twice after a crash', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await w.users('ana')
+  await putInside(w, journey, { user: 'ana' })
+  await select(
+    w,
+    `insert into journey_entrances (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, acted_at, slot, cause)
+     select project_id, user_id + g, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, acted_at, slot, cause
+     from journey_entrances, generate_series(1000000, 1002499) g where project_id = $1`,
+    [w.projectId],
+  )
+  await journey.post('stop')
+  await w.drain('journeys.sweep')
+  const items = await queuedItems(w)
+  expect(items).toHaveLength(2501)
+  expect(new Set(items.map(({ user_id }) => user_id)).size).toBe(2501)
+  const sizes = await select(w, `select items from queue_entries where project_id = $1 and kind = 'journeys' order by position`, [
+    w.projectId,
+  ])
+  expect(sizes.map(({ items }) => items)).toEqual([1000, 1000, 501])
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
+test('sweeps rest while many items wait', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'ana' })
+  await select(
+    w,
+    `insert into queue_entries (project_id, kind, request_id, received_at, items, body) values ($1, 'events', '', now(), 50001, '[]')`,
+    [w.projectId],
+  )
+  await journey.post('stop')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+  await dropQueue(w)
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toHaveLength(1)
+})
