@@ -13,7 +13,8 @@ export const GROUPS: Record<string, string> = {
   Lists: 'Groups of users. Users are added to static lists; dynamic lists have a rule.',
   Rules: 'The parts of the rules of dynamic lists and trigger campaigns.',
   Campaigns: 'A blast is sent once to the users of its lists; a trigger campaign is sent to a user when an event matches.',
-  Journeys: 'Graphs of steps that users pass through. They are stored, and not run yet.',
+  Journeys:
+    'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
   Sandbox: 'Messages that the sandbox provider kept instead of sending them.',
   'Sending-policy': 'How many messages a user gets at most, and at which hours none are sent.',
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',

@@ -244,6 +244,13 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/journeys/meta', EVERY_ROLE],
   ['GET', '/api/client/journeys/{journeyId}', EVERY_ROLE],
   ['GET', '/api/client/journeys/{journeyId}/steps', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/versions', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/versions/{version}', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/diff', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/stats', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/users', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/users/{userId}', EVERY_ROLE],
+  ['GET', '/api/client/journeys/{journeyId}/users/{userId}/explain', EVERY_ROLE],
   ['GET', '/api/client/subscriptions', EVERY_ROLE],
   ['GET', '/api/client/subscriptions/{subscriptionId}', EVERY_ROLE],
   ['GET', '/api/client/suppressions', EVERY_ROLE],
@@ -300,6 +307,19 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['PATCH', '/api/client/journeys/{journeyId}', EDITORS],
   ['DELETE', '/api/client/journeys/{journeyId}', EDITORS],
   ['PUT', '/api/client/journeys/{journeyId}/steps', EDITORS],
+
+  // Journeys that run.
+  ['POST', '/api/client/journeys/{journeyId}/publish', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/publish/preview', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/drain', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/stop', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/hold', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/resume', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/entrances', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/users/{userId}/move', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/users/{userId}/skip', PUBLISHERS],
+  ['POST', '/api/client/journeys/{journeyId}/users/{userId}/retry', PUBLISHERS],
+  ['DELETE', '/api/client/journeys/{journeyId}/users/{userId}', PUBLISHERS],
 
   // Starting and stopping sends.
   ['POST', '/api/client/campaigns/{campaignId}/pause', PUBLISHERS],

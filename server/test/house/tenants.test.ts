@@ -34,7 +34,8 @@ type Ids = Record<
   | 'suppressionId'
   | 'preflightId'
   | 'key'
-  | 'locale',
+  | 'locale'
+  | 'version',
   string
 >
 
@@ -77,7 +78,14 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   const preflight = await as('POST', `/campaigns/${blast.id}/preflights`)
   const imported = await importInto(w, tenant, list.id, name)
   const journey = await as('POST', '/journeys', { name, description: name, tags: [name] })
-  await as('PUT', `/journeys/${journey.id}/steps`, { start: { type: 'entrance', name, x: 0, y: 0 } })
+  const steps = {
+    start: { type: 'entrance', name, x: 0, y: 0, data: { trigger: 'api' }, children: [{ external_id: 'wait' }] },
+    wait: { type: 'delay', x: 0, y: 1, data: { format: 'duration', days: 30 } },
+  }
+  await as('PUT', `/journeys/${journey.id}/steps`, steps)
+  await as('POST', `/journeys/${journey.id}/publish`, { note: name })
+  await as('PUT', `/journeys/${journey.id}/steps`, { ...steps, wait: { ...steps.wait, name } })
+  await as('POST', `/journeys/${journey.id}/entrances`, { external_id: name, key: name })
   const endpoint = await as('POST', '/webhooks', { name, url: `${hook}/${name}`, event_types: ['delivery.completed'], description: name })
   await as('POST', `/webhooks/${endpoint.id}/test`)
   await as('POST', '/events', [
@@ -103,7 +111,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     preflightId: preflight.id,
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
-  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en' }
+  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', version: '1' }
 }
 
 /** Uploads a file with one row to a list. It is imported when the jobs run. */
@@ -171,6 +179,13 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'DELETE /api/client/lists/{listId}/users': { external_ids: [SHARED.external_id] },
     'PATCH /api/client/journeys/{journeyId}': { tags: ['taken-over'] },
     'PUT /api/client/journeys/{journeyId}/steps': { taken: { type: 'exit', x: 1, y: 1 } },
+    'POST /api/client/journeys/{journeyId}/publish': { plan: { default: 'exit' } },
+    'POST /api/client/journeys/{journeyId}/publish/preview': {},
+    'POST /api/client/journeys/{journeyId}/drain': {},
+    'POST /api/client/journeys/{journeyId}/entrances': { external_id: SHARED.external_id },
+    'POST /api/client/journeys/{journeyId}/users/{userId}/move': { to: 'wait' },
+    'POST /api/client/journeys/{journeyId}/users/{userId}/skip': {},
+    'POST /api/client/journeys/{journeyId}/users/{userId}/retry': {},
     'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
     'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
     'POST /api/client/webhooks/{endpointId}/test': {},
@@ -203,7 +218,7 @@ const call = ({ w, ours }: Stage, route: Route, path: string) =>
 const NOT_FOR_TRIGGERS = /\/(?:pause|resume|preflights|preflights\/\{preflightId\})$/
 
 /** Parameters that a caller chooses freely. They never refer to a row of another tenant. */
-const OWN_NAMES = ['locale', 'key']
+const OWN_NAMES = ['locale', 'key', 'version']
 
 /** The path with every combination of our ids and theirs that has at least one of theirs. */
 function foreignPaths({ ours, theirs }: Stage, { path, params = {} }: Route): string[] {

@@ -1,4 +1,4 @@
-/** Campaigns, templates, preflights, recipients and journeys. */
+/** Campaigns, templates, preflights and recipients. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { CHANGED, CLICKED, OPENED, of, SENT, since } from './times.ts'
 
@@ -86,24 +86,6 @@ const preflight = {
   finished_at: null,
 }
 
-const journey = { ...of(3), name: 'Welcome', status: 'draft', tags: [], stats: {}, ...since }
-
-const steps = {
-  start: {
-    type: 'entrance',
-    x: 0,
-    y: 0,
-    data: { trigger: 'event', event_name: 'signed_up' },
-    children: [{ external_id: 'wait' }],
-  },
-  wait: { type: 'delay', x: 0, y: 160, data: { format: 'duration', days: 1 }, children: [{ external_id: 'end' }] },
-  end: { type: 'exit', x: 0, y: 320 },
-}
-
-const storedSteps = Object.fromEntries(
-  Object.entries(steps).map(([key, step], index) => [key, { id: index + 1, name: '', data: {}, children: [], ...step, stats: {} }]),
-)
-
 export const campaignExamples = {
   Campaign: running,
   CampaignInput: input,
@@ -162,22 +144,6 @@ export const campaignExamples = {
     ],
     finished_at: CHANGED,
   },
-
-  Journey: journey,
-  JourneyInput: { name: 'Welcome', status: 'draft' },
-  JourneyChanges: { description: 'For new customers', tags: ['onboarding'] },
-  JourneyMeta: {
-    steps: {
-      exit: {
-        label: 'Exit',
-        description: 'Ends the journey for the user.',
-        settings: { type: 'object', properties: {}, additionalProperties: false },
-        example: {},
-        sentence: 'leave the journey',
-        waits: false,
-      },
-    },
-  },
 }
 
 export const campaignOperations: Words['operations'] = {
@@ -187,6 +153,4 @@ export const campaignOperations: Words['operations'] = {
   pauseCampaign: { reply: { ...running, paused_at: OPENED } },
   setCampaignTemplate: { body: content },
   createCampaignPreflight: { reply: preflight },
-  listJourneySteps: { reply: storedSteps },
-  setJourneySteps: { body: steps, reply: storedSteps },
 }

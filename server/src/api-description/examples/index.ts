@@ -1,6 +1,7 @@
 /** The examples of the API description. They are about one project, so that the id of a reply is the id in the next request. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { campaignExamples, campaignOperations } from './campaigns.ts'
+import { journeyExamples, journeyOperations } from './journeys.ts'
 import { listExamples, listOperations } from './lists.ts'
 import { messageExamples, messageOperations } from './messages.ts'
 import { projectExamples, projectOperations } from './projects.ts'
@@ -13,6 +14,7 @@ export const EXAMPLES: Words['examples'] = {
   ...userExamples,
   ...listExamples,
   ...campaignExamples,
+  ...journeyExamples,
   ...messageExamples,
   ...utilityExamples,
 }
@@ -23,6 +25,7 @@ export const OPERATION_EXAMPLES: Words['operations'] = {
   ...userOperations,
   ...listOperations,
   ...campaignOperations,
+  ...journeyOperations,
   ...messageOperations,
 }
 
@@ -40,6 +43,7 @@ export const PATH_EXAMPLES: Words['parameters'] = {
   locale: 'en-AU',
   preflightId: 5,
   journeyId: 3,
+  version: 3,
   messageId: 88301,
   providerId: 3,
   domainId: 2,

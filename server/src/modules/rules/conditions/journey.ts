@@ -36,7 +36,7 @@ function beginnings({ is, step, within }: JourneyCondition, facts: JourneyFacts 
   }
 }
 
-/** Where a user is in a journey, or was. Lists with it follow as users enter, move and leave. */
+/** Where a user is in a journey, or was (D-JRN-11). Lists with it follow as users enter, move and leave. */
 export const journey = condition<JourneyCondition>({
   label: 'Journey',
   description:
