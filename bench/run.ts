@@ -4,6 +4,7 @@ import { audience } from './audience.ts'
 import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
+import { compose } from './compose.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
 import { ingest } from './ingest.ts'
@@ -23,6 +24,7 @@ const benches = {
   lists,
   audience,
   blast,
+  compose,
   trigger,
   tenants,
   webhooks,

@@ -23,19 +23,8 @@ export type SmtpRelay = {
   connections: number
 }
 
-/** A composed email. Addresses may have display names. */
-export type Mail = {
-  from: string
-  to: string
-  cc?: string
-  bcc?: string
-  replyTo?: string
-  subject: string
-  html: string
-  text: string
-  messageId: string
-  headers: Record<string, string>
-}
+/** A composed email with its envelope (RFC 5321): the sender, the main recipient, and those of copies. Addresses have no display names. */
+export type Mail = { envelope: { from: string; to: readonly [main: string, ...copies: string[]] }; content: Buffer }
 
 export type SmtpAnswer =
   | { is: 'accepted'; response: string }
@@ -182,21 +171,18 @@ const trackEnd: PluginFunction<SMTPPool.SentMessageInfo> = (mail, done) => {
   done()
 }
 
-async function sendMail({ mailer }: Pool, { headers, ...mail }: Mail, totalMs: number): Promise<SmtpAnswer> {
+async function sendMail({ mailer }: Pool, { envelope: { from, to }, content }: Mail, totalMs: number): Promise<SmtpAnswer> {
   const tracked = { isRead: false }
-  const options: Tracked = { ...mail, headers, xMailer: false, signal: AbortSignal.timeout(totalMs), tracked }
+  const options: Tracked = { envelope: { from, to: [...to] }, raw: content, signal: AbortSignal.timeout(totalMs), tracked }
   try {
     const { response, rejectedErrors = [] } = await mailer.sendMail(options)
     // Recipients of copies may have been accepted. The result is that of the main recipient.
-    const refused = rejectedErrors.find(({ recipient }) => recipient?.toLowerCase() === addressIn(mail.to))
+    const refused = rejectedErrors.find(({ recipient }) => recipient?.toLowerCase() === to[0].toLowerCase())
     return refused ? answerOf(refused, false) : { is: 'accepted', response: lineOf(response) }
   } catch (error) {
     return answerOf(error as NodemailerError, tracked.isRead)
   }
 }
-
-/** The address without display name. */
-const addressIn = (text: string) => (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim().toLowerCase()
 
 function answerOf(error: NodemailerError, isRead: boolean): SmtpAnswer {
   const { code, responseCode, response = '', command = '' } = error

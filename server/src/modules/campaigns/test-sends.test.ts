@@ -17,7 +17,7 @@ const normal = ({ raw }: ReceivedMail) =>
     .slice(raw.indexOf('\r\n\r\n'))
     .replace(/=\r\n/g, '')
     .replace(/=3D/g, '=')
-    .replace(/--_NmP-[\w-]+/g, 'BOUNDARY')
+    .replace(/--=_a\w+/g, 'BOUNDARY')
     .replace(/\/s\/([up])\/[\w-]+/g, '/s/$1/TOKEN')
     .replace(/\/c\/[\w-]+/g, '/c/TOKEN')
     .replace(/\/o\/[\w-]+/g, '/o/TOKEN')
