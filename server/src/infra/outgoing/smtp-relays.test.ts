@@ -68,7 +68,6 @@ describe('the reply of a relay is returned in full', () => {
       { at: 'CONNECT', code: 554, text: '5.7.1 Go away' },
       { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'CONNECT' },
     ],
-    ['the connection breaks before the recipient', { at: 'RCPT', cut: true }, { is: 'unreachable', message: expect.any(String) }],
     ['the connection breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
   ])('%s', async (_, reply, expected) => {
     await using relay = await openRelay()
@@ -79,6 +78,23 @@ describe('the reply of a relay is returned in full', () => {
     // The next email arrives in any case.
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
     expect(relay.mails).toHaveLength(1)
+  })
+
+  test('an email whose connection breaks before its content was sent goes over another one', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer({ at: 'RCPT', cut: true }, { at: 'MAIL', cut: true })
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+    expect(relay.mails).toHaveLength(1)
+    expect(relay.connections().made).toBe(3)
+  })
+
+  test('an email whose connection breaks again and again is unreachable, and was not sent', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer(...Array.from({ length: 3 }, (): RelayReply => ({ at: 'RCPT', cut: true })))
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'unreachable' })
+    expect(relay.mails).toEqual([])
   })
 
   test('a relay that closes every connection is unreachable', async () => {
