@@ -13,7 +13,7 @@ import { findProject, inProject } from '../../projects/index.ts'
 import { chooseTemplate, SAMPLE_LINKS, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
-import { skipReason, standsForAddress, variantFor } from '../audience/plan.ts'
+import { skipReason, variantFor } from '../audience/plan.ts'
 import { PREFLIGHT } from '../job-names.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
@@ -119,7 +119,7 @@ async function decideSkips(
   const { channel } = campaign
   const decided = members.map((member) => {
     const reason = skipReason(campaign, member)
-    const address = standsForAddress(reason) ? addressOf(channel, member.user) : null
+    const address = reason === null ? addressOf(channel, member.user) : null
     return { userId: member.user.id, reason, hash: address === null ? null : addressHash(ctx, campaign.id, channel, address) }
   })
   const hashes = distinct(decided.flatMap(({ hash }) => hash ?? []))
