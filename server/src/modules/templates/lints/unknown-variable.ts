@@ -1,4 +1,5 @@
-import { namesOfPath, type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
+import { namesOfPath } from '../../../lib/liquid-paths.ts'
+import { type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
 import { CHANNELS } from '../../../lib/shapes.ts'
 import { type Found, type LintContext, lint } from './lint.ts'
 import { textsOf } from './reading.ts'
@@ -25,6 +26,11 @@ export const unknownVariable = lint({
     {
       content: { subject: 's', html: '{% assign a = 1 %}{{ a }}{% for i in user.data.name %}{{ i.b }}{{ forloop.index }}{% endfor %}' },
       finds: [],
+    },
+    {
+      content: { subject: '{{ user.data.a\\.b }}{{ user.data.a.b }}', html: 'x' },
+      about: { attributes: new Set(['a.b']) },
+      finds: ['subject:1'],
     },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, finds: ['subject:1'] },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, about: { isTrigger: true }, finds: [] },
