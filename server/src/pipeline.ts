@@ -18,7 +18,7 @@ import {
   countFailedBatch,
   countFailedUndo,
   type DueImport,
-  eraseImportChanges,
+  eraseImportData,
   finishImportBatch,
   type ImportToUndo,
   importsDue,
@@ -145,14 +145,14 @@ async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
 }
 
 /** Deletes what the other modules store about users whose rows were deleted. The caller holds the lock on lists. */
-async function eraseOtherData(ctx: InTx, erased: { id: UserId }[]): Promise<void> {
+async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeof eraseUserRows>>): Promise<void> {
   const ids = erased.map(({ id }) => id)
   if (ids.length === 0) return
   await eraseMemberships(ctx, ids, TIMERS)
   await eraseMessages(ctx, ids)
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
-  await eraseImportChanges(ctx, ids)
+  await eraseImportData(ctx, erased)
   await eraseEvents(ctx, ids)
 }
 

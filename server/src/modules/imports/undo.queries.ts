@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
@@ -50,6 +50,7 @@ const ChangeRow = Type.Object({
   joined: Type.Boolean(),
   subscription_ids: Type.Array(IdOf<SubscriptionId>()),
   at: Instant,
+  is_counted: Type.Boolean(),
 })
 export type ChangeRow = Static<typeof ChangeRow>
 
@@ -67,7 +68,22 @@ export const takeLastChanges = (ctx: InTx, id: ImportId, limit: number) =>
           where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = l.position and c.no = l.no
           returning c.*
         )
-        select user_id, is_new, before, after, joined, subscription_ids, at from taken order by position desc, no desc`,
+        select user_id, is_new, before, after, joined, subscription_ids, at, is_counted from taken order by position desc, no desc`,
+  )
+
+/** Marks the next change of each of these users, so that a user whose changes are in several batches is counted once. */
+export const markCounted = (ctx: InTx, id: ImportId, users: UserId[]) =>
+  ctx.db.run(
+    sql`update import_changes c set is_counted = true
+        from unnest(${users}::bigint[]) as u(id)
+        cross join lateral (
+          select position, no from import_changes
+          where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id}
+          order by position desc, no desc
+          limit 1
+          ${fence}
+        ) next
+        where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = next.position and c.no = next.no`,
   )
 
 /** Counts what was undone; the last batch ends it. */
@@ -86,7 +102,7 @@ export const countUndone = (
 
 const IMPORTS_AT_ONCE = 100
 
-/** Imports that ended before an instant and whose changes are still recorded. */
+/** Imports that ended before an instant and whose changes or first rows are still kept. */
 export const importsWithOldChanges = (ctx: Ctx, before: Date) =>
   ctx.db.many(
     DueRow,
@@ -112,11 +128,31 @@ export const deleteChanges = (ctx: Ctx, imports: ImportToUndo[], limit: number) 
 
 export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
   ctx.db.run(
-    sql`update imports i set changes_deleted_at = ${ctx.clock.now()}
+    sql`update imports i set changes_deleted_at = ${ctx.clock.now()}, first_rows = null
         from ${given(imports)}
         where i.project_id = g.project_id and i.id = g.import_id and i.state <> 'undoing'`,
   )
 
-/** Deletes what is recorded of these users. */
-export const eraseImportChanges = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.run(sql`delete from import_changes where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`)
+/** An erased user, and the ids and addresses by which files name it. */
+type ErasedUser = { id: UserId; external_id: string | null; email: string | null; phone: string | null }
+
+const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
+  ${row} ->> 'external_id' = any(${users.flatMap(({ external_id }) => external_id ?? [])}::text[])
+  or ${row} ->> 'phone' = any(${users.flatMap(({ phone }) => phone ?? [])}::text[])
+  or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
+)`
+
+/** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created. */
+export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
+  ctx.db.run(
+    sql`with changes as (
+          delete from import_changes where project_id = ${ctx.projectId} and user_id = any(${users.map(({ id }) => id)}::bigint[])
+        )
+        update imports
+        set first_rows = coalesce(
+              (select jsonb_agg(f.row order by f.no) from jsonb_array_elements(first_rows) with ordinality as f(row, no)
+               where ${isOfErased(sql`f.row`, users)} is not true),
+              '[]')
+        where project_id = ${ctx.projectId} and first_rows is not null
+          and exists (select from jsonb_array_elements(first_rows) as f(row) where ${isOfErased(sql`f.row`, users)})`,
+  )

@@ -61,6 +61,19 @@ describe('undoing an import', () => {
     expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
   })
 
+  test('counts a user once whose changes are in several batches', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post(BATCH, [{ external_id: 'kim', data: { plan: 'pro' } }])
+    const others = (from: number) => Array.from({ length: 1000 }, (_, at) => `p${from + at},x,\n`).join('')
+    // Of kim, the import changed the plan twice, and in between something that changes again afterwards.
+    const file = `external_id,plan,size\nkim,x,\nnew,x,\n${others(0)}kim,,1\n${others(1000)}kim,y,\nnew,y,\n`
+    const path = await imported(w, list, file)
+    expect(await undone(w, path)).toMatchObject({ state: 'undone', removed: 2001, restored: 1 })
+    expect((await user(w, 'kim')).data).toEqual({ plan: 'pro' })
+    expect(await names(w)).toEqual(['kim'])
+  })
+
   test('keeps what changed since', async () => {
     await using w = await world()
     const list = await staticList(w)

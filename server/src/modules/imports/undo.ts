@@ -83,11 +83,11 @@ export async function undoChanges(ctx: InTx, { undone, changes, users, untouched
     ctx,
     [...updates].map(([user_id, profile]): UserUpdate => ({ user_id, profile, at })),
   )
-  await queries.countUndone(ctx, undone.id, {
-    removed: removed.size,
-    restored: restored.changes.changes.length,
-    isLast: changes.length < UNDONE_AT_ONCE,
-  })
+  const before = new Set(changes.filter(({ is_counted }) => is_counted).map(({ user_id }) => user_id))
+  const now = new Set(restored.changes.changes.map(({ user_id }) => user_id).filter((id) => !before.has(id)))
+  const isLast = changes.length < UNDONE_AT_ONCE
+  if (!isLast) await queries.markCounted(ctx, undone.id, [...before.union(now)])
+  await queries.countUndone(ctx, undone.id, { removed: removed.size, restored: now.size - removed.intersection(before).size, isLast })
   return { changes: restored.changes, removed: [...removed] }
 }
 
