@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
+import { imports } from './imports.ts'
 import { ingest } from './ingest.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
@@ -18,6 +19,7 @@ import { webhooks } from './webhooks.ts'
 
 const benches = {
   ingest,
+  imports,
   users,
   idempotency,
   listings,
