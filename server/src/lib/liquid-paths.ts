@@ -2,7 +2,16 @@
  * Paths in Liquid have the grammar of attribute paths (D-F-12): `user.data.a\.b` reads the key `a.b`, as `user.data["a.b"]` does. The
  * engine has no setting for what a name is, so a method of its tokenizer is replaced, by which it reads the names of every path.
  */
-import { type FilterImplOptions, LiquidError, type PropertyAccessToken, type QuotedToken, Tokenizer, TokenKind, Variable } from 'liquidjs'
+import {
+  type FilterImplOptions,
+  LiquidError,
+  type NumberToken,
+  type PropertyAccessToken,
+  type QuotedToken,
+  Tokenizer,
+  TokenKind,
+  Variable,
+} from 'liquidjs'
 import { escapedKey, keysIn } from './attribute-paths.ts'
 
 Tokenizer.prototype.readNonEmptyIdentifier = function (this: Tokenizer) {
@@ -49,13 +58,23 @@ export function namesOfPath(path: string): string[] | null {
 
 /** They end before the first number. */
 function namesIn(path: string): string[] | null {
+  const props = propsOf(path)
+  if (!props) return null
+  const end = props.findIndex(({ kind }) => kind === TokenKind.Number)
+  return (end === -1 ? props : props.slice(0, end)).map(contentOf) as string[]
+}
+
+/** A valid path as findings and preflights write it. */
+export const canonicalPath = (path: string): string => pathOfVariable({ segments: (propsOf(path) ?? []).map(contentOf) })
+
+const contentOf = (prop: PropertyAccessToken['props'][number]) => (prop as QuotedToken | NumberToken).content
+
+function propsOf(path: string): PropertyAccessToken['props'] | null {
   const token = new Tokenizer(path).readValue()
   if (token?.kind !== TokenKind.PropertyAccess) return null
   const { variable, props } = token as PropertyAccessToken
   const written = props.map((prop, at) => (prop.kind === TokenKind.Word ? `${at > 0 ? '.' : ''}${prop.getText()}` : `[${prop.getText()}]`))
-  if (variable || written.join('') !== path || props.some(({ kind }) => kind === TokenKind.PropertyAccess)) return null
-  const end = props.findIndex(({ kind }) => kind === TokenKind.Number)
-  return (end === -1 ? props : props.slice(0, end)).map((prop) => (prop as QuotedToken).content)
+  return variable || written.join('') !== path || props.some(({ kind }) => kind === TokenKind.PropertyAccess) ? null : props
 }
 
 export type FilterHandler = Extract<FilterImplOptions, CallableFunction>

@@ -141,7 +141,7 @@ describe('a preview', () => {
     expect(status).toBe(200)
     const content = {
       subject: 'Hi <Kim>',
-      html: '<p>&lt;Kim&gt;</p><a href="https://example.com/unsubscribe">Stop</a>',
+      html: '<html lang="fr"><p>&lt;Kim&gt;</p><a href="https://example.com/unsubscribe">Stop</a>',
       text: '<Kim>\n\nStop (https://example.com/unsubscribe)',
     }
     expect(body).toEqual({ locale: 'fr', variant: 'A', content, size_bytes: content.html.length, findings: [] })
@@ -317,6 +317,7 @@ test('an email that was saved without compiled content is sent', async () => {
   await w.db.run(sql`update campaign_templates set compiled = null where project_id = ${w.projectId}`)
   expect((await sendableTemplatesOf(w.ctx, [campaign.id]))[0]?.content).toEqual({
     ...html,
+    html: `<html lang="en">${html.html}`,
     text: '{{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
   })
 })

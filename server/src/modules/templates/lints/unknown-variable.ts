@@ -1,4 +1,4 @@
-import { namesOfPath } from '../../../lib/liquid-paths.ts'
+import { canonicalPath, namesOfPath } from '../../../lib/liquid-paths.ts'
 import { type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
 import { CHANNELS } from '../../../lib/shapes.ts'
 import { type Found, type LintContext, lint } from './lint.ts'
@@ -50,7 +50,7 @@ function inText(param: string, text: string, about: LintContext): Found[] {
 
 const inRequired = ({ required = [] }: Record<string, unknown>, about: LintContext): Found[] =>
   (required as string[]).flatMap((path, at) => {
-    const message = problemOf({ path, names: namesOfPath(path) ?? [] }, about)
+    const message = problemOf({ path: canonicalPath(path), names: namesOfPath(path) ?? [] }, about)
     return message === null ? [] : [{ param: `required[${at}]`, message }]
   })
 
