@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { jointViews } from '../../src/infra/postgres/joint.ts'
 import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
-import type { CampaignId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
+import type { CampaignId, ImportId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
 import { findSendingCampaigns, runningTriggers } from '../../src/modules/campaigns/queries.ts'
+import { eraseImportData, markCounted, takeLastChanges } from '../../src/modules/imports/undo.queries.ts'
 import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
 import { deleteSendAttempts, renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
 import { usersWithConsent } from '../../src/modules/subscriptions/index.ts'
@@ -77,6 +78,9 @@ const skipped = () =>
       select p, i, i, 1, 'email', 'c', 'skipped', ${now}, ${now} from ${rows}`
 const held = () =>
   sql`insert into message_addresses (project_id, campaign_id, address_hash, user_id) select p, 1, lpad(i::text, 32, '0')::uuid, i from ${rows}`
+const changes = () =>
+  sql`insert into import_changes (project_id, import_id, position, no, user_id, is_new, before, after, joined, subscription_ids, at)
+      select p, 1, i, 0, i, false, '{}', '{}', false, '{}', ${now} from ${rows}`
 const hashOf = (i: number) => String(i).padStart(32, '0')
 const attempts = () =>
   sql`insert into send_attempts (project_id, id, lease_token, message_ids, provider, created_at) overriding system value
@@ -204,6 +208,17 @@ const lookups: Record<string, Lookup> = {
       const wanted = ids.map((i) => ({ address_hash: hashOf(i), user_id: (i + 1) as UserId }))
       await holdAddresses(ctx, 1 as CampaignId, 'c', wanted)
       await findHolders(ctx, 1 as CampaignId, ids.map(hashOf))
+    },
+  },
+  'changes of an import': {
+    tables: { import_changes: changes },
+    call: async (ctx, ids) => {
+      await markCounted(ctx, 1 as ImportId, ids as UserId[])
+      await takeLastChanges(ctx, 1 as ImportId, ids.length)
+      await eraseImportData(
+        ctx,
+        ids.map((id) => ({ id: id as UserId, external_id: `user-${id}`, email: null, phone: null })),
+      )
     },
   },
   suppressions: {

@@ -7,6 +7,7 @@ import { world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { importUsers } from '../../pipeline.ts'
+import { nextImportAt } from './index.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
@@ -603,7 +604,10 @@ describe('interruptions', () => {
     await importUsers(w.ctx)
     w.advance('2 seconds')
     expect(await importUsers(w.ctx)).toBe(0)
+    // The next batch is due, so that the job does not sleep until it is woken.
+    expect(await nextImportAt(w.ctx)).toEqual(w.clock.now())
     await w.drain()
+    expect(await nextImportAt(w.ctx)).toBeNull()
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
   })
 

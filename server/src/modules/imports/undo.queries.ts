@@ -30,6 +30,9 @@ export type ImportToUndo = Static<typeof DueRow>
 export const importsToUndo = (ctx: Ctx) =>
   ctx.db.many(DueRow, sql`select distinct on (project_id) id, project_id from imports where state = 'undoing' order by project_id, id desc`)
 
+/** When the next batch is due: now, if an import is to be undone, because the batch may have to wait for the ingest queue. */
+export const nextUndoAt = async (ctx: Ctx): Promise<Date | null> => ((await importsToUndo(ctx)).length > 0 ? ctx.clock.now() : null)
+
 const UndoneImport = Type.Object({ id: IdOf<ImportId>(), list_id: IdOf<ListId>() })
 export type UndoneImport = Static<typeof UndoneImport>
 
@@ -54,19 +57,17 @@ const ChangeRow = Type.Object({
 })
 export type ChangeRow = Static<typeof ChangeRow>
 
-/** Deletes and returns the last changes of an import, the latest first. */
+/** Deletes and returns the last changes of an import, the latest first. They are read by their place, whatever the statistics say. */
 export const takeLastChanges = (ctx: InTx, id: ImportId, limit: number) =>
   ctx.db.many(
     ChangeRow,
-    sql`with last as (
-          select position, no from import_changes
-          where project_id = ${ctx.projectId} and import_id = ${id}
-          order by position desc, no desc
-          limit ${limit}
-        ), taken as (
-          delete from import_changes c using last l
-          where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = l.position and c.no = l.no
-          returning c.*
+    sql`with taken as (
+          delete from import_changes
+          where ctid = any(array(select ctid from import_changes
+                                 where project_id = ${ctx.projectId} and import_id = ${id}
+                                 order by position desc, no desc
+                                 limit ${limit}))
+          returning *
         )
         select user_id, is_new, before, after, joined, subscription_ids, at, is_counted from taken order by position desc, no desc`,
   )
@@ -74,16 +75,16 @@ export const takeLastChanges = (ctx: InTx, id: ImportId, limit: number) =>
 /** Marks the next change of each of these users, so that a user whose changes are in several batches is counted once. */
 export const markCounted = (ctx: InTx, id: ImportId, users: UserId[]) =>
   ctx.db.run(
-    sql`update import_changes c set is_counted = true
-        from unnest(${users}::bigint[]) as u(id)
-        cross join lateral (
-          select position, no from import_changes
-          where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id}
-          order by position desc, no desc
-          limit 1
-          ${fence}
-        ) next
-        where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = next.position and c.no = next.no`,
+    sql`update import_changes set is_counted = true
+        where ctid = any(array(select next.ctid
+                               from unnest(${users}::bigint[]) as u(id)
+                               cross join lateral (
+                                 select ctid from import_changes
+                                 where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id}
+                                 order by position desc, no desc
+                                 limit 1
+                                 ${fence}
+                               ) next))`,
   )
 
 /** Counts what was undone; the last batch ends it. */
@@ -118,12 +119,15 @@ const given = (imports: ImportToUndo[]) =>
 export const deleteChanges = (ctx: Ctx, imports: ImportToUndo[], limit: number) =>
   ctx.db.run(
     sql`delete from import_changes
-        where (project_id, import_id, position, no) in (
-          select c.project_id, c.import_id, c.position, c.no
-          from ${given(imports)}
-          join import_changes c on c.project_id = g.project_id and c.import_id = g.import_id
-          limit ${limit}
-        )`,
+        where ctid = any(array(select c.ctid
+                               from ${given(imports)}
+                               cross join lateral (
+                                 select ctid from import_changes
+                                 where project_id = g.project_id and import_id = g.import_id
+                                 limit ${limit}
+                                 ${fence}
+                               ) c
+                               limit ${limit}))`,
   )
 
 export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
@@ -146,7 +150,12 @@ const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
 export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
   ctx.db.run(
     sql`with changes as (
-          delete from import_changes where project_id = ${ctx.projectId} and user_id = any(${users.map(({ id }) => id)}::bigint[])
+          delete from import_changes
+          where ctid = any(array(select c.ctid
+                                 from unnest(${users.map(({ id }) => id)}::bigint[]) as u(id)
+                                 cross join lateral (
+                                   select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
+                                 ) c))
         )
         update imports
         set first_rows = coalesce(

@@ -4,6 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { undoImports } from '../../pipeline.ts'
+import { nextUndoAt } from './index.ts'
 
 const BATCH = '/api/client/users/batch'
 
@@ -59,6 +60,20 @@ describe('undoing an import', () => {
     await imported(w, list, 'external_id,email\nben,b@example.com\n')
     expect(await names(w)).toEqual(['ana', 'ben', 'kim'])
     expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  })
+
+  test('waits for the ingest queue, and goes on as soon as it has caught up', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const path = await imported(w, list, `external_id\n${Array.from({ length: 600 }, (_, at) => `p${at}\n`).join('')}`)
+    await w.post('/api/client/events', [{ external_id: 'kim', name: 'login' }])
+    w.advance('2 seconds')
+    await w.post(`${path}/undo`)
+    expect(await undoImports(w.ctx)).toBe(0)
+    expect(await nextUndoAt(w.ctx)).toEqual(w.clock.now())
+    await w.drain()
+    expect(await nextUndoAt(w.ctx)).toBeNull()
+    expect((await w.get(path)).body).toMatchObject({ state: 'undone', removed: 600 })
   })
 
   test('counts a user once whose changes are in several batches', async () => {

@@ -22,7 +22,8 @@ import { isQueueBehind } from './queue-age.ts'
 import { formerValues, isAsCreated } from './recorded-changes.ts'
 import * as queries from './undo.queries.ts'
 
-const UNDONE_AT_ONCE = 500
+/** A batch has the lock on lists for itself, because users are removed from them: so long do events wait. */
+const UNDONE_AT_ONCE = 200
 
 /** The next changes of an import to be undone, the latest first, and their users, who are locked. */
 export type UndoBatch = {
