@@ -135,3 +135,20 @@ test('a test send of a transactional campaign has no `List-Unsubscribe` either',
   expect(relay.mails).toHaveLength(1)
   expect(relay.mails[0]?.headers).not.toHaveProperty('list-unsubscribe')
 })
+
+test('the view in the browser of a test send explains the link, and that of the message shows it', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const campaign = await open(w)
+  const content = { from: 'shop@example.com', subject: 'Sale', html: '<p>Hi {{ user.data.name }}</p><a href="{{ view_url }}">View</a>' }
+  await w.put(`${pathOf(campaign)}/templates/en`, content)
+  await w.post(`${pathOf(campaign)}/test`, { to: ['ana'] })
+  await schedule(w, campaign)
+  await w.drain()
+  const [tested, sent] = relay.mails.map(({ raw }) => /\/v\/[\w-]+/.exec(raw.replace(/=\r\n/g, ''))?.[0] ?? '')
+  const explained = await w.get(tested as string, { key: null })
+  expect([explained.status, explained.text]).toEqual([200, expect.stringContaining('This is the link of a test message.')])
+  expect(explained.text).not.toContain('Hi Ana')
+  expect(await w.get(sent as string, { key: null })).toMatchObject({ status: 200, text: expect.stringContaining('Hi Ana') })
+})

@@ -146,7 +146,7 @@ const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
   or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
 )`
 
-/** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created. */
+/** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
 export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
   ctx.db.run(
     sql`with changes as (
