@@ -70,6 +70,26 @@ test('a long job of one project lets those of others in between', async () => {
   expect(finished).toEqual(['short 1', 'short 2', 'short 3', 'long'])
 })
 
+test('small jobs of several projects that wait together get their own results, whichever of them is stopped or fails', async () => {
+  const before = threads.map(one, burn, 'before', [50])
+  const waiting = [
+    threads.map(project(5), burn, 'five', [0, 1]),
+    threads.map(project(6), burn, 'six', [0, 60_000, 2]),
+    threads.run(project(7), fail, 'a bug'),
+    threads.map(project(8), burn, 'eight', [3]),
+    threads.map(project(9), burn, 'nine', [200, 0]),
+  ]
+  const outcomes = await Promise.allSettled(waiting)
+  await before
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message))).toEqual([
+    [{ value: 'five 0' }, { value: 'five 1' }],
+    [{ value: 'six 0' }, { exceeded: 'it takes more than a second of processor time' }, { value: 'six 2' }],
+    'a bug',
+    [{ value: 'eight 3' }],
+    [{ value: 'nine 200' }, { value: 'nine 0' }],
+  ])
+})
+
 test('requests of a project that are too many are refused, and its jobs are not', async () => {
   const client = project(3, 'anonymous')
   const first = threads.map(client, burn, 'did', [20])

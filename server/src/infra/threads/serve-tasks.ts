@@ -29,24 +29,33 @@ export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   if (warmsUp) void warmUp()
 }
 
-async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, { task, shared, items }: Order): Promise<Reply> {
-  const run = runs.get(task)
-  const results: unknown[] = []
+/** Does one part after the other. One that fails is no reason to leave out the others. */
+async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, order: Order): Promise<Reply> {
   const began = cpuTime()
-  try {
-    if (!run) throw new Error(`There is no task \`${task}\` in the list of tasks.`)
-    for (const [index, item] of items.entries()) {
-      const now = cpuTime()
-      if (index > 0 && now - began > TIME_SLICE_US) break
-      progress[STATE.cpuAtStart] = now
-      progress[STATE.item] = index
-      results.push(await run(tools, shared, item))
+  const reply: Reply = []
+  let index = 0
+  let isTimeUp = false
+  for (const { task, shared, items } of order) {
+    const results: unknown[] = []
+    try {
+      const run = runs.get(task)
+      if (!run) throw new Error(`There is no task \`${task}\` in the list of tasks.`)
+      for (const [at, item] of items.entries()) {
+        const now = cpuTime()
+        isTimeUp ||= index + at > 0 && now - began > TIME_SLICE_US
+        if (isTimeUp) break
+        progress[STATE.cpuAtStart] = now
+        progress[STATE.item] = index + at
+        results.push(await run(tools, shared, item))
+      }
+      reply.push({ results })
+    } catch (error) {
+      const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+      reply.push({ failed: { message, stack } })
     }
-    return { results }
-  } catch (error) {
-    const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
-    return { failed: { message, stack } }
+    index += items.length
   }
+  return reply
 }
 
 function cpuTime(): number {
