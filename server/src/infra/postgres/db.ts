@@ -53,8 +53,8 @@ parseValues(pg.types)
 /** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-/** `statementMs` limits the time of each statement. */
-export type TransactionLimits = { statementMs?: number }
+/** `statementMs` limits the time of each statement, `lockMs` its wait for a lock. */
+export type TransactionLimits = { statementMs?: number; lockMs?: number }
 
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
@@ -150,12 +150,12 @@ async function transactionOn<T>(
   connections: FreshConnections,
   options: DatabaseOptions,
   work: (db: TxDb) => Promise<T>,
-  { statementMs }: TransactionLimits = {},
+  limits: TransactionLimits = {},
 ): Promise<T> {
   const client = await connections.take()
   let broken: Error | undefined
   try {
-    await client.query(statementMs === undefined ? 'begin' : `begin; set local statement_timeout = ${statementMs}`)
+    await client.query(beginWith(limits))
     const result = await work(txOn(client, options))
     await client.query('commit')
     return result
@@ -172,6 +172,14 @@ async function transactionOn<T>(
     client.release(broken)
   }
 }
+
+/** The limits are set on the way, in the same message. */
+const beginWith = ({ statementMs, lockMs }: TransactionLimits): string =>
+  [
+    'begin',
+    ...(statementMs === undefined ? [] : [`set local statement_timeout = ${statementMs}`]),
+    ...(lockMs === undefined ? [] : [`set local lock_timeout = ${lockMs}`]),
+  ].join('; ')
 
 function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
   const tx: TxDb = { ...dbOn(client, options), inTransaction: true, transaction: (work) => work(tx), savepoint }

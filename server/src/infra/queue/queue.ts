@@ -173,6 +173,9 @@ export type QueueEntry = Static<typeof QueueEntryRow>
 
 const BacklogRow = Type.Object({ project_id: IdOf<ProjectId>(), items: Type.Integer() })
 
+/** A project with accepted requests, and how many items the oldest of them hold. */
+export type Backlog = Static<typeof BacklogRow>
+
 /** The items of this many entries of a project are counted. */
 const COUNTED_ENTRIES = 100
 
