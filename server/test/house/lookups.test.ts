@@ -9,11 +9,12 @@ import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runt
 import type { CampaignId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
 import { findSendingCampaigns, runningTriggers } from '../../src/modules/campaigns/queries.ts'
 import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
-import { deleteSendAttempts, renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
+import { renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
 import { usersWithConsent } from '../../src/modules/subscriptions/index.ts'
 import { subscriptionStates, usersWithAddress } from '../../src/modules/subscriptions/queries.ts'
 import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.ts'
 import { templatesOf } from '../../src/modules/templates/queries.ts'
+import { verifiedDomains } from '../../src/modules/tracking/domains/queries.ts'
 import { ownersOfEmails, ownersOfPhones } from '../../src/modules/users/contact-details.queries.ts'
 import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
@@ -77,6 +78,9 @@ const skipped = () =>
       select p, i, i, 1, 'email', 'c', 'skipped', ${now}, ${now} from ${rows}`
 const held = () =>
   sql`insert into message_addresses (project_id, campaign_id, address_hash, user_id) select p, 1, lpad(i::text, 32, '0')::uuid, i from ${rows}`
+const domains = () =>
+  sql`insert into domains (project_id, id, host, verification_token, created_at, updated_at) overriding system value
+      select p, i, 'links-' || i || '.example.com', 't', ${now}, ${now} from ${rows} where i <= ${2 * PROJECTS}`
 const hashOf = (i: number) => String(i).padStart(32, '0')
 const attempts = () =>
   sql`insert into send_attempts (project_id, id, lease_token, message_ids, provider, created_at) overriding system value
@@ -166,13 +170,20 @@ const lookups: Record<string, Lookup> = {
   'users by id': { tables: { users }, call: (ctx, ids) => findUsers(ctx, ids as UserId[]) },
   'merged users': { tables: { users }, call: (ctx, ids) => findMergedInto(ctx, ctx.projectId, ids as UserId[]) },
   'users to save': { tables: { users }, call: (ctx, ids) => updateUsers(ctx, ids.map(saved)) },
-  'results of messages': { tables: { messages: claimed }, call: (ctx, ids) => saveResults(ctx, ids.map(result)) },
+  'results of messages': {
+    tables: { messages: claimed },
+    call: (ctx, ids) => saveResults(ctx, { messages: ids.map(result), sendAttemptId: null }),
+  },
   'leases of messages': {
     tables: { messages: claimed },
     call: (ctx, ids) => renewLeases(ctx, ids.map((id) => ({ id, lease_token: token })) as never, now),
     isKnown: true,
   },
-  'send attempts': { tables: { send_attempts: attempts }, call: deleteSendAttempts },
+  'send attempts': {
+    tables: { send_attempts: attempts },
+    call: (ctx, ids) => Promise.all(ids.map((sendAttemptId) => saveResults(ctx, { messages: [], sendAttemptId }))),
+  },
+  'domains of links': { tables: { domains }, call: (ctx) => verifiedDomains(ctx, ctx.projectId) },
   'sending campaigns': { tables: { campaigns }, call: (ctx, ids) => findSendingCampaigns(ctx, ids as CampaignId[], 'share') },
   'trigger campaigns': {
     tables: { campaigns },
