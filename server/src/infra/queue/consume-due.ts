@@ -7,7 +7,7 @@ import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import type { Db } from '../postgres/db.ts'
 import { jointViews } from '../postgres/joint.ts'
-import { type Ctx, inClaim } from '../runtime/ctx.ts'
+import { type Ctx, quickly } from '../runtime/ctx.ts'
 import { type Consumer, consumeNext, consumeSmall, type QueuedItem } from './consume.ts'
 import type { Started } from './jobs.ts'
 import { type Backlog, projectsWithEntries } from './queue.ts'
@@ -44,7 +44,7 @@ function stateOf({ db }: Ctx): State {
 /** Applies one batch of each project with accepted requests. Those with a large backlog may take longer than the call. */
 export async function consumeDue<I extends QueuedItem, K>(ctx: Ctx, consumer: Consumer<I, K>): Promise<Started> {
   const state = stateOf(ctx)
-  const due = (await inClaim(ctx, projectsWithEntries)).filter(({ project_id }) => !state.inFlight.has(project_id))
+  const due = (await projectsWithEntries(quickly(ctx))).filter(({ project_id }) => !state.inFlight.has(project_id))
   const small = due.filter(({ items }) => items < SMALL_ITEMS)
   const large = due.filter(({ items }) => items >= SMALL_ITEMS).map(({ project_id }) => project_id)
   const nowMs = ctx.clock.now().getTime()

@@ -76,6 +76,9 @@ export function inClaim<C extends Ctx, T>(ctx: C, claim: (ctx: InTx<C>) => Promi
   return ctx.db.transaction((db) => claim({ ...ctx, db } as InTx<C>), { statementMs: CLAIM_MS })
 }
 
+/** Like `inClaim`, for claims whose statements need no common transaction: each takes a single round trip. */
+export const quickly = <C extends Ctx>(ctx: C): C => ({ ...ctx, db: { ...ctx.db, ...ctx.db.within({ statementMs: CLAIM_MS }) } })
+
 /** A context for work outside of requests, such as jobs. */
 export const asSystem = (ctx: Ctx, projectId: ProjectId, project: ProjectDefaults): ProjectCtx => ({
   ...ctx,

@@ -6,7 +6,7 @@
 import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
-import { asSystem, type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, ProviderId } from '../../../lib/ids.ts'
@@ -111,31 +111,26 @@ async function claimNext(ctx: Ctx, { priority, inFlight, waiting, rateHints }: S
     for (const name of inFlight.keys()) waiting.add(name)
     return { claimed: [], limits: new Map<string, number>(), nextAt: null }
   }
-  return inClaim(ctx, async (ctx) => {
-    const queues = await queries.queuesByDueTime(ctx, priority, QUEUES_MAX + inFlight.size)
-    for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
-    const now = ctx.clock.now()
-    const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
-    const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
-    const shares = rateHints.sharesOf(ctx, due, Math.min(room, BATCH_MESSAGES[priority]))
-    const claimed = shares.length > 0 ? await queries.claimMessages(ctx, priority, shares, leaseEnd(ctx)) : []
-    const limits = new Map(shares.map((share) => [nameOf(share), share.limit]))
-    return { claimed, limits, nextAt: idle[0]?.due_at ?? null }
-  })
+  const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
+  for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
+  const now = ctx.clock.now()
+  const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
+  const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
+  const shares = rateHints.sharesOf(ctx, due, Math.min(room, BATCH_MESSAGES[priority]))
+  const claimed = shares.length > 0 ? await claim(ctx, priority, shares) : []
+  const limits = new Map(shares.map((share) => [nameOf(share), share.limit]))
+  return { claimed, limits, nextAt: idle[0]?.due_at ?? null }
 }
 
 const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
 
 /** Claims due messages of these queues. */
-export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> {
-  return inClaim(ctx, (ctx) => queries.claimMessages(ctx, priority, shares, leaseEnd(ctx)))
-}
-
-const leaseEnd = (ctx: Ctx) => new Date(ctx.clock.now().getTime() + leaseMs(ctx))
+export const claim = (ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> =>
+  queries.claimMessages(quickly(ctx), priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
 
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
-  const released = await inClaim(ctx, (ctx) => queries.releaseLeases(ctx, RELEASED_AT_ONCE))
+  const released = await queries.releaseLeases(quickly(ctx), RELEASED_AT_ONCE)
   if (released > 0) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
   await queries.purgeSendAttempts(ctx)
   return released
