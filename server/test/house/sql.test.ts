@@ -65,6 +65,7 @@ const MAY: Record<string, string> = {
   'lists.projectsWithRules': 'finds the projects that have work',
   'webhook-events.projectsWithEvents': 'finds the projects that have work',
   'webhook-events.purgeWebhookEvents': 'purges by age, over all projects',
+  'templates.storesMjml': 'looks at templates of all projects when the server starts',
   'tracking.findVerifiedHost': 'the host identifies the project',
   'tracking.verifiedHosts': 'a request has no project before its host is known',
   'tracking.lockClaims': 'a host is verified for only one of the projects that have it',

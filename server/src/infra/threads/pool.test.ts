@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { burn, fail, hoard, sign, wait } from '../../../test/thread-tasks.ts'
+import { burn, fail, hoard, load, sign, wait } from '../../../test/thread-tasks.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createMetrics } from '../runtime/metrics.ts'
@@ -38,6 +38,11 @@ test('an item that takes too long is stopped, and the others are done', async ()
 
 test('time that a thread does not work does not count', async () => {
   expect(await threads.run(one, wait, 2500)).toEqual({ value: 'waited' })
+})
+
+test('time that an item takes to load something does not count, and the rest of it does', async () => {
+  const outcomes = [await threads.run(one, load, [2500, 700]), await threads.run(one, load, [300, 60_000])]
+  expect(outcomes).toEqual([{ value: 'worked 700' }, { exceeded: 'it takes more than a second of processor time' }])
 })
 
 test('many items that are each quick enough may take longer together', async () => {

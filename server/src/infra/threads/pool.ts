@@ -22,8 +22,8 @@ export type Threads = AsyncDisposable & {
   map<S, I, O>(client: Client, task: Task<S, I, O>, shared: S, items: readonly I[]): Promise<Outcome<O>[]>
   /** Runs a task for one item. Throws 429. */
   run<I, O>(client: Client, task: Task<null, I, O>, item: I): Promise<Exclude<Outcome<O>, { skipped: true }>>
-  /** Starts the threads before there is work, and has them load what is large. */
-  warmUp(): void
+  /** Starts the threads before there is work, and on request has them load what is large. Otherwise it is loaded when it is first used. */
+  warmUp(loadsLarge: boolean): void
 }
 
 export type ThreadsOptions = {
@@ -104,9 +104,9 @@ class ThreadPool implements Threads {
     return outcome
   }
 
-  warmUp(): void {
+  warmUp(loadsLarge: boolean): void {
     this.#isWarm = true
-    while (this.#all.size < this.#max) this.#idle.add(this.#start(true))
+    while (this.#all.size < this.#max) this.#idle.add(this.#start(loadsLarge))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

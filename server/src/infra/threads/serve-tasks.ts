@@ -1,6 +1,6 @@
 /** The side of a worker thread: does one order at a time, and writes down which item it is at. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type AnyTask, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
+import { type AnyTask, countLoading, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
 
 /** After so much processor time the thread gives back what it has, so that work of other projects comes between. */
 const TIME_SLICE_US = 100_000
@@ -21,12 +21,26 @@ export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   const tools = toolsOf(secretsKeys)
   const progress = new Float64Array(state)
   progress[STATE.item] = NO_ITEM
+  countLoading((load) => untimed(progress, load))
   parentPort?.on('message', async (order: Order) => {
     const reply = await done(runs, tools, progress, order)
     progress[STATE.item] = NO_ITEM
     parentPort?.postMessage(reply)
   })
   if (warmsUp) void warmUp()
+}
+
+/** While a thread loads, it is at no item. */
+async function untimed<T>(progress: Float64Array, load: () => Promise<T>): Promise<T> {
+  const item = progress[STATE.item] ?? NO_ITEM
+  const used = cpuTime() - (progress[STATE.cpuAtStart] ?? 0)
+  progress[STATE.item] = NO_ITEM
+  try {
+    return await load()
+  } finally {
+    progress[STATE.cpuAtStart] = cpuTime() - used
+    progress[STATE.item] = item
+  }
 }
 
 /** Does one part after the other. One that fails is no reason to leave out the others. */

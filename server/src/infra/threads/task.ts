@@ -30,3 +30,15 @@ export const STATE = { item: 0, cpuAtStart: 1, length: 2 } as const
 export const NO_ITEM = -1
 
 export type ThreadData = { state: SharedArrayBuffer; secretsKeys: readonly string[]; warmsUp: boolean }
+
+/** Loads something in the course of an item. What that takes does not count as the time of the item. */
+export type Loading = <T>(load: () => Promise<T>) => Promise<T>
+
+let current: Loading = (load) => load()
+
+export const loading: Loading = (load) => current(load)
+
+/** Has a thread count the time of what its items load. */
+export const countLoading = (counted: Loading): void => {
+  current = counted
+}
