@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
@@ -88,11 +88,15 @@ const Renewed = Type.Object({ id: IdOf<MessageId>() })
 export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[], leaseUntil: Date) =>
   ctx.db.many(
     Renewed,
-    sql`update messages m
-        set lease_until = ${leaseUntil}
-        from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as held(id, token)
-        where m.project_id = ${ctx.projectId} and m.id = held.id and m.state = 'claimed' and m.lease_token = held.token
-        returning m.id`,
+    sql`with held as materialized (
+          select r.tid
+          from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as h(id, token)
+          cross join lateral (
+            select ctid as tid, state, lease_token from messages where project_id = ${ctx.projectId} and id = h.id ${fence} for update
+          ) r
+          where r.state = 'claimed' and r.lease_token = h.token
+        )
+        update messages m set lease_until = ${leaseUntil} where ${among(sql`held`)} returning m.id`,
   )
 
 /** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */
