@@ -13,6 +13,7 @@ import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
+import { tenantsCost } from './tenants-cost.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
@@ -29,6 +30,7 @@ const benches = {
   compose,
   trigger,
   tenants,
+  'tenants-cost': tenantsCost,
   webhooks,
   calm,
   'cold-start': coldStart,

@@ -11,7 +11,7 @@ import { CHANNELS } from './lib/channels.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
 import type { UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
-import { createEventMonths, eraseEvents, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
+import { eraseEvents, requireEventMonths, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
 import {
   claimImportBatch,
   claimUndo,
@@ -69,7 +69,7 @@ const consumer = { ...requestReader, contextOf, tryLock: tryLockListsShared, app
 
 /** Applies accepted requests: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
-  await createEventMonths(ctx)
+  await requireEventMonths(ctx)
   return consumeDue(ctx, consumer)
 }
 

@@ -49,6 +49,7 @@ export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
     first: async (_: TSchema, statement: Sql) => (await explain(statement))[0],
     value: (_: TSchema, statement: Sql) => explain(statement).then(() => 0),
     run: (statement: Sql) => explain(statement).then(() => 0),
+    within: () => db,
     transaction: (work: (inner: unknown) => unknown) => work(db),
   }
   return { ...ctx, db: db as unknown as Db }

@@ -12,7 +12,7 @@ import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
 import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
 import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
-import { claimMessages, nextDueAt, nextLeaseEnd, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
@@ -81,7 +81,7 @@ const claims: Record<string, Claim> = {
     },
     rows: CLAIMED,
   },
-  'messages.queuesDue': { table: 'messages', fill: messages('queued', null), claim: (ctx) => queuesDue(ctx, 0, 100) },
+  'messages.queuesByDueTime': { table: 'messages', fill: messages('queued', null), claim: (ctx) => queuesByDueTime(ctx, 0, 100) },
   'messages.nextDueAt': { table: 'messages', fill: messages('queued', null), claim: (ctx) => nextDueAt(ctx, 0), rows: 1 },
   'messages.claimMessages': {
     table: 'messages',

@@ -6,6 +6,7 @@ import { CHANNELS } from '../../lib/channels.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { suppress } from '../subscriptions/index.ts'
 import * as registry from './kinds/index.ts'
+import { storesMjml } from './queries.ts'
 import { sendableTemplatesOf } from './ready.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
@@ -31,6 +32,15 @@ const html = { subject: 'Hi {{ user.data.name | default: "you" }}', html: `<p>{{
 const kinds = (findings: { kind: string }[]) => findings.map(({ kind }) => kind)
 
 describe('saving', () => {
+  test('MJML shows that this server compiles it, which is loaded when the server starts then', async () => {
+    await using w = await world({ own: true, env: {} })
+    const campaign = await make(w)
+    await w.put(campaign.template('en'), html)
+    expect(await storesMjml(w.ctx)).toBe(false)
+    await w.put(campaign.template('de'), { subject: 'Hi', mjml: mjmlOf(footer) })
+    expect(await storesMjml(w.ctx)).toBe(true)
+  })
+
   test('MJML is stored as written and sent as compiled', async () => {
     await using w = await world()
     const campaign = await make(w)
