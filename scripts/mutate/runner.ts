@@ -15,7 +15,10 @@ import {
 } from 'vitest/node'
 import '../../server/test/database.ts'
 
-export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[] }
+/** `failedIn` is the path of the test file that failed first. */
+export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[]; failedIn: string | null }
+
+const TEST_MS_MAX = 180_000
 
 export type Runner = AsyncDisposable & {
   /** The test files of these files and folders, in order, each once. Throws if one has none. */
@@ -26,7 +29,7 @@ export type Runner = AsyncDisposable & {
   run(tests: TestSpecification[], timeoutMs: number): Promise<Result>
 }
 
-/** Keeps the order of the table, in which the tests that find most are first. */
+/** Keeps the given order, in which the tests that find most are first. */
 class AsGiven extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files
@@ -51,10 +54,12 @@ class AbruptWorker extends ForksPoolWorker {
 
 export async function startRunner(root: string): Promise<Runner> {
   const failures: string[] = []
+  let failedIn: string | null = null
   let stop = () => {}
   let isLate = false
-  const fail = (what: string) => {
+  const fail = (path: string, what: string) => {
     failures.push(what)
+    failedIn ??= path
     stop()
   }
   const reporter: Reporter = {
@@ -62,10 +67,12 @@ export async function startRunner(root: string): Promise<Runner> {
       const { state, errors = [] } = test.result()
       if (state !== 'failed') return
       isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
-      fail(`${relative(root, test.module.moduleId)}: ${test.fullName}`)
+      const path = relative(root, test.module.moduleId)
+      fail(path, `${path}: ${test.fullName}`)
     },
     onTestModuleEnd: (module) => {
-      if (module.state() === 'failed' && failures.length === 0) fail(relative(root, module.moduleId))
+      const path = relative(root, module.moduleId)
+      if (module.state() === 'failed' && failures.length === 0) fail(path, path)
     },
     onTestRunEnd: (_, errors) => {
       for (const { message } of errors) failures.push(message)
@@ -79,6 +86,10 @@ export async function startRunner(root: string): Promise<Runner> {
     reporters: [reporter],
     fsModuleCachePath: join(caches, 'modules'),
     sequence: { sequencer: AsGiven },
+    // Tests have more time than usual, because the machine may be busy; a mutant that never ends has a limit of its own.
+    testTimeout: TEST_MS_MAX,
+    hookTimeout: TEST_MS_MAX,
+    maxWorkers: 2,
     pool: { name: 'abrupt', createPoolWorker: (worker) => new AbruptWorker(worker) },
   }
   const vitest = await createVitest('test', { ...options, root }, { cacheDir: caches })
@@ -89,6 +100,7 @@ export async function startRunner(root: string): Promise<Runner> {
     changed: (file) => vitest.invalidateFile(join(root, file)),
     async run(tests, timeoutMs) {
       failures.length = 0
+      failedIn = null
       isLate = false
       let isStopped = false
       stop = () => {
@@ -106,7 +118,7 @@ export async function startRunner(root: string): Promise<Runner> {
       clearTimeout(timer)
       const seconds = (performance.now() - started) / 1000
       await dropDatabases(vitest.getRootProject().getProvidedContext().databaseUrl)
-      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures: [...failures] }
+      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures: [...failures], failedIn }
     },
     [Symbol.asyncDispose]: () => vitest.close(),
   }

@@ -21,11 +21,8 @@ const SENDING = [
 const CAMPAIGNS = [`${MODULES}/campaigns/campaigns.test.ts`, `${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`]
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
+/** The most valuable are first. */
 export const TARGETS: Target[] = [
-  { source: `${LIB}/cursor.ts`, tests: [`${LIB}/cursor.test.ts`, `${INFRA}/http/paging.test.ts`] },
-  { source: `${LIB}/egress.ts`, tests: [`${LIB}/egress.test.ts`, `${INFRA}/outgoing/safe-fetch.test.ts`] },
-  { source: `${LIB}/token-bucket.ts`, tests: [`${LIB}/token-bucket.test.ts`] },
-
   { source: `${INFRA}/http/idempotency.ts`, tests: [`${INFRA}/http/idempotency.test.ts`, 'server/test/flows/http.test.ts'] },
   { source: `${INFRA}/queue/jobs.ts`, tests: [`${INFRA}/queue/jobs.test.ts`] },
   {
@@ -39,22 +36,6 @@ export const TARGETS: Target[] = [
 
   { source: `${MODULES}/users/identity.ts`, tests: [`${MODULES}/users`] },
   { source: `${MODULES}/users/batch.ts`, tests: [`${MODULES}/users/users.test.ts`, `${MODULES}/events/events.test.ts`] },
-
-  { source: `${MODULES}/rules/operators`, tests: [`${MODULES}/rules/operators`, `${MODULES}/rules`] },
-  { source: `${MODULES}/rules/conditions`, tests: RULES },
-  { source: `${MODULES}/rules/check.ts`, tests: RULES },
-  { source: `${MODULES}/rules/compile.ts`, tests: RULES },
-
-  { source: `${MODULES}/campaigns/states.ts`, tests: [`${MODULES}/campaigns/states.test.ts`, `${MODULES}/campaigns/campaigns.test.ts`] },
-  { source: `${MODULES}/campaigns/audience/buckets.ts`, tests: [`${MODULES}/campaigns/audience`] },
-  { source: `${MODULES}/campaigns/audience/plan.ts`, tests: [`${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`] },
-  { source: `${MODULES}/campaigns/audience/send-times.ts`, tests: [`${MODULES}/campaigns/audience`] },
-  { source: `${MODULES}/campaigns/audience/queries.ts`, tests: [STATEMENTS, ...CAMPAIGNS] },
-  { source: `${MODULES}/campaigns/progress/queries.ts`, tests: [STATEMENTS, ...CAMPAIGNS] },
-  {
-    source: `${MODULES}/campaigns/triggers.ts`,
-    tests: [`${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/messages.test.ts`],
-  },
 
   { source: `${MODULES}/messages/eligibility.ts`, tests: [`${MODULES}/messages/eligibility.test.ts`, ...SENDING] },
   { source: `${MODULES}/messages/reports/transition.ts`, tests: [`${MODULES}/messages/reports`] },
@@ -77,4 +58,24 @@ export const TARGETS: Target[] = [
   { source: `${MODULES}/subscriptions/consent.ts`, tests: [`${MODULES}/subscriptions/consent.test.ts`, `${MODULES}/subscriptions`] },
   { source: `${MODULES}/imports/waves.ts`, tests: [`${MODULES}/imports`] },
   { source: `${MODULES}/tracking/engagement/bursts.ts`, tests: [`${MODULES}/tracking/engagement`] },
+
+  { source: `${MODULES}/campaigns/states.ts`, tests: [`${MODULES}/campaigns/states.test.ts`, `${MODULES}/campaigns/campaigns.test.ts`] },
+  { source: `${MODULES}/campaigns/audience/buckets.ts`, tests: [`${MODULES}/campaigns/audience`] },
+  { source: `${MODULES}/campaigns/audience/plan.ts`, tests: [`${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`] },
+  { source: `${MODULES}/campaigns/audience/send-times.ts`, tests: [`${MODULES}/campaigns/audience`] },
+  { source: `${MODULES}/campaigns/audience/queries.ts`, tests: [STATEMENTS, ...CAMPAIGNS] },
+  { source: `${MODULES}/campaigns/progress/queries.ts`, tests: [STATEMENTS, ...CAMPAIGNS] },
+  {
+    source: `${MODULES}/campaigns/triggers.ts`,
+    tests: [`${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/messages.test.ts`],
+  },
+
+  { source: `${MODULES}/rules/operators`, tests: [`${MODULES}/rules/operators`, `${MODULES}/rules`] },
+  { source: `${MODULES}/rules/conditions`, tests: RULES },
+  { source: `${MODULES}/rules/check.ts`, tests: RULES },
+  { source: `${MODULES}/rules/compile.ts`, tests: RULES },
+
+  { source: `${LIB}/cursor.ts`, tests: [`${LIB}/cursor.test.ts`, `${INFRA}/http/paging.test.ts`] },
+  { source: `${LIB}/egress.ts`, tests: [`${LIB}/egress.test.ts`, `${INFRA}/outgoing/safe-fetch.test.ts`] },
+  { source: `${LIB}/token-bucket.ts`, tests: [`${LIB}/token-bucket.test.ts`] },
 ]

@@ -128,5 +128,5 @@ test('a pool that is closed before that starts no thread', async () => {
   await pool[Symbol.asyncDispose]()
   await warm
   clock.advance('1 minute')
-  await expect(pool.run(one, burn, 0)).rejects.toThrow('closed')
+  await expect(pool.run(one, sign, 'text')).rejects.toThrow('closed')
 })
