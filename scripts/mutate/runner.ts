@@ -52,38 +52,45 @@ class AbruptWorker extends ForksPoolWorker {
   }
 }
 
-export async function startRunner(root: string): Promise<Runner> {
-  const failures: string[] = []
-  let failedIn: string | null = null
-  let stop = () => {}
-  let isLate = false
+/** What came of a run so far. */
+type Outcome = { failures: string[]; failedIn: string | null; isLate: boolean; stop: () => void }
+
+const nothingYet = (): Outcome => ({ failures: [], failedIn: null, isLate: false, stop: () => {} })
+
+function reporterOf(root: string, current: () => Outcome): Reporter {
   const fail = (path: string, what: string) => {
-    failures.push(what)
-    failedIn ??= path
-    stop()
+    const outcome = current()
+    outcome.failures.push(what)
+    outcome.failedIn ??= path
+    outcome.stop()
   }
-  const reporter: Reporter = {
+  return {
     onTestCaseResult: (test) => {
       const { state, errors = [] } = test.result()
       if (state !== 'failed') return
-      isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
+      current().isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
       const path = relative(root, test.module.moduleId)
       fail(path, `${path}: ${test.fullName}`)
     },
     onTestModuleEnd: (module) => {
+      if (module.state() !== 'failed' || current().failures.length > 0) return
       const path = relative(root, module.moduleId)
-      if (module.state() === 'failed' && failures.length === 0) fail(path, path)
+      fail(path, [path, ...module.errors().map(({ message }) => message)].join(': '))
     },
     onTestRunEnd: (_, errors) => {
-      for (const { message } of errors) failures.push(message)
+      for (const { message } of errors) current().failures.push(message)
     },
   }
+}
+
+export async function startRunner(root: string): Promise<Runner> {
+  let outcome = nothingYet()
   process.chdir(root)
   const caches = join(root, '.caches')
   const options: InlineConfig = {
     watch: false,
     silent: true,
-    reporters: [reporter],
+    reporters: [reporterOf(root, () => outcome)],
     fsModuleCachePath: join(caches, 'modules'),
     sequence: { sequencer: AsGiven },
     // Tests have more time than usual, because the machine may be busy; a mutant that never ends has a limit of its own.
@@ -99,26 +106,25 @@ export async function startRunner(root: string): Promise<Runner> {
     testsIn: (paths) => [...new Set(paths.flatMap((path) => testsAt(specifications, root, path)))],
     changed: (file) => vitest.invalidateFile(join(root, file)),
     async run(tests, timeoutMs) {
-      failures.length = 0
-      failedIn = null
-      isLate = false
+      outcome = nothingYet()
       let isStopped = false
-      stop = () => {
+      outcome.stop = () => {
         if (isStopped) return
         isStopped = true
         // The second call ends the processes at once, even one in an endless loop.
         for (let time = 1; time <= 2; time++) vitest.cancelCurrentRun('test-failure').catch(() => {})
       }
       const timer = setTimeout(() => {
-        isLate = true
-        stop()
+        outcome.isLate = true
+        outcome.stop()
       }, timeoutMs)
       const started = performance.now()
       await vitest.runTestSpecifications(tests)
       clearTimeout(timer)
       const seconds = (performance.now() - started) / 1000
       await dropDatabases(vitest.getRootProject().getProvidedContext().databaseUrl)
-      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures: [...failures], failedIn }
+      const { failures, failedIn, isLate } = outcome
+      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures, failedIn }
     },
     [Symbol.asyncDispose]: () => vitest.close(),
   }
