@@ -10,14 +10,7 @@ const STATEMENTS = 'server/test/house/sql.test.ts'
 
 export type Target = { source: string; tests: string[] }
 
-const SENDING = [
-  `${MODULES}/messages/messages.test.ts`,
-  `${MODULES}/messages/webhook-events.test.ts`,
-  `${MODULES}/messages/reports`,
-  `${MODULES}/messages/policy`,
-  'server/test/disasters/sending.test.ts',
-  'server/test/flows/blast.test.ts',
-]
+const SENDING = ['attempts', 'lease', 'priority', 'record-results', 'stopping'].map((name) => `${MODULES}/messages/sending/${name}.test.ts`)
 const CAMPAIGNS = [`${MODULES}/campaigns/campaigns.test.ts`, `${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`]
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
@@ -27,24 +20,27 @@ export const TARGETS: Target[] = [
   { source: `${INFRA}/queue/jobs.ts`, tests: [`${INFRA}/queue/jobs.test.ts`] },
   {
     source: `${INFRA}/queue/partitions.ts`,
-    tests: [`${INFRA}/queue/partitions.test.ts`, `${INFRA}/queue/queue.test.ts`, `${MODULES}/events/events.test.ts`],
+    tests: [`${INFRA}/queue/partitions.test.ts`, `${MODULES}/events/events.test.ts`],
   },
   {
     source: `${INFRA}/queue/queue.ts`,
-    tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${MODULES}/events/events.test.ts`],
+    tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${INFRA}/http/idempotency.test.ts`],
   },
 
   { source: `${MODULES}/users/identity.ts`, tests: [`${MODULES}/users`] },
   { source: `${MODULES}/users/batch.ts`, tests: [`${MODULES}/users/users.test.ts`, `${MODULES}/events/events.test.ts`] },
 
-  { source: `${MODULES}/messages/eligibility.ts`, tests: [`${MODULES}/messages/eligibility.test.ts`, ...SENDING] },
+  { source: `${MODULES}/messages/eligibility.ts`, tests: [`${MODULES}/messages/eligibility.test.ts`, `${MODULES}/messages/policy`] },
   { source: `${MODULES}/messages/reports/transition.ts`, tests: [`${MODULES}/messages/reports`] },
-  { source: `${MODULES}/messages/sending/lease.ts`, tests: SENDING },
-  { source: `${MODULES}/messages/sending/rates.ts`, tests: [...SENDING, `${MODULES}/campaigns/progress`] },
+  { source: `${MODULES}/messages/sending/lease.ts`, tests: [`${MODULES}/messages/sending/lease.test.ts`] },
+  {
+    source: `${MODULES}/messages/sending/rates.ts`,
+    tests: [`${MODULES}/messages/sending/priority.test.ts`, `${MODULES}/campaigns/progress/pausing.test.ts`],
+  },
   { source: `${MODULES}/messages/sending/sender.ts`, tests: SENDING },
-  { source: `${MODULES}/messages/sending/record-results.ts`, tests: SENDING },
+  { source: `${MODULES}/messages/sending/record-results.ts`, tests: [...SENDING, `${MODULES}/messages/reports`] },
   { source: `${MODULES}/messages/sending/queries.ts`, tests: [STATEMENTS, ...SENDING] },
-  { source: `${MODULES}/messages/messages.queries.ts`, tests: [STATEMENTS, ...SENDING, `${MODULES}/campaigns/progress`] },
+  { source: `${MODULES}/messages/messages.queries.ts`, tests: [STATEMENTS, `${MODULES}/messages/messages.test.ts`] },
 
   {
     source: `${MODULES}/channels/access-tokens.ts`,
