@@ -58,7 +58,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const { ctx, url, started } = await openMigrated(given, clock, opening)
   const { config, log } = ctx
-  ctx.threads.warmUp(await storesMjml(ctx))
+  void ctx.threads.warmUp(await storesMjml(ctx))
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const stored = storedCredentials(config.DATA_DIR)
   const unshown = await stored.unshown()

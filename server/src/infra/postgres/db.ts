@@ -310,11 +310,22 @@ function rowOf(value: TSchema): TSchema {
 
 const rows = new WeakMap<TSchema, TSchema>()
 
-const shapes = new WeakMap<TSchema, (value: unknown) => string | null>()
+type RowCheck = ReturnType<typeof matches>
+
+const shapes = new WeakMap<TSchema, RowCheck>()
+/** By the text of the schema, because many tests make a schema for each statement. */
+const shapesByText = new Map<string, RowCheck>()
+
+function checkOf(row: TSchema): RowCheck {
+  const text = JSON.stringify(row)
+  const check = shapesByText.get(text) ?? matches(row)
+  shapesByText.set(text, check)
+  shapes.set(row, check)
+  return check
+}
 
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  const check = shapes.get(row) ?? matches(row)
-  shapes.set(row, check)
+  const check = shapes.get(row) ?? checkOf(row)
   const problem = check(found)
   if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }

@@ -1,4 +1,6 @@
+import { BroadcastChannel } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
+import { createTestClock } from '../../../test/test-clock.ts'
 import { burn, fail, hoard, load, sign, wait } from '../../../test/thread-tasks.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -111,4 +113,45 @@ test('closing rejects what waits and what runs', async () => {
   await closing[Symbol.asyncDispose]()
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   await expect(closing.map(one, burn, 'did', [0])).rejects.toThrow('closed')
+})
+
+/** A module that says that a thread has started, and the number of threads that have said so. */
+function startCounter() {
+  const name = `started ${crypto.randomUUID()}`
+  const channel = new BroadcastChannel(name)
+  const first = Promise.withResolvers<void>()
+  channel.onmessage = () => first.resolve()
+  const code = `import { BroadcastChannel } from 'node:worker_threads'; new BroadcastChannel('${name}').postMessage('started')`
+  return {
+    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    first: first.promise,
+    [Symbol.dispose]: () => channel.close(),
+  }
+}
+
+test('threads are started before there is work, some seconds after the server', async () => {
+  using started = startCounter()
+  const clock = createTestClock()
+  let isWarm = false
+  await using pool = createThreads({ entry: started.entry, count: 1, secretsKeys, metrics, clock })
+  const warm = pool.warmUp(true).then(() => {
+    isWarm = true
+  })
+  clock.advance('9 seconds')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isWarm).toBe(false)
+  clock.advance('1 second')
+  await warm
+  await started.first
+})
+
+test('a pool that is closed before that starts no thread', async () => {
+  const clock = createTestClock()
+  // To start a thread of this module would fail.
+  const pool = createThreads({ entry: new URL('https://example.com'), count: 1, secretsKeys, metrics, clock })
+  const warm = pool.warmUp(true)
+  await pool[Symbol.asyncDispose]()
+  await warm
+  clock.advance('1 minute')
+  await expect(pool.run(one, sign, 'text')).rejects.toThrow('closed')
 })

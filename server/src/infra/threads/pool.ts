@@ -22,8 +22,11 @@ export type Threads = AsyncDisposable & {
   map<S, I, O>(client: Client, task: Task<S, I, O>, shared: S, items: readonly I[]): Promise<Outcome<O>[]>
   /** Runs a task for one item. Throws 429. */
   run<I, O>(client: Client, task: Task<null, I, O>, item: I): Promise<Exclude<Outcome<O>, { skipped: true }>>
-  /** Starts the threads before there is work, and on request has them load what is large. Otherwise it is loaded when it is first used. */
-  warmUp(loadsLarge: boolean): void
+  /**
+   * Starts the threads that have had no work yet, and on request has them load what is large; otherwise it is loaded when it is first used.
+   * Waits first, because a start has more urgent work.
+   */
+  warmUp(loadsLarge: boolean): Promise<void>
 }
 
 export type ThreadsOptions = {
@@ -50,6 +53,7 @@ const EXCEEDED: Record<Limit, string> = {
 }
 /** Requests of a project that may wait. Jobs limit themselves. */
 const WAITING_REQUESTS_MAX = 100
+const WARM_UP_AFTER_MS = 10_000
 /** When so many items of a job have cost a thread each, the others are skipped. */
 const STOPS_MAX = 3
 
@@ -81,7 +85,7 @@ class ThreadPool implements Threads {
   readonly #idle = new Set<Thread>()
   readonly #all = new Set<Thread>()
   #isWarm = false
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(options: ThreadsOptions) {
     this.#options = options
@@ -104,13 +108,19 @@ class ThreadPool implements Threads {
     return outcome
   }
 
-  warmUp(loadsLarge: boolean): void {
+  async warmUp(loadsLarge: boolean): Promise<void> {
+    await this.#options.clock.sleep(WARM_UP_AFTER_MS, this.#closed.signal)
+    if (this.#isClosed) return
     this.#isWarm = true
     while (this.#all.size < this.#max) this.#idle.add(this.#start(loadsLarge))
   }
 
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
+    this.#closed.abort()
     for (let next = this.#queue.take(); next; next = this.#queue.take()) next.job.answer.reject(closed())
     await Promise.all([...this.#all].map((thread) => thread.stop()))
   }

@@ -33,6 +33,18 @@ describe('POST /users/batch', () => {
     expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
   })
 
+  test('an item that is no object, one with two faults and one with a long path have messages that say so', async () => {
+    await using w = await world()
+    const long = `data..${'x'.repeat(1000)}`
+    const { body } = await w.post(batch, [5, { external_id: 'kim', email: 5, locale: 5 }, { external_id: 'kim', [long]: 1 }])
+    const [none, two, path] = body.results.map(({ error }: { error: object }) => error)
+    expect(none).toEqual({ code: 'parameter_invalid_format', message: 'The item must be an object.' })
+    expect(two.code).toBe('parameter_invalid_format')
+    expect(two.message).toMatch(/`email`.* `locale`/)
+    expect(path.message).toMatch(/^The parameter `data\.\.x+` is not a path into `data`\./)
+    expect(path.message.length).toBeLessThanOrEqual(500)
+  })
+
   test('two items for the same user get the same id, and the last write wins', async () => {
     await using w = await world()
     const { body } = await w.post(batch, [
