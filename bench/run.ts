@@ -4,27 +4,33 @@ import { audience } from './audience.ts'
 import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
+import { compose } from './compose.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
+import { imports } from './imports.ts'
 import { ingest } from './ingest.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
+import { tenantsCost } from './tenants-cost.ts'
 import { trigger } from './trigger.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
 
 const benches = {
   ingest,
+  imports,
   users,
   idempotency,
   listings,
   lists,
   audience,
   blast,
+  compose,
   trigger,
   tenants,
+  'tenants-cost': tenantsCost,
   webhooks,
   calm,
   'cold-start': coldStart,

@@ -28,10 +28,7 @@ async function measureAll(count: number): Promise<void> {
   const db = new pg.Client({ connectionString: server.databaseUrl })
   db.on('error', () => undefined)
   await db.connect()
-  await makeUsers(db, USERS)
-  await setUpFirstProject(server, sink)
-  await copyProject(db, count)
-  await db.query('analyze')
+  await setUpProjects(server, sink, db, count)
   const rate = count / INTERVAL_S
   const keys = Array.from({ length: count }, (_, at) => keyOf(at + 2))
   const one = await measure(server, sink, [keyOf(2)], rate)
@@ -48,6 +45,14 @@ async function measureAll(count: number): Promise<void> {
     report(`… beside a backlog: p99 in ms`, beside.p99, `${(beside.p99 / one.p99).toFixed(2)} of one project`, '≤ 400')
   }
   await db.end()
+}
+
+/** A project with a trigger campaign, and copies of it. */
+export async function setUpProjects(server: BenchServer, sink: Sink, db: pg.Client, count: number): Promise<void> {
+  await makeUsers(db, USERS)
+  await setUpFirstProject(server, sink)
+  await copyProject(db, count)
+  await db.query('analyze')
 }
 
 const details = ({ sent, expected }: Times, rate: number) => `${sent} of ${expected} emails at ${rate} events/s`
@@ -67,7 +72,8 @@ async function setUpFirstProject(server: BenchServer, sink: Sink): Promise<void>
   await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
 }
 
-const keyOf = (project: number) => `sk_bench${String(project).padStart(32, '0')}`
+/** The key of a project. The copies begin with 2. */
+export const keyOf = (project: number) => `sk_bench${String(project).padStart(32, '0')}`
 
 const COPIED = ['subscriptions', 'providers', 'campaigns', 'campaign_templates', 'users']
 const OFFSET_COLUMNS = ['id', 'subscription_id', 'provider_id', 'campaign_id', 'user_id']
@@ -141,7 +147,8 @@ async function measure(server: BenchServer, sink: Sink, keys: string[], rate: nu
   return { p50: at(0.5), p99: at(0.99), sent: took.length, expected }
 }
 
-async function sendEvent({ url }: BenchServer, key: string, number: number): Promise<void> {
+/** Sends an event that causes an email with this number. */
+export async function sendEvent({ url }: BenchServer, key: string, number: number): Promise<void> {
   const event = { name: 'order', external_id: `person-${1 + (number % USERS)}`, data: { number } }
   await post(url, key, [event])
 }

@@ -6,9 +6,9 @@
  *   npm run mutate -- --only 'server/src/lib/*' --sample 20
  *
  *   --only GLOB   only files of `mutate/targets.ts` that match; can be repeated
- *   --sample N    at most N mutants per file, the same ones for the same seed; 0 only runs the tests without a change
+ *   --sample N    at most N mutants per file that compile, the same ones for the same seed; 0 only runs the tests without a change
  *   --seed TEXT   selects another sample
- *   --minutes N   stops after N minutes, which are divided among the files
+ *   --minutes N   divides N minutes among the files; each gets at least three mutants, even if that takes longer
  *   --out FILE    writes the report as Markdown, such as `bench/results/2026-11-22-mutation.md`
  *
  * Ctrl-C ends the run and reports the results so far. A full run takes hours, so use `--sample`, `--only` or `--minutes`. On a busy
@@ -28,6 +28,8 @@ import { copyCheckout, type Scratch } from './mutate/scratch.ts'
 import { TARGETS, type Target } from './mutate/targets.ts'
 import { startTypeCheck, type TypeCheck } from './mutate/types.ts'
 
+/** A file gets so many mutants, even if its time is over. */
+const MUTANTS_MIN = 3
 /** How much longer than the original code a mutant may take. */
 const TIMEOUT_FACTOR = 3
 const TIMEOUT_MS_MIN = 10_000
@@ -98,7 +100,8 @@ async function statusOf({ scratch, runner, types }: Tools, { file, text, tests, 
   runner.changed(file)
   try {
     if (!types.compiles(file)) return 'invalid'
-    const { is } = await runner.run(tests, timeoutMs)
+    const { is, failedIn } = await runner.run(tests, timeoutMs)
+    if (failedIn !== null) preferTest(tests, failedIn)
     return is === 'passed' ? 'survived' : is === 'failed' ? 'killed' : is
   } finally {
     await scratch.write(file, text)
@@ -106,38 +109,53 @@ async function statusOf({ scratch, runner, types }: Tools, { file, text, tests, 
   }
 }
 
+/** Moves the test file that noticed a mutant to the front, because it may notice the next one too. */
+function preferTest(tests: TestSpecification[], path: string): void {
+  const at = tests.findIndex(({ moduleId }) => moduleId.endsWith(path))
+  if (at > 0) tests.unshift(...tests.splice(at, 1))
+}
+
 async function tryAll(tools: Tools, job: Job): Promise<FileResult['results']> {
   const results: FileResult['results'] = []
+  let tested = 0
   for (const mutant of job.mutants) {
-    if (isStopped || Date.now() >= job.until) break
+    if (isStopped || tested >= sample || (tested >= MUTANTS_MIN && Date.now() >= job.until)) break
     const started = performance.now()
     const status = await statusOf(tools, job, mutant).catch(unlessStopped)
     if (isStopped || status === undefined) break
     results.push({ mutant, status, seconds: (performance.now() - started) / 1000 })
+    if (status !== 'invalid') tested++
     if (status === 'survived') print(`  ${survivedLine(job.file, mutant)}`)
   }
   return results.sort((a, b) => a.mutant.start - b.mutant.start)
 }
 
-/** The results of the tests without a change, by their paths, because several files have the same tests. */
+/** The results of test files without a change, because several targets have the same tests. */
 const baselines = new Map<string, Result>()
 
-async function baselineOf({ runner }: Tools, paths: string[], tests: TestSpecification[]): Promise<Result> {
-  const baseline = baselines.get(paths.join()) ?? (await runner.run(tests, BASELINE_MS_MAX))
-  baselines.set(paths.join(), baseline)
+async function baselineOf({ runner }: Tools, test: TestSpecification): Promise<Result> {
+  const baseline = baselines.get(test.moduleId) ?? (await runner.run([test], BASELINE_MS_MAX))
+  baselines.set(test.moduleId, baseline)
   return baseline
 }
 
 async function tryFile(tools: Tools, { source: file, tests: paths }: Target, until: number): Promise<FileResult> {
   const text = await tools.scratch.read(file)
   const all = mutantsOf(text)
-  const tests = tools.runner.testsIn(paths)
-  const baseline = await baselineOf(tools, paths, tests)
-  const result = { file, possible: all.length, testSeconds: baseline.seconds, results: [], failure: null }
-  if (baseline.is !== 'passed') return { ...result, failure: `Its tests ${baseline.is} without a change. ${baseline.failures.join('; ')}` }
-  const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * baseline.seconds)
-  const mutants = shuffled(all, `${asked.seed} ${file}`).slice(0, sample)
-  const results = await tryAll(tools, { file, text, tests, timeoutMs, mutants, until })
+  const passing: { test: TestSpecification; seconds: number }[] = []
+  const failures: string[] = []
+  for (const test of tools.runner.testsIn(paths)) {
+    const { is, seconds, failures: own } = await baselineOf(tools, test)
+    if (is === 'passed') passing.push({ test, seconds })
+    else failures.push(`${own.join('; ')} ${is} without a change.`)
+  }
+  const testSeconds = passing.reduce((sum, { seconds }) => sum + seconds, 0)
+  const result = { file, possible: all.length, testSeconds, results: [], failure: failures.length === 0 ? null : failures.join(' ') }
+  if (passing.length === 0) return result
+  // The fastest are first, because most mutants are noticed by several files.
+  const tests = passing.toSorted((a, b) => a.seconds - b.seconds).map(({ test }) => test)
+  const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * testSeconds)
+  const results = await tryAll(tools, { file, text, tests, timeoutMs, mutants: shuffled(all, `${asked.seed} ${file}`), until })
   return { ...result, results }
 }
 
@@ -151,10 +169,10 @@ async function main(): Promise<FileResult[]> {
   for (const { tests } of targets) runner.testsIn(tests)
   const results: FileResult[] = []
   for (const [at, target] of targets.entries()) {
-    if (isStopped || Date.now() >= end) break
-    const share = (end - Date.now()) / (targets.length - at)
+    if (isStopped) break
+    const share = Math.max(0, end - Date.now()) / (targets.length - at)
     const result = await tryFile(tools, target, Date.now() + share).catch(unlessStopped)
-    if (!result || (isStopped && result.failure !== null)) break
+    if (!result) break
     results.push(result)
     print(lineOf(result))
   }

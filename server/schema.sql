@@ -432,10 +432,11 @@ create table import_changes (
   joined boolean not null,
   subscription_ids bigint[] not null,
   at timestamp(3) with time zone not null,
+  is_counted boolean not null default false,
   constraint import_changes_pkey PRIMARY KEY (project_id, import_id, "position", no),
   constraint import_changes_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES imports(project_id, id) ON DELETE CASCADE
 );
-CREATE INDEX import_changes_by_user ON import_changes USING btree (project_id, user_id);
+CREATE INDEX import_changes_by_user ON import_changes USING btree (project_id, user_id, import_id, "position", no);
 
 create table import_chunks (
   project_id bigint not null,
@@ -512,6 +513,7 @@ CREATE INDEX imports_to_purge ON imports USING btree (finished_at) WHERE ((finis
 CREATE INDEX imports_undoing ON imports USING btree (project_id, id) WHERE (state = 'undoing'::text);
 CREATE INDEX imports_unfinished ON imports USING btree (project_id, id) WHERE (state = ANY (ARRAY['receiving'::text, 'queued'::text, 'running'::text]));
 CREATE INDEX imports_with_changes ON imports USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (changes_deleted_at IS NULL) AND (state <> 'undoing'::text));
+CREATE INDEX imports_with_first_rows ON imports USING btree (project_id, id) WHERE (first_rows IS NOT NULL);
 
 create table inbox_counters (
   user_id bigint not null,

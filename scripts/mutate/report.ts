@@ -6,7 +6,7 @@ export type MutantStatus = 'killed' | 'timed out' | 'survived' | 'invalid'
 
 /**
  * The results of one file. `possible` is the number of all its mutants, `testSeconds` the duration of its tests without a change, and
- * `failure` the reason if none was tested.
+ * `failure` the reason if none was tested, or not by all tests.
  */
 export type FileResult = {
   file: string
@@ -20,6 +20,9 @@ export type Run = { date: string; commit: string; options: string; minutes: numb
 
 const count = ({ results }: FileResult, status: MutantStatus): number => results.filter((one) => one.status === status).length
 
+const isTested = ({ status }: FileResult['results'][number]): boolean => status !== 'invalid'
+const tested = ({ results }: FileResult): number => results.filter(isTested).length
+
 const noticed = (file: FileResult): number => count(file, 'killed') + count(file, 'timed out')
 
 /** The share of the mutants that compile for which a test failed. */
@@ -30,15 +33,15 @@ function score(files: FileResult[]): string {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-const secondsEach = ({ results }: FileResult): string =>
-  results.length === 0 ? '–' : (sum(results.map(({ seconds }) => seconds)) / results.length).toFixed(1)
+const secondsEach = (file: FileResult): string =>
+  tested(file) === 0 ? '–' : (sum(file.results.filter(isTested).map(({ seconds }) => seconds)) / tested(file)).toFixed(1)
 
 /** A line about a file, for the terminal. */
 export function lineOf(result: FileResult): string {
-  if (result.failure !== null) return `${result.file}: not tested. ${result.failure}`
   const parts = (['killed', 'timed out', 'survived', 'invalid'] as const).map((status) => `${count(result, status)} ${status}`)
   const times = `${secondsEach(result)} s each, ${result.testSeconds.toFixed(1)} s without a change`
-  return `${result.file}: ${result.results.length} of ${result.possible} mutants, ${parts.join(', ')}; ${score([result])}; ${times}`
+  const failure = result.failure === null ? '' : ` ${result.failure}`
+  return `${result.file}: ${tested(result)} of ${result.possible} mutants, ${parts.join(', ')}; ${score([result])}; ${times}.${failure}`
 }
 
 export const survivedLine = (file: string, { line, change }: Mutant): string => `${file}:${line}: ${change}`
@@ -55,13 +58,13 @@ export function markdownOf({ date, commit, options, minutes, files }: Run): stri
     `${host}. \`npm run mutate${options === '' ? '' : ` -- ${options}`}\` took ${minutes.toFixed(0)} min.`,
     '',
     'Killed: a test failed. Timed out: the tests did not end, which counts as killed. Survived: every test passed. Invalid: it',
-    'does not compile. The score is the share of killed mutants among those that compile.',
+    'does not compile, and is replaced by another. The score is the share of killed mutants among those that compile.',
     '',
     '| File | Possible | Tested | Killed | Timed out | Survived | Invalid | Score | Seconds each |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
-    ...files.filter(({ failure }) => failure === null).map(rowOf),
+    ...files.map(rowOf),
     `| All | ${[sum(files.map(({ possible }) => possible)), ...totals(files)].join(' | ')} | ${score(files)} | |`,
-    ...(failures.length > 0 ? ['', '## Not tested', '', ...failures] : []),
+    ...(failures.length > 0 ? ['', '## Tests that failed without a change', '', ...failures] : []),
     '',
     '## Survived',
     '',
@@ -74,6 +77,6 @@ const rowOf = (result: FileResult): string =>
   `| ${result.file} | ${[result.possible, ...totals([result])].join(' | ')} | ${score([result])} | ${secondsEach(result)} |`
 
 const totals = (files: FileResult[]): number[] => [
-  sum(files.map(({ results }) => results.length)),
+  sum(files.map(tested)),
   ...(['killed', 'timed out', 'survived', 'invalid'] as const).map((status) => sum(files.map((file) => count(file, status)))),
 ]

@@ -15,7 +15,10 @@ import {
 } from 'vitest/node'
 import '../../server/test/database.ts'
 
-export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[] }
+/** `failedIn` is the path of the test file that failed first. */
+export type Result = { is: 'passed' | 'failed' | 'timed out'; seconds: number; failures: string[]; failedIn: string | null }
+
+const TEST_MS_MAX = 180_000
 
 export type Runner = AsyncDisposable & {
   /** The test files of these files and folders, in order, each once. Throws if one has none. */
@@ -26,7 +29,7 @@ export type Runner = AsyncDisposable & {
   run(tests: TestSpecification[], timeoutMs: number): Promise<Result>
 }
 
-/** Keeps the order of the table, in which the tests that find most are first. */
+/** Keeps the given order, in which the tests that find most are first. */
 class AsGiven extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files
@@ -49,36 +52,51 @@ class AbruptWorker extends ForksPoolWorker {
   }
 }
 
-export async function startRunner(root: string): Promise<Runner> {
-  const failures: string[] = []
-  let stop = () => {}
-  let isLate = false
-  const fail = (what: string) => {
-    failures.push(what)
-    stop()
+/** What came of a run so far. */
+type Outcome = { failures: string[]; failedIn: string | null; isLate: boolean; stop: () => void }
+
+const nothingYet = (): Outcome => ({ failures: [], failedIn: null, isLate: false, stop: () => {} })
+
+function reporterOf(root: string, current: () => Outcome): Reporter {
+  const fail = (path: string, what: string) => {
+    const outcome = current()
+    outcome.failures.push(what)
+    outcome.failedIn ??= path
+    outcome.stop()
   }
-  const reporter: Reporter = {
+  return {
     onTestCaseResult: (test) => {
       const { state, errors = [] } = test.result()
       if (state !== 'failed') return
-      isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
-      fail(`${relative(root, test.module.moduleId)}: ${test.fullName}`)
+      current().isLate ||= errors.some(({ message }) => message.startsWith('Test timed out'))
+      const path = relative(root, test.module.moduleId)
+      fail(path, `${path}: ${test.fullName}`)
     },
     onTestModuleEnd: (module) => {
-      if (module.state() === 'failed' && failures.length === 0) fail(relative(root, module.moduleId))
+      if (module.state() !== 'failed' || current().failures.length > 0) return
+      const path = relative(root, module.moduleId)
+      fail(path, [path, ...module.errors().map(({ message }) => message)].join(': '))
     },
     onTestRunEnd: (_, errors) => {
-      for (const { message } of errors) failures.push(message)
+      for (const { message } of errors) current().failures.push(message)
     },
   }
+}
+
+export async function startRunner(root: string): Promise<Runner> {
+  let outcome = nothingYet()
   process.chdir(root)
   const caches = join(root, '.caches')
   const options: InlineConfig = {
     watch: false,
     silent: true,
-    reporters: [reporter],
+    reporters: [reporterOf(root, () => outcome)],
     fsModuleCachePath: join(caches, 'modules'),
     sequence: { sequencer: AsGiven },
+    // Tests have more time than usual, because the machine may be busy; a mutant that never ends has a limit of its own.
+    testTimeout: TEST_MS_MAX,
+    hookTimeout: TEST_MS_MAX,
+    maxWorkers: 2,
     pool: { name: 'abrupt', createPoolWorker: (worker) => new AbruptWorker(worker) },
   }
   const vitest = await createVitest('test', { ...options, root }, { cacheDir: caches })
@@ -88,25 +106,25 @@ export async function startRunner(root: string): Promise<Runner> {
     testsIn: (paths) => [...new Set(paths.flatMap((path) => testsAt(specifications, root, path)))],
     changed: (file) => vitest.invalidateFile(join(root, file)),
     async run(tests, timeoutMs) {
-      failures.length = 0
-      isLate = false
+      outcome = nothingYet()
       let isStopped = false
-      stop = () => {
+      outcome.stop = () => {
         if (isStopped) return
         isStopped = true
         // The second call ends the processes at once, even one in an endless loop.
         for (let time = 1; time <= 2; time++) vitest.cancelCurrentRun('test-failure').catch(() => {})
       }
       const timer = setTimeout(() => {
-        isLate = true
-        stop()
+        outcome.isLate = true
+        outcome.stop()
       }, timeoutMs)
       const started = performance.now()
       await vitest.runTestSpecifications(tests)
       clearTimeout(timer)
       const seconds = (performance.now() - started) / 1000
       await dropDatabases(vitest.getRootProject().getProvidedContext().databaseUrl)
-      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures: [...failures] }
+      const { failures, failedIn, isLate } = outcome
+      return { is: isLate ? 'timed out' : failures.length > 0 ? 'failed' : 'passed', seconds, failures, failedIn }
     },
     [Symbol.asyncDispose]: () => vitest.close(),
   }

@@ -17,7 +17,10 @@ export async function copyCheckout(checkout: string): Promise<Scratch> {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: checkout, encoding: 'utf8' })
   const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(checkout, file)))
   await Promise.all(files.map((file) => cp(join(checkout, file), join(root, file))))
-  await symlink(join(checkout, 'node_modules'), join(root, 'node_modules'))
+  // Packages that a workspace needs in another version than the root are in its own folder.
+  for (const folder of ['node_modules', 'server/node_modules'].filter((folder) => existsSync(join(checkout, folder)))) {
+    await symlink(join(checkout, folder), join(root, folder))
+  }
   return {
     root,
     read: (file) => readFile(join(root, file), 'utf8'),

@@ -10,40 +10,51 @@ const STATEMENTS = 'server/test/house/sql.test.ts'
 
 export type Target = { source: string; tests: string[] }
 
-const SENDING = [
-  `${MODULES}/messages/messages.test.ts`,
-  `${MODULES}/messages/webhook-events.test.ts`,
-  `${MODULES}/messages/reports`,
-  `${MODULES}/messages/policy`,
-  'server/test/disasters/sending.test.ts',
-  'server/test/flows/blast.test.ts',
-]
+const SENDING = ['attempts', 'lease', 'priority', 'record-results', 'stopping'].map((name) => `${MODULES}/messages/sending/${name}.test.ts`)
 const CAMPAIGNS = [`${MODULES}/campaigns/campaigns.test.ts`, `${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`]
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
+/** The most valuable are first. */
 export const TARGETS: Target[] = [
-  { source: `${LIB}/cursor.ts`, tests: [`${LIB}/cursor.test.ts`, `${INFRA}/http/paging.test.ts`] },
-  { source: `${LIB}/egress.ts`, tests: [`${LIB}/egress.test.ts`, `${INFRA}/outgoing/safe-fetch.test.ts`] },
-  { source: `${LIB}/token-bucket.ts`, tests: [`${LIB}/token-bucket.test.ts`] },
-
   { source: `${INFRA}/http/idempotency.ts`, tests: [`${INFRA}/http/idempotency.test.ts`, 'server/test/flows/http.test.ts'] },
   { source: `${INFRA}/queue/jobs.ts`, tests: [`${INFRA}/queue/jobs.test.ts`] },
   {
     source: `${INFRA}/queue/partitions.ts`,
-    tests: [`${INFRA}/queue/partitions.test.ts`, `${INFRA}/queue/queue.test.ts`, `${MODULES}/events/events.test.ts`],
+    tests: [`${INFRA}/queue/partitions.test.ts`, `${MODULES}/events/events.test.ts`],
   },
   {
     source: `${INFRA}/queue/queue.ts`,
-    tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${MODULES}/events/events.test.ts`],
+    tests: [`${INFRA}/queue/queue.test.ts`, `${INFRA}/queue/backlog.test.ts`, `${INFRA}/http/idempotency.test.ts`],
   },
 
   { source: `${MODULES}/users/identity.ts`, tests: [`${MODULES}/users`] },
   { source: `${MODULES}/users/batch.ts`, tests: [`${MODULES}/users/users.test.ts`, `${MODULES}/events/events.test.ts`] },
 
-  { source: `${MODULES}/rules/operators`, tests: [`${MODULES}/rules/operators`, `${MODULES}/rules`] },
-  { source: `${MODULES}/rules/conditions`, tests: RULES },
-  { source: `${MODULES}/rules/check.ts`, tests: RULES },
-  { source: `${MODULES}/rules/compile.ts`, tests: RULES },
+  { source: `${MODULES}/messages/eligibility.ts`, tests: [`${MODULES}/messages/eligibility.test.ts`, `${MODULES}/messages/policy`] },
+  { source: `${MODULES}/messages/reports/transition.ts`, tests: [`${MODULES}/messages/reports`] },
+  { source: `${MODULES}/messages/sending/lease.ts`, tests: [`${MODULES}/messages/sending/lease.test.ts`] },
+  {
+    source: `${MODULES}/messages/sending/rates.ts`,
+    tests: [`${MODULES}/messages/sending/priority.test.ts`, `${MODULES}/campaigns/progress/pausing.test.ts`],
+  },
+  { source: `${MODULES}/messages/sending/sender.ts`, tests: SENDING },
+  { source: `${MODULES}/messages/sending/record-results.ts`, tests: [...SENDING, `${MODULES}/messages/reports`] },
+  { source: `${MODULES}/messages/sending/queries.ts`, tests: [STATEMENTS, ...SENDING] },
+  { source: `${MODULES}/messages/messages.queries.ts`, tests: [STATEMENTS, `${MODULES}/messages/messages.test.ts`] },
+
+  {
+    source: `${MODULES}/channels/access-tokens.ts`,
+    tests: [`${MODULES}/channels/access-tokens.test.ts`, `${MODULES}/channels/push-services.test.ts`],
+  },
+  { source: `${MODULES}/keys/user-tokens.ts`, tests: [`${MODULES}/keys`, `${MODULES}/inbox/inbox.test.ts`] },
+  { source: `${MODULES}/webhooks/retry.ts`, tests: [`${MODULES}/webhooks`] },
+  { source: `${MODULES}/webhooks/signature.ts`, tests: [`${MODULES}/webhooks`] },
+  { source: `${MODULES}/webhooks/suspension.ts`, tests: [`${MODULES}/webhooks`] },
+  { source: `${MODULES}/webhooks/deliveries.queries.ts`, tests: [STATEMENTS, `${MODULES}/webhooks`] },
+  { source: `${MODULES}/webhooks/endpoints.queries.ts`, tests: [STATEMENTS, `${MODULES}/webhooks`] },
+  { source: `${MODULES}/subscriptions/consent.ts`, tests: [`${MODULES}/subscriptions/consent.test.ts`, `${MODULES}/subscriptions`] },
+  { source: `${MODULES}/imports/waves.ts`, tests: [`${MODULES}/imports`] },
+  { source: `${MODULES}/tracking/engagement/bursts.ts`, tests: [`${MODULES}/tracking/engagement`] },
 
   { source: `${MODULES}/campaigns/states.ts`, tests: [`${MODULES}/campaigns/states.test.ts`, `${MODULES}/campaigns/campaigns.test.ts`] },
   { source: `${MODULES}/campaigns/audience/buckets.ts`, tests: [`${MODULES}/campaigns/audience`] },
@@ -56,25 +67,12 @@ export const TARGETS: Target[] = [
     tests: [`${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/messages.test.ts`],
   },
 
-  { source: `${MODULES}/messages/eligibility.ts`, tests: [`${MODULES}/messages/eligibility.test.ts`, ...SENDING] },
-  { source: `${MODULES}/messages/reports/transition.ts`, tests: [`${MODULES}/messages/reports`] },
-  { source: `${MODULES}/messages/sending/lease.ts`, tests: SENDING },
-  { source: `${MODULES}/messages/sending/rates.ts`, tests: [...SENDING, `${MODULES}/campaigns/progress`] },
-  { source: `${MODULES}/messages/sending/sender.ts`, tests: SENDING },
-  { source: `${MODULES}/messages/sending/record-results.ts`, tests: SENDING },
-  { source: `${MODULES}/messages/sending/queries.ts`, tests: [STATEMENTS, ...SENDING] },
-  { source: `${MODULES}/messages/messages.queries.ts`, tests: [STATEMENTS, ...SENDING, `${MODULES}/campaigns/progress`] },
+  { source: `${MODULES}/rules/operators`, tests: [`${MODULES}/rules/operators`, `${MODULES}/rules`] },
+  { source: `${MODULES}/rules/conditions`, tests: RULES },
+  { source: `${MODULES}/rules/check.ts`, tests: RULES },
+  { source: `${MODULES}/rules/compile.ts`, tests: RULES },
 
-  {
-    source: `${MODULES}/channels/access-tokens.ts`,
-    tests: [`${MODULES}/channels/access-tokens.test.ts`, `${MODULES}/channels/push-services.test.ts`],
-  },
-  { source: `${MODULES}/keys/user-tokens.ts`, tests: [`${MODULES}/keys`, `${MODULES}/inbox/inbox.test.ts`] },
-  { source: `${MODULES}/webhooks/retry.ts`, tests: [`${MODULES}/webhooks`] },
-  { source: `${MODULES}/webhooks/signature.ts`, tests: [`${MODULES}/webhooks`] },
-  { source: `${MODULES}/webhooks/suspension.ts`, tests: [`${MODULES}/webhooks`] },
-  { source: `${MODULES}/webhooks/queries.ts`, tests: [STATEMENTS, `${MODULES}/webhooks`] },
-  { source: `${MODULES}/subscriptions/consent.ts`, tests: [`${MODULES}/subscriptions/consent.test.ts`, `${MODULES}/subscriptions`] },
-  { source: `${MODULES}/imports/waves.ts`, tests: [`${MODULES}/imports`] },
-  { source: `${MODULES}/tracking/engagement/bursts.ts`, tests: [`${MODULES}/tracking/engagement`] },
+  { source: `${LIB}/cursor.ts`, tests: [`${LIB}/cursor.test.ts`, `${INFRA}/http/paging.test.ts`] },
+  { source: `${LIB}/egress.ts`, tests: [`${LIB}/egress.test.ts`, `${INFRA}/outgoing/safe-fetch.test.ts`] },
+  { source: `${LIB}/token-bucket.ts`, tests: [`${LIB}/token-bucket.test.ts`] },
 ]

@@ -32,6 +32,7 @@ import { StartError } from './lib/start-error.ts'
 import { VERSION } from './lib/versions.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
+import { storesMjml } from './modules/templates/index.ts'
 import { isForCustomDomain } from './modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
@@ -57,7 +58,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await using opening = new AsyncDisposableStack()
   const { ctx, url, started } = await openMigrated(given, clock, opening)
   const { config, log } = ctx
-  ctx.threads.warmUp()
+  void ctx.threads.warmUp(await storesMjml(ctx))
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
   const stored = storedCredentials(config.DATA_DIR)
   const unshown = await stored.unshown()

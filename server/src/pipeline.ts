@@ -12,14 +12,14 @@ import { CHANNELS } from './lib/channels.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
 import type { UserId } from './lib/ids.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
-import { createEventMonths, eraseEvents, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
+import { eraseEvents, requireEventMonths, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
 import {
   claimImportBatch,
   claimUndo,
   countFailedBatch,
   countFailedUndo,
   type DueImport,
-  eraseImportChanges,
+  eraseImportData,
   finishImportBatch,
   type ImportToUndo,
   importsDue,
@@ -98,7 +98,7 @@ const WRITTEN_BY_SERVER = [
 
 /** Applies accepted requests, and timers of journeys that are due: one batch for each project that has some. */
 export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
-  await createEventMonths(ctx)
+  await requireEventMonths(ctx)
   return consumeDue(ctx, consumerOf(ctx))
 }
 
@@ -250,14 +250,14 @@ async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
 }
 
 /** Deletes what the other modules store about users whose rows were deleted. The caller holds the lock on lists. */
-async function eraseOtherData(ctx: InTx, erased: { id: UserId }[]): Promise<void> {
+async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeof eraseUserRows>>): Promise<void> {
   const ids = erased.map(({ id }) => id)
   if (ids.length === 0) return
   await eraseMemberships(ctx, ids, TIMERS)
   await eraseMessages(ctx, ids)
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
-  await eraseImportChanges(ctx, ids)
+  await eraseImportData(ctx, erased)
   await eraseJourneys(ctx, ids)
   await eraseEvents(ctx, ids)
 }

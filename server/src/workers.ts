@@ -7,7 +7,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
-import { IMPORT, importJobs, UNDO_IMPORT } from './modules/imports/index.ts'
+import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
@@ -28,8 +28,8 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
   job({ ...ERASE, run: eraseUsers }),
   ...userJobs,
-  job({ ...IMPORT, run: importUsers }),
-  job({ ...UNDO_IMPORT, run: undoImports }),
+  job({ ...IMPORT, nextAt: nextImportAt, run: importUsers }),
+  job({ ...UNDO_IMPORT, nextAt: nextUndoAt, run: undoImports }),
   ...importJobs,
   ...eventJobs,
   ...positionJobs,

@@ -11,9 +11,9 @@ function costOf(run: () => unknown): number {
 const MICROSECONDS_MIN = 3000
 const ATTEMPTS_MAX = 10
 
-/** How much more CPU time a megabyte takes than half of it: 2 if the time is linear. */
+/** How much more CPU time half a megabyte takes than a quarter: 2 if the time is linear. */
 export function ratioOf(run: (text: string) => unknown, of: (length: number) => string): number {
-  const [half, whole] = [of(500_000), of(1_000_000)]
+  const [half, whole] = [of(250_000), of(500_000)]
   run(of(10_000))
   let ratio = Number.POSITIVE_INFINITY
   // Sometimes the garbage collector runs during the longer call only.

@@ -1,7 +1,7 @@
 /** What statements read, counted by PostgreSQL while it runs them: never in time. */
 import { type TSchema, Type } from 'typebox'
-import { type Db, type Sql, sql } from '../src/infra/postgres/db.ts'
-import type { Ctx } from '../src/infra/runtime/ctx.ts'
+import { type Database, type Db, raw, type Sql, sql } from '../src/infra/postgres/db.ts'
+import { type Ctx, type InTx, inTx } from '../src/infra/runtime/ctx.ts'
 
 type Node = {
   'Node Type': string
@@ -49,6 +49,7 @@ export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
     first: async (_: TSchema, statement: Sql) => (await explain(statement))[0],
     value: (_: TSchema, statement: Sql) => explain(statement).then(() => 0),
     run: (statement: Sql) => explain(statement).then(() => 0),
+    within: () => db,
     transaction: (work: (inner: unknown) => unknown) => work(db),
   }
   return { ...ctx, db: db as unknown as Db }
@@ -63,3 +64,54 @@ export const withoutAutovacuum = (db: Db) =>
           end loop;
         end $$`,
   )
+
+/** What PostgreSQL knew of a table before it was filled. */
+export const ANALYSED = ['an empty table', 'a table that was full and emptied', 'a full table'] as const
+export type Analysed = (typeof ANALYSED)[number]
+
+export type FilledTables = {
+  /** Replaces the rows of a table, without checking what they refer to. Leaves a table as it is that these rows were the last to fill. */
+  fill(analysed: Analysed, table: string, rows: () => Sql): Promise<void>
+  /** Tables that a test changes, so that the next one fills them again. */
+  forget(tables: string[]): void
+}
+
+/** Tables that several tests read, filled once for all of them. */
+export function filledTables(db: Database): FilledTables {
+  const last = new Map<string, { analysed: Analysed; rows: () => Sql }>()
+  const unchecked = (statement: Sql) =>
+    db.transaction(async (db) => {
+      await db.run(sql`set local session_replication_role = replica`)
+      await db.run(statement)
+    })
+  return {
+    async fill(analysed, table, rows) {
+      const known = last.get(table)
+      if (known?.analysed === analysed && known.rows === rows) return
+      last.set(table, { analysed, rows })
+      const [emptying, analysing] = [sql`delete from ${raw(table)}`, sql`vacuum analyze ${raw(table)}`]
+      await unchecked(emptying)
+      if (analysed === 'a table that was full and emptied') {
+        await unchecked(rows())
+        await unchecked(emptying)
+      }
+      await db.run(analysing)
+      await unchecked(rows())
+      if (analysed === 'a full table') await db.run(analysing)
+    },
+    forget(tables) {
+      for (const table of tables) last.delete(table)
+    },
+  }
+}
+
+/** Runs `work` in a transaction, and undoes what it wrote. */
+export async function rolledBack<C extends Ctx>(ctx: C, work: (ctx: InTx<C>) => Promise<unknown>): Promise<void> {
+  const undone = new Error('It is undone.')
+  await inTx(ctx, async (ctx) => {
+    await work(ctx)
+    throw undone
+  }).catch((error) => {
+    if (error !== undone) throw error
+  })
+}

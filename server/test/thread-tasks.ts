@@ -2,7 +2,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { createSecrets } from '../src/infra/runtime/secrets.ts'
 import { serveTasks } from '../src/infra/threads/serve-tasks.ts'
-import { task } from '../src/infra/threads/task.ts'
+import { loading, task } from '../src/infra/threads/task.ts'
 
 function cpuTime(): number {
   const { user, system } = process.threadCpuUsage()
@@ -45,11 +45,20 @@ export const wait = task({
   },
 })
 
+/** Loads for so many milliseconds of processor time, and then works for as many. */
+export const load = task({
+  name: 'test.load',
+  async run(_, __: null, [loadMs, workMs]: [number, number]) {
+    await loading(async () => burn.run(_, '', loadMs))
+    return burn.run(_, 'worked', workMs)
+  },
+})
+
 export const sign = task({ name: 'test.sign', run: ({ secrets }, __: null, text: string) => secrets.sign(text, 'test') })
 
 if (!isMainThread) {
   serveTasks({
-    tasks: [burn, hoard, fail, wait, sign],
+    tasks: [burn, load, hoard, fail, wait, sign],
     toolsOf: (keys) => ({ secrets: createSecrets(keys) }),
     warmUp: async () => undefined,
   })

@@ -10,14 +10,10 @@ const FREE_SPACE_MIN_BYTES = 1_073_741_824
 type Finding = { ok: boolean; text: string }
 
 /** Checks everything that the server needs to start, and prints all findings. */
-export const doctor: Command = {
-  usage: 'doctor',
-  summary: 'Check Node, configuration, data directory, database and backlog.',
-  async run(_, env) {
-    const findings = [nodeVersion(), ...(await configuration(env))]
-    for (const { ok, text } of findings) process.stdout.write(`${ok ? 'ok     ' : 'PROBLEM'}  ${text}\n`)
-    if (findings.some(({ ok }) => !ok)) process.exitCode = 1
-  },
+export const run: Command['run'] = async (_, env) => {
+  const findings = [nodeVersion(), ...(await configuration(env))]
+  for (const { ok, text } of findings) process.stdout.write(`${ok ? 'ok     ' : 'PROBLEM'}  ${text}\n`)
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1
 }
 
 function nodeVersion(): Finding {

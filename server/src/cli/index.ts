@@ -1,12 +1,15 @@
 /** The commands by name. */
 import type { Command } from './command.ts'
-import { doctor } from './doctor.ts'
-import { keys } from './keys.ts'
-import { listenCommand } from './listen-command.ts'
-import { migrateCommand } from './migrate.ts'
 import { start } from './start.ts'
 
 const role = (name: 'all' | 'api' | 'worker'): Command => ({ ...start, usage: name, run: (_, env) => start.run([name], env) })
+
+/** A command whose module is loaded when it runs. Most modules load the server, which takes a second. */
+const later = (usage: string, summary: string, load: () => Promise<Pick<Command, 'run'>>): Command => ({
+  usage,
+  summary,
+  run: async (args, env) => (await load()).run(args, env),
+})
 
 const help: Command = {
   usage: 'help',
@@ -22,9 +25,17 @@ export const commands = {
   all: role('all'),
   api: role('api'),
   worker: role('worker'),
-  migrate: migrateCommand,
-  keys,
-  listen: listenCommand,
-  doctor,
+  migrate: later('migrate', 'Migrate the database schema and exit. `start` migrates too.', () => import('./migrate.ts')),
+  keys: later(
+    'keys create [--scope S] [--role R] [--project ID]',
+    'Create an API key (secret, public or organisation) and print it. --name sets its name.',
+    () => import('./keys.ts'),
+  ),
+  listen: later(
+    'listen [--events a,b] [--port N] [--url U] [--key K]',
+    'Receive webhook events on this machine, verify their signatures and print them.',
+    () => import('./listen-command.ts'),
+  ),
+  doctor: later('doctor', 'Check Node, configuration, data directory, database and backlog.', () => import('./doctor.ts')),
   help,
 }

@@ -14,29 +14,25 @@ const options = {
 } as const
 
 /** Creates an API key. Needs access to the database instead of a key. */
-export const keys: Command = {
-  usage: 'keys create [--scope S] [--role R] [--project ID]',
-  summary: 'Create an API key (secret, public or organisation) and print it. --name sets its name.',
-  async run([action, ...args], env) {
-    if (action !== 'create') throw new CommandError('Use `carillon keys create`.')
-    const { scope, role, project, name } = parseArgs({ args, options }).values
-    const wanted = checked(scope, role)
-    await withCtx(env, async (ctx) => {
-      const owner = project ? await findProject(ctx, Number(project) as ProjectId).catch(() => undefined) : await findFirstProject(ctx)
-      if (!owner) throw new CommandError('The project does not exist. Start the server once to create the first one.')
-      const value = generateKey(wanted.prefix, ctx.secrets.random)
-      await saveKey(ctx, value, {
-        organisationId: owner.organization_id as OrganisationId,
-        projectId: wanted.scope === 'organisation' ? null : owner.id,
-        scope: wanted.scope,
-        role: wanted.role,
-        name,
-        description: null,
-        isSystemKey: false,
-      })
-      process.stdout.write(`${value}\n`)
+export const run: Command['run'] = async ([action, ...args], env) => {
+  if (action !== 'create') throw new CommandError('Use `carillon keys create`.')
+  const { scope, role, project, name } = parseArgs({ args, options }).values
+  const wanted = checked(scope, role)
+  await withCtx(env, async (ctx) => {
+    const owner = project ? await findProject(ctx, Number(project) as ProjectId).catch(() => undefined) : await findFirstProject(ctx)
+    if (!owner) throw new CommandError('The project does not exist. Start the server once to create the first one.')
+    const value = generateKey(wanted.prefix, ctx.secrets.random)
+    await saveKey(ctx, value, {
+      organisationId: owner.organization_id as OrganisationId,
+      projectId: wanted.scope === 'organisation' ? null : owner.id,
+      scope: wanted.scope,
+      role: wanted.role,
+      name,
+      description: null,
+      isSystemKey: false,
     })
-  },
+    process.stdout.write(`${value}\n`)
+  })
 }
 
 const KINDS = { secret: 'sk_', public: 'pk_', organisation: 'ok_' } as const

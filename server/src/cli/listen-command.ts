@@ -6,17 +6,13 @@ import { listen, listenOptions } from './listen.ts'
 import { waitForSignal } from './signals.ts'
 
 /** Prints webhook events as they arrive, until it is stopped. */
-export const listenCommand: Command = {
-  usage: 'listen [--events a,b] [--port N] [--url U] [--key K]',
-  summary: 'Receive webhook events on this machine, verify their signatures and print them.',
-  async run(args, env) {
-    const config = readConfig(env)
-    const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
-    await using _ = await listen(listenOptions([...args, ...url]), {
-      dataDir: resolve(config.DATA_DIR),
-      print: (line) => process.stdout.write(`${line}\n`),
-      now: systemClock.now,
-    })
-    await waitForSignal()
-  },
+export const run: Command['run'] = async (args, env) => {
+  const config = readConfig(env)
+  const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
+  await using _ = await listen(listenOptions([...args, ...url]), {
+    dataDir: resolve(config.DATA_DIR),
+    print: (line) => process.stdout.write(`${line}\n`),
+    now: systemClock.now,
+  })
+  await waitForSignal()
 }

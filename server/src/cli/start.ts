@@ -1,4 +1,4 @@
-import { type App, type Role, startApp } from '../app.ts'
+import type { App, Role } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
 import { type Command, CommandError } from './command.ts'
 import { waitForSignal } from './signals.ts'
@@ -12,6 +12,8 @@ export const start: Command = {
   async run([role = 'all'], env) {
     if (!ROLES.includes(role)) throw new CommandError(`The role must be all, api or worker, not "${role}".`)
     const config = readConfig(env)
+    // Loaded only with a sound configuration, because it takes a second.
+    const { startApp } = await import('../app.ts')
     // A signal during the start stops the server once it has started: PostgreSQL must not be left behind.
     const stopping = waitForSignal()
     const app = await startApp(config, role as Role)

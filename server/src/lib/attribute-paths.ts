@@ -1,4 +1,4 @@
-/** Attribute paths (D-F-12): `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. Pure. */
+/** Attribute paths (D-F-12): `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. Templates share the grammar. Pure. */
 
 const ROOT = 'data.'
 const KEYS_MAX = 16
@@ -9,7 +9,10 @@ const LENGTH_MAX = 17_000
 export const pathOfKey = (key: string): string => pathOfKeys([key])
 
 /** The path of nested keys of `data`, from the outermost. */
-export const pathOfKeys = (keys: readonly string[]): string => `${ROOT}${keys.map((key) => key.replace(/[\\.]/g, '\\$&')).join('.')}`
+export const pathOfKeys = (keys: readonly string[]): string => `${ROOT}${keys.map(escapedKey).join('.')}`
+
+/** A key as it is written in a path. */
+export const escapedKey = (key: string): string => key.replace(/[\\.]/g, '\\$&')
 
 /** Whether a name is meant as a path, even if it is not a valid one. */
 export const isPathLike = (name: string): boolean => name.startsWith(ROOT)
@@ -17,16 +20,22 @@ export const isPathLike = (name: string): boolean => name.startsWith(ROOT)
 /** The keys of a path, from the outermost; null if it is not a path. A backslash escapes only a dot or a backslash. */
 export function pathOf(attribute: string): string[] | null {
   if (!attribute.startsWith(ROOT) || attribute.length > LENGTH_MAX) return null
+  const keys = keysIn(attribute.slice(ROOT.length))
+  return keys.includes('') || keys.length > KEYS_MAX ? null : keys
+}
+
+/** The keys between the dots of a text, without their escapes. */
+export function keysIn(text: string): string[] {
   const keys: string[] = []
   let key = ''
-  for (const [token] of attribute.slice(ROOT.length).matchAll(/\\[.\\]|./gsu)) {
+  for (const [token] of text.matchAll(/\\[.\\]|./gsu)) {
     if (token === '.') {
       keys.push(key)
       key = ''
     } else key += /^\\[.\\]$/.test(token) ? token[1] : token
   }
   keys.push(key)
-  return keys.includes('') || keys.length > KEYS_MAX ? null : keys
+  return keys
 }
 
 /**

@@ -36,3 +36,12 @@ test('a project counts what waits, and is forgotten with its last job', () => {
   queue.done('a')
   expect(queue.waitingOf('a')).toBe(1)
 })
+
+test('a job that was put back is the next one, and its project has no work running', () => {
+  const queue = queueOf('a1', 'b1', 'c1')
+  expect([take(queue), take(queue)]).toEqual(['a1', 'b1'])
+  queue.untake('b', 'b1')
+  queue.push('d', 'd1')
+  expect(queue.size).toBe(3)
+  expect([take(queue), take(queue), take(queue)]).toEqual(['b1', 'c1', 'd1'])
+})

@@ -8,6 +8,8 @@ export type FairQueue<K, J> = {
   /** The next job to begin, or undefined. Call `done` when it is over. */
   take(): { key: K; job: J } | undefined
   done(key: K): void
+  /** Puts back a job that was taken and not begun. It is the next one. */
+  untake(key: K, job: J): void
 }
 
 /** `servedAt` is 0 until a job of the key was taken. */
@@ -44,6 +46,13 @@ export function createFairQueue<K, J>(perKey = Number.POSITIVE_INFINITY): FairQu
       line.servedAt = ++served
       size--
       return { key, job: line.waiting.shift() as J }
+    },
+    untake(key, job) {
+      const line = lineOf(key)
+      line.running--
+      line.servedAt = 0
+      line.waiting.unshift(job)
+      size++
     },
     done(key) {
       const line = lineOf(key)

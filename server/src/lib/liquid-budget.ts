@@ -14,6 +14,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs'
+import { keysIn } from './attribute-paths.ts'
 
 /** Tags and outputs that are evaluated; a long one counts as several. */
 const OPERATIONS_MAX = 100_000
@@ -67,6 +68,11 @@ class BudgetedContext extends Context {
     const limits = { memoryLimit: budget.memory, renderLimit: budget.operations, liquid } as unknown as { liquid: Liquid }
     super(scope, liquid.options, { sync: true }, limits)
     this.budget = budget
+  }
+
+  /** Filters such as `map` name the property of an item by a path. */
+  override _getFromScope(scope: unknown, paths: Parameters<Context['_getFromScope']>[1], isStrict?: boolean): IterableIterator<unknown> {
+    return super._getFromScope(scope, typeof paths === 'string' ? keysIn(paths) : paths, isStrict)
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ratioOf } from '../../test/cpu-time.ts'
-import { namesOfPath, variablesOf } from './liquid-variables.ts'
+import { namesOfPath } from './liquid-paths.ts'
+import { variablesOf } from './liquid-variables.ts'
 
 test.each<[string, string[]]>([
   ['Hi\n\n{{ user.data.name | default: event.name }}', ['user.data.name:3', 'event.name:3']],
@@ -19,6 +20,11 @@ test.each<[string, string[]]>([
   ['{% cycle a, b %}{% echo c | append: d %}{% increment n %}{{ n }}', ['a:1', 'b:1', 'c:1', 'd:1']],
   ['{% liquid\n  assign a = b\n  echo c\n%}{{ a }}', ['b:2', 'c:3']],
   ['{% raw %}{{ no }}{% endraw %}{% comment %}{{ no }}{% endcomment %}{% # no %}', []],
+  [
+    '{{ user.data.a\\.b.c | default: user.data["d.e"] }}{% if user.data.f\\\\ == 1 %}{% endif %}',
+    ['user.data.a\\.b.c:1', 'user.data.d\\.e:1', 'user.data.f\\\\:1'],
+  ],
+  ['{% for i in user.data.a\\.b limit: event.c\\.d %}{{ i.e\\.f }}{% endfor %}', ['user.data.a\\.b:1', 'event.c\\.d:1']],
   ['nothing', []],
 ])('the variables of %j', (text, expected) => {
   const found = variablesOf(text).map(({ path, line }) => `${path}:${line}`)
@@ -39,11 +45,24 @@ test('finding thousands of long variables takes linear time', () => {
   expect(ratioOf(variablesOf, of)).toBeLessThan(3)
 })
 
+test('reading a long name with escapes takes linear time', () => {
+  const of = (length: number) => `{{ user.data.${'a\\.\\\\'.repeat(length / 10)} }}`
+  expect(variablesOf(of(20))).toMatchObject([{ names: ['user', 'data', 'a.\\a.\\'] }])
+  expect(ratioOf(variablesOf, of)).toBeLessThan(3)
+})
+
 test.each([
   ['user.data.name', ['user', 'data', 'name']],
   ['user', ['user']],
   ['user.data["first name"]', ['user', 'data', 'first name']],
+  ['user.data.a\\.b', ['user', 'data', 'a.b']],
+  ['user.data["a.b"].c', ['user', 'data', 'a.b', 'c']],
+  ['user.data.\\.a\\\\', ['user', 'data', '.a\\']],
+  ['user.data.items[0].name', ['user', 'data', 'items']],
+  ['user.data.a\\x', null],
+  ['user.data["a" b]', null],
   ['user.data.', null],
+  ['user.data[', null],
   ['', null],
   ['"text"', null],
   ['a | upcase', null],

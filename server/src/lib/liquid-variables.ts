@@ -1,9 +1,10 @@
 /** The variables that templates read. Each tag is analysed alone: the engine’s analysis of a whole text takes quadratic time. */
-import { analysed, LiquidError, type LiquidTag, liquidTags, type Scope } from './liquid.ts'
+import { analysed, type LiquidTag, liquidTags, type Scope } from './liquid.ts'
+import { pathOfVariable } from './liquid-paths.ts'
 
 /** A variable that a template reads. */
 export type Variable = {
-  /** As it is written in Liquid, such as `user.data.plan`. */
+  /** As it is written in Liquid, such as `user.data.plan`, and `user.data.a\.b` for a key with a dot. */
   path: string
   /** The parts of the path, up to the first that is known only when the template is rendered. */
   names: string[]
@@ -64,7 +65,7 @@ function analysisOf(tag: LiquidTag): Analysis {
   const { globals, locals } = analysed(whole)
   const variables = Object.values(globals)
     .flat()
-    .map((variable) => ({ path: String(variable), names: leadingNames(variable.segments), line: variable.location.row }))
+    .map((variable) => ({ path: pathOfVariable(variable), names: leadingNames(variable.segments), line: variable.location.row }))
   return { variables, locals: Object.keys(locals) }
 }
 
@@ -99,15 +100,4 @@ function wholeOf({ name, text }: LiquidTag): string | null {
 function leadingNames(segments: readonly unknown[]): string[] {
   const end = segments.findIndex((segment) => typeof segment !== 'string')
   return (end === -1 ? segments : segments.slice(0, end)) as string[]
-}
-
-/** The parts of a Liquid path such as `user.data["first name"]`; null if it is not a path, or contains another variable. */
-export function namesOfPath(path: string): string[] | null {
-  try {
-    const [variable, ...others] = variablesOf(`{{${path}}}`)
-    return variable && others.length === 0 && variable.path === path.replaceAll('"', "'") ? variable.names : null
-  } catch (error) {
-    if (error instanceof LiquidError) return null
-    throw error
-  }
 }

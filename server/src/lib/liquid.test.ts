@@ -50,6 +50,28 @@ describe('rendering', () => {
     expect(render(text, scope)).toBe(expected)
   })
 
+  test.each([
+    ['{{ user.data.a\\.b }} {{ user.data["a.b"] }} {{ user.data.a.b }}', 'dot dot nested'],
+    ['{{ user.data.c\\\\ }}{{ user.data.\\.d\\.e.f }}', 'slashdeep'],
+    ['{{ "x" | append: user.data.a\\.b | prepend: user.data.a\\.b }}', 'dotxdot'],
+    ['{% if user.data.a\\.b == "dot" and user.data.a\\.b contains "o" %}yes{% endif %}', 'yes'],
+    ['{% case user.data.a\\.b %}{% when user.data.a\\.b %}yes{% endcase %}', 'yes'],
+    ['{% for i in user.data.items\\.all limit: user.data.n\\.max %}{{ i.s\\.k }}{% endfor %}', '21'],
+    ['{% assign x = user.data.a\\.b | upcase %}{{ x }}{% echo user.data.a\\.b %}', 'DOTdot'],
+    ['{% liquid\n assign x = user.data.a\\.b\n echo x %}', 'dot'],
+    ['{{ user.data.items\\.all | sort: "s\\\\.k" | map: "s\\\\.k" | join }}', '1 2 3'],
+    ['{{ user.data.items\\.all | where: "s\\\\.k", 2 | size }}{{ user.data.items\\.all | sum: "s\\\\.k" }}', '16'],
+    ['{% for i in (1..user.data.n\\.max) %}{{ i }}{% endfor %}', '12'],
+  ])('a dot in a key is escaped: %j renders as %j', (text, expected) => {
+    const items = [2, 1, 3].map((k) => ({ 's.k': k }))
+    const data = { 'a.b': 'dot', a: { b: 'nested' }, 'c\\': 'slash', '.d.e': { f: 'deep' }, 'items.all': items, 'n.max': 2 }
+    expect(render(text, { user: { data } })).toBe(expected)
+  })
+
+  test.each(['{{ user.data.a\\x }}', '{{ 1\\.5 }}', '{{ user.data.a \\.b }}', '{{ \\.a }}'])('%j is refused', (text) => {
+    expect(thrownBy(() => parseTemplate(text, { escape: false }))).toBeInstanceOf(LiquidError)
+  })
+
   test('output is escaped in HTML only, and the template itself never', () => {
     const scope = { name: `<b>"O'Hara" & co</b>` }
     expect(render('<p>{{ name }}</p>', scope, true)).toBe('<p>&lt;b&gt;&#34;O&#39;Hara&#34; &amp; co&lt;/b&gt;</p>')

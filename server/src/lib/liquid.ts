@@ -14,6 +14,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { BudgetExceeded, BudgetedLiquid, countedFilter, finiteOnly, RenderBudget } from './liquid-budget.ts'
 import { dateFilter, inZone, money } from './liquid-filters.ts'
+import { type FilterHandler, sortedByPath } from './liquid-paths.ts'
 import { lineCounter } from './text.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
@@ -76,8 +77,10 @@ function engine(options: { outputEscape?: 'escape' }) {
   for (const name of ['include', 'render', 'layout', 'block']) delete liquid.tags[name]
   const { outputEscape } = liquid.options
   if (outputEscape) liquid.options.outputEscape = finiteOnly(outputEscape)
-  const { date } = liquid.filters
+  const { date, sort, sort_natural } = liquid.filters
   for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
+  liquid.registerFilter('sort', countedFilter('sort', sortedByPath(sort as FilterHandler)))
+  liquid.registerFilter('sort_natural', countedFilter('sort_natural', sortedByPath(sort_natural as FilterHandler)))
   liquid.registerFilter('money', money)
   liquid.registerFilter('in_zone', inZone)
   liquid.registerFilter('date', dateFilter(date))

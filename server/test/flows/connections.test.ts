@@ -100,9 +100,10 @@ describe('a client that is slow', () => {
 })
 
 describe('connections', () => {
-  const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
-  const served = async (port: number, from?: string) => {
-    const client = await open(port, LIVE, from)
+  const get = (path: string, address?: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${address ? `X-Forwarded-For: ${address}\r\n` : ''}\r\n`
+  const served = async (port: number, from?: string, sent = get('/version')) => {
+    const client = await open(port, sent, from)
     await Promise.race([reply(client), client.closed])
     return { client, status: client.text().split(' ')[1] }
   }
@@ -115,7 +116,7 @@ describe('connections', () => {
     const clients = [await served(w.port, from[0]), await served(w.port, from[1])]
     const refused = await served(w.port, another)
     expect([...clients.map(({ status }) => status), refused.status]).toEqual(['200', '200', '503'])
-    expect(refused.client.text()).toContain('Retry-After: 1')
+    expect(refused.client.text()).toMatch(/^retry-after: 1\r$/im)
     await refused.client.closed
     expect((await w.get('/metrics', { key: null })).text).toContain(`app_http_connections_refused_total{limit="${limit}"} 1`)
     if (limit === 'address') {
@@ -130,10 +131,45 @@ describe('connections', () => {
     for (const { client } of [...clients, again]) client.socket.destroy()
   })
 
-  test('of one address are not limited behind a proxy', async () => {
-    await using w = await listening({ CONNECTIONS_PER_ADDRESS_MAX: '1', TRUST_PROXY: '127.0.0.1' })
-    const clients = [await served(w.port), await served(w.port)]
-    expect(clients.map(({ status }) => status)).toEqual(['200', '200'])
-    for (const { client } of clients) client.socket.destroy()
+  test('over CONNECTIONS_MAX are served for probes only, and closed after the reply', async () => {
+    await using w = await listening({ CONNECTIONS_MAX: '1' })
+    const first = await served(w.port)
+    for (const [path, status] of [
+      ['/livez', '200'],
+      ['/readyz?verbose', '200'],
+      ['/healthz', '200'],
+      ['/metrics', '200'],
+      ['/version', '503'],
+      ['/api/client/lists', '503'],
+    ] as const) {
+      const probe = await served(w.port, undefined, get(path))
+      await probe.client.closed
+      expect([path, probe.status]).toEqual([path, status])
+      expect(probe.client.text()).toMatch(/^Connection: close\r$/im)
+    }
+    const silent = await Promise.all(Array.from({ length: 16 }, () => open(w.port)))
+    expect((await served(w.port, undefined, get('/livez'))).status).toBe('503')
+    for (const { socket } of [first.client, ...silent]) socket.destroy()
+  })
+
+  test('behind a proxy are those of the proxy, and requests of one forwarded address are limited', async () => {
+    await using w = await listening({ CONNECTIONS_PER_ADDRESS_MAX: '2', TRUST_PROXY: '127.0.0.1' })
+    const idle = [await served(w.port), await served(w.port), await served(w.port)]
+    expect(idle.map(({ status }) => status)).toEqual(['200', '200', '200'])
+    const slow = (address: string) => open(w.port, head(w, '/api/client/users/batch', `X-Forwarded-For: ${address}\r\nContent-Length: 100`))
+    const sending = [await slow('192.0.2.1'), await slow('192.0.2.1')]
+    const status = async (address: string) => {
+      const { client, status } = await served(w.port, undefined, get('/version', address))
+      client.socket.destroy()
+      return status
+    }
+    let refused = await status('192.0.2.1')
+    for (let tries = 0; refused !== '503' && tries < 100; tries++) refused = await status('192.0.2.1')
+    expect([refused, await status('192.0.2.2')]).toEqual(['503', '200'])
+    sending[0]?.socket.destroy()
+    let again = await status('192.0.2.1')
+    for (let tries = 0; again !== '200' && tries < 100; tries++) again = await status('192.0.2.1')
+    expect(again).toBe('200')
+    for (const { socket } of [...idle.map(({ client }) => client), ...sending]) socket.destroy()
   })
 })

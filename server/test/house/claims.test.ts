@@ -5,17 +5,17 @@
  */
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
+import { type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { claimEntries, deleteEntries, projectsWithEntries } from '../../src/infra/queue/queue.ts'
 import { type Ctx, inTx } from '../../src/infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
 import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
 import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
-import { claimMessages, nextDueAt, nextLeaseEnd, queuesDue, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
-import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
+import { ANALYSED, explaining, type FilledTables, filledTables, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 30_000
@@ -27,10 +27,12 @@ const ANYWAY = 1500
 
 let w: World
 let projects: ProjectId[]
+let tables: FilledTables
 beforeAll(async () => {
   w = await world({ own: true, env: {} })
   projects = [w.projectId, (await w.other()).projectId, (await w.other()).projectId]
   await withoutAutovacuum(w.db)
+  tables = filledTables(w.db)
 })
 afterAll(() => w[Symbol.asyncDispose]())
 
@@ -43,10 +45,13 @@ const someProject = () => sql`(${projects}::bigint[])[1 + i % 3]`
 const numbers = sql`generate_series(1, ${ROWS}::int) as i`
 const inAll = <T>(work: (id: ProjectId) => T) => projects.map(work)
 
-const messages = (state: string, lease: Date | null) => () =>
+const messages = (state: string, lease: () => Date | null, token: string | null) => () =>
   sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, due_at, lease_until, lease_token, created_at)
-      select ${someProject()}, i, 1, 'email', 'c' || i, ${state}, ${due()}, ${lease}, ${lease ? '00000000-0000-0000-0000-000000000001' : null}::uuid, ${due()}
+      select ${someProject()}, i, 1, 'email', 'c' || i, ${state}, ${due()}, ${lease()}, ${token}::uuid, ${due()}
       from ${numbers}`
+
+const queued = messages('queued', () => null, null)
+const leased = messages('claimed', due, '00000000-0000-0000-0000-000000000001')
 
 const events = (position: Sql) => () =>
   sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at, position)
@@ -81,11 +86,11 @@ const claims: Record<string, Claim> = {
     },
     rows: CLAIMED,
   },
-  'messages.queuesDue': { table: 'messages', fill: messages('queued', null), claim: (ctx) => queuesDue(ctx, 0, 100) },
-  'messages.nextDueAt': { table: 'messages', fill: messages('queued', null), claim: (ctx) => nextDueAt(ctx, 0), rows: 1 },
+  'messages.queuesByDueTime': { table: 'messages', fill: queued, claim: (ctx) => queuesByDueTime(ctx, 0, 100) },
+  'messages.nextDueAt': { table: 'messages', fill: queued, claim: (ctx) => nextDueAt(ctx, 0), rows: 1 },
   'messages.claimMessages': {
     table: 'messages',
-    fill: messages('queued', null),
+    fill: queued,
     claim: (ctx) =>
       claimMessages(
         ctx,
@@ -94,10 +99,10 @@ const claims: Record<string, Claim> = {
         later(),
       ),
   },
-  'messages.nextLeaseEnd': { table: 'messages', fill: () => messages('claimed', due())(), claim: nextLeaseEnd, rows: 1 },
+  'messages.nextLeaseEnd': { table: 'messages', fill: leased, claim: nextLeaseEnd, rows: 1 },
   'messages.releaseLeases': {
     table: 'messages',
-    fill: () => messages('claimed', due())(),
+    fill: leased,
     claim: (ctx) => releaseLeases(ctx, CLAIMED),
     rows: CLAIMED,
   },
@@ -219,32 +224,11 @@ function versions(status: string) {
   return sql`insert into list_versions (project_id, list_id, status, created_at) select ${someProject()}, 1, ${status}, ${due()} from ${numbers}`
 }
 
-/** Fills a table, without checking what its rows refer to. */
-const filled = (fill: Sql) =>
-  w.db.transaction(async (db) => {
-    await db.run(sql`set local session_replication_role = replica`)
-    await db.run(fill)
-  })
-
-const emptied = (table: Sql) =>
-  w.db.transaction(async (db) => {
-    await db.run(sql`set local session_replication_role = replica`)
-    await db.run(sql`delete from ${table}`)
-  })
-
-describe.each(['an empty table', 'a table that was full and emptied', 'a full table'])('after %s was analysed', (analysed) => {
+describe.each(ANALYSED)('after %s was analysed', (analysed) => {
   test.each(Object.entries(claims))('%s reads in proportion to what it claims', async (_, { table, fill, claim, rows }) => {
-    const named = raw(table)
-    await emptied(named)
-    if (analysed === 'a table that was full and emptied') {
-      await filled(fill())
-      await emptied(named)
-    }
-    await w.db.run(sql`vacuum analyze ${named}`)
-    await filled(fill())
-    if (analysed === 'a full table') await w.db.run(sql`vacuum analyze ${named}`)
+    await tables.fill(analysed, table, fill)
     const readings: Reading[] = []
-    await inTx(w.ctx, (ctx) => claim(explaining(ctx, readings)))
+    await rolledBack(w.ctx, (ctx) => claim(explaining(ctx, readings)))
     expect(readings.length).toBeGreaterThan(0)
     for (const { rows: read, pages, claimed, plan } of readings) {
       const count = rows ?? claimed

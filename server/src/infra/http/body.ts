@@ -92,13 +92,20 @@ const MEDIA_TYPES = {
   'text/csv': { pattern: /^text\/csv$/i, name: 'text/csv' },
 }
 
-/** Throws 415 for another media type. Without a header, the type of the route is assumed. */
-export function checkMediaType(header: string | undefined, takes: keyof typeof MEDIA_TYPES, method: string): void {
-  if (header === undefined || header.trim() === '') return
+const UTF_8 = /^utf-?8$/i
+
+/** Throws 415 for another media type or charset; returns the charset. Without a header, the type of the route is assumed. */
+export function checkMediaType(
+  header: string | undefined,
+  takes: keyof typeof MEDIA_TYPES,
+  method: string,
+  charsets = UTF_8,
+): string | undefined {
+  if (header === undefined || header.trim() === '') return undefined
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   const charset = parameters.map((part) => /^charset="?([^"]*)"?$/i.exec(part)?.[1]).find(Boolean)
   const { pattern, name: accepted } = MEDIA_TYPES[takes]
-  if (pattern.test(type) && (charset === undefined || /^utf-?8$/i.test(charset))) return
+  if (pattern.test(type) && (charset === undefined || charsets.test(charset))) return charset
   throw new ApiError('parameter_invalid_format', `Send the body as \`${accepted}\` in UTF-8.`, {
     status: 415,
     param: 'Content-Type',

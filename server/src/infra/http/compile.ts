@@ -4,7 +4,7 @@ import { type Check, checker } from '../../lib/validate.ts'
 import { PAGING_PARAMETERS } from './paging.ts'
 import type { Route } from './route.ts'
 
-/** A route with its validators, which are compiled once, at startup. */
+/** A route with its validators. */
 export type CompiledRoute = {
   def: Route
   isExt: boolean

@@ -1,6 +1,6 @@
 /** Limits on connections: how many there are, and how long a client may take (D-HTTP-10). */
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { networkOf } from '../../lib/networks.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
@@ -19,30 +19,78 @@ export function timeLimits({ HEAD_TIMEOUT_S, CONNECTION_SILENCE_S }: Config) {
 
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n'
 
-/** Refuses connections over CONNECTIONS_MAX, and over CONNECTIONS_PER_ADDRESS_MAX of one address. */
-export function limitConnections(server: Server, { config, metrics }: Pick<Ctx, 'config' | 'metrics'>): void {
+/** What an orchestrator asks for. It must not take a process with many connections for a dead one. */
+const PROBES = ['/livez', '/readyz', '/healthz', '/metrics']
+/** So many connections over CONNECTIONS_MAX are served, for probes only and for a short time. */
+const RESERVED = 16
+const RESERVED_MS = 5000
+
+/**
+ * Refuses connections over CONNECTIONS_MAX, except for probes, and over CONNECTIONS_PER_ADDRESS_MAX of one address. Behind a proxy the
+ * connections are those of the proxy, so that the requests of an address that are being served are limited instead.
+ */
+export function limitConnections(app: FastifyInstance, { config, metrics }: Pick<Ctx, 'config' | 'metrics'>): void {
   const max = config.CONNECTIONS_MAX || Number.POSITIVE_INFINITY
+  const maxPerAddress = config.CONNECTIONS_PER_ADDRESS_MAX || Number.POSITIVE_INFINITY
   const isProxied = config.TRUST_PROXY.length > 0
-  const maxPerAddress = (!isProxied && config.CONNECTIONS_PER_ADDRESS_MAX) || Number.POSITIVE_INFINITY
-  const byNetwork = new Map<string, number>()
+  const byNetwork = countByNetwork()
+  const reserved = new Set<Socket>()
   let total = 0
-  server.on('connection', (socket: Socket) => {
-    const network = networkOf(socket.remoteAddress ?? '')
-    const same = byNetwork.get(network) ?? 0
-    if (total >= max || same >= maxPerAddress) {
-      metrics.connectionRefused(total >= max ? 'process' : 'address')
+  app.server.on('connection', (socket: Socket) => {
+    const isFull = total >= max
+    const isProbe = isFull && reserved.size < RESERVED
+    const leave = isProxied ? () => undefined : byNetwork.enter(socket.remoteAddress ?? '', maxPerAddress)
+    if (!leave || (isFull && !isProbe)) {
+      leave?.()
+      metrics.connectionRefused(isFull ? 'process' : 'address')
       // Closed at once, so that nothing of a request is read.
       socket.write(REFUSAL)
       socket.destroy()
       return
     }
+    if (isProbe) {
+      reserved.add(socket)
+      socket.setTimeout(RESERVED_MS, () => socket.destroy())
+    }
     metrics.connections(++total)
-    byNetwork.set(network, same + 1)
     socket.once('close', () => {
       metrics.connections(--total)
-      const left = (byNetwork.get(network) ?? 1) - 1
-      if (left === 0) byNetwork.delete(network)
-      else byNetwork.set(network, left)
+      reserved.delete(socket)
+      leave()
     })
   })
+  app.addHook('onRequest', async (request, reply) => {
+    if (reserved.has(request.raw.socket)) {
+      reply.header('connection', 'close')
+      if (!PROBES.includes(request.raw.url?.split('?')[0] ?? '')) return refuse(reply, 'process')
+    }
+    if (!isProxied || maxPerAddress === Number.POSITIVE_INFINITY) return
+    const leave = byNetwork.enter(request.ip, maxPerAddress)
+    if (!leave) return refuse(reply, 'address')
+    reply.raw.once('close', leave)
+  })
+
+  function refuse(reply: FastifyReply, limit: 'process' | 'address') {
+    metrics.connectionRefused(limit)
+    return reply.code(503).headers({ connection: 'close', 'retry-after': '1' }).send()
+  }
+}
+
+/** Counts what each network has open. */
+function countByNetwork() {
+  const counts = new Map<string, number>()
+  return {
+    /** Returns the function that ends it, or undefined when the network has too many. */
+    enter(address: string, max: number): (() => void) | undefined {
+      const network = networkOf(address)
+      const same = counts.get(network) ?? 0
+      if (same >= max) return undefined
+      counts.set(network, same + 1)
+      return () => {
+        const left = (counts.get(network) ?? 1) - 1
+        if (left === 0) counts.delete(network)
+        else counts.set(network, left)
+      }
+    },
+  }
 }

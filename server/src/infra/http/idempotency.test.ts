@@ -257,3 +257,30 @@ test('a request whose key another process records meanwhile has no effect, and g
   )
   expect([reply.body, reply.originalRequest, effects, used]).toEqual(['"theirs"', 'req_theirs', 1, 0])
 })
+
+test('a request that runs after one that failed counts as running', async () => {
+  await using w = await world()
+  const route = routes.find(({ method, path }) => method === 'POST' && path === '/api/client/journeys') as Route
+  const request = { key: 'after a failure', keyId: 1 as KeyId, route, path: '/', query: {}, body: {}, requestId: 'req_1' }
+  const stage = () => ({ begun: Promise.withResolvers<void>(), over: Promise.withResolvers<void>() })
+  const send = ({ begun, over }: ReturnType<typeof stage>) =>
+    runOnce(w.ctx, request, async () => {
+      begun.resolve()
+      await over.promise
+      return { status: 200, body: '""', location: null }
+    })
+  const [failing, running, later] = [stage(), stage(), stage()]
+  const first = send(failing)
+  await failing.begun.promise
+  const second = send(running)
+  failing.over.reject(new Error('It failed.'))
+  await expect(first).rejects.toThrow('It failed.')
+  await running.begun.promise
+  later.over.resolve()
+  const others = Array.from({ length: 6 }, () => send(later).catch(({ reason }) => reason))
+  // Five may wait. The sixth is refused at once.
+  expect(await Promise.race([others[5], new Promise((resolve) => setImmediate(() => resolve('waits')))])).toBe('in_progress')
+  running.over.resolve()
+  expect((await second).originalRequest).toBeUndefined()
+  for (const reply of await Promise.all(others.slice(0, 5))) expect(reply).toMatchObject({ status: 200, originalRequest: 'req_1' })
+})

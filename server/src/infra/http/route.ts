@@ -71,10 +71,12 @@ export type Received = AsyncDisposable
 /** A streamed body, which is never in memory as a whole. The module stores it outside any transaction; then `run` is called. */
 export type StreamDef<C, P, Q, U> = {
   type: MediaType
+  /** The charsets that its media type may name, all of which `receive` can read. */
+  charsets: RegExp
   /** The setting that limits its size, after decompression. */
   bytesMax: (config: Config) => number
   /** Stores the body; `run` gets the result. Parameters are checked before, and the Idempotency-Key after. */
-  receive: (ctx: C, input: { params: ParamsOf<P>; query: Q; stream: BodyStream }) => Promise<U>
+  receive: (ctx: C, input: { params: ParamsOf<P>; query: Q; stream: BodyStream; charset: string | undefined }) => Promise<U>
 }
 
 export type MediaType = 'text/csv'

@@ -50,7 +50,8 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   if (route.replies === 'file') return serveDownload(inner, route, exchange)
   if (route.replies === 'live') return serveLive(inner, authenticator, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
-  await using received = body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream }))
+  await using received =
+    body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream, charset: body.open.charset }))
   const work = (ctx: Ctx, record?: ReplyRecord) => handle(ctx, route, { ...body, received, record }, exchange, baseUrl())
   // Awaited here, because `received` is disposed of when this function returns.
   if (key === undefined) return await work(inner)

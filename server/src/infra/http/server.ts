@@ -88,7 +88,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   )
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
-  limitConnections(app.server, ctx)
+  limitConnections(app, ctx)
   const limits = createRateLimits(ctx.config)
   addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) })
   addPublicPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })

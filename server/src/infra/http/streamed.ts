@@ -10,14 +10,16 @@ import type { BodyStream, Received } from './route.ts'
 /** A body whose first chunk was received. */
 export type OpenBody = {
   stream: BodyStream
+  /** The charset that its media type names. */
+  charset: string | undefined
   /** The SHA-256 of the body, in hexadecimal. Throws if the body was not read to its end. */
   digest(): string
 }
 
 /** Reads the first chunk of a body. Throws 415, 413, or 400 if there is no body. */
 export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: FastifyRequest): Promise<OpenBody> {
-  const { type, bytesMax } = def.stream as NonNullable<typeof def.stream>
-  checkMediaType(raw.headers['content-type'], type, def.method)
+  const { type, charsets, bytesMax } = def.stream as NonNullable<typeof def.stream>
+  const charset = checkMediaType(raw.headers['content-type'], type, def.method, charsets)
   const hash = createHash('sha256')
   const source = bytesOf(raw, bytesMax(ctx.config))
   const begin = await source.next()
@@ -25,6 +27,7 @@ export async function openBody(ctx: Ctx, { def }: CompiledRoute, { raw }: Fastif
   let isRead = false
   return {
     stream: stream(begin.value),
+    charset,
     digest() {
       if (!isRead) throw new Error('The digest was requested before the body was read to its end.')
       return hash.copy().digest('hex')

@@ -10,15 +10,11 @@ import { createSmtpRelays, type Mail, type SmtpAnswer, type SmtpRelay } from './
 const loopback = egressPolicy(['127.0.0.0/8'])
 const authority = await loadOrCreateAuthority(inject('authorityDir'), systemClock.now())
 
-const mail: Mail = {
-  from: 'Carillon <hello@example.com>',
-  to: 'kim@example.org',
-  subject: 'Grüße aus Wien',
-  html: '<p>Hello Kim</p>',
-  text: 'Hello Kim',
-  messageId: '<m-1@example.com>',
-  headers: { 'List-Unsubscribe': '<https://carillon.test/u/token>', 'X-Own': 'one' },
-}
+const mailOf = (messageId: string): Mail => ({
+  envelope: { from: 'hello@example.com', to: ['kim@example.org'] },
+  content: Buffer.from(`Message-ID: ${messageId}\r\nSubject: Hello\r\n\r\nHello Kim\r\n`),
+})
+const mail = mailOf('<m-1@example.com>')
 
 const relayAt = ({ host, port }: { host: string; port: number }, rest: Partial<SmtpRelay> = {}): SmtpRelay => ({
   host,
@@ -30,42 +26,14 @@ const relayAt = ({ host, port }: { host: string; port: number }, rest: Partial<S
 
 const open = (limits = {}) => createSmtpRelays({ policy: loopback, ca: [authority.cert], limits })
 
-test('an email arrives as it was composed, without its bcc recipients', async () => {
+test('an email arrives byte for byte, at every recipient of the envelope', async () => {
   await using relay = await openRelay()
   await using relays = open()
-  const answer = await relays.send(relayAt(relay), {
-    ...mail,
-    cc: 'Ana <ana@example.org>',
-    bcc: 'boss@example.org',
-    replyTo: 'help@example.com',
-  })
+  const content = 'Subject: Hello\r\nX-Own: one\r\n\r\n.\r\n..dots\r\n\tHello  Kim=20\r\n.\r\n'
+  const to: Mail['envelope']['to'] = ['kim@example.org', 'ana@example.org', 'boss@example.org']
+  const answer = await relays.send(relayAt(relay), { envelope: { from: 'hello@example.com', to }, content: Buffer.from(content) })
   expect(answer).toMatchObject({ is: 'accepted', response: expect.stringContaining('250') })
-  expect(relay.mails).toMatchObject([
-    {
-      from: 'hello@example.com',
-      to: ['kim@example.org', 'ana@example.org', 'boss@example.org'],
-      headers: {
-        from: 'Carillon <hello@example.com>',
-        to: 'kim@example.org',
-        cc: 'Ana <ana@example.org>',
-        'reply-to': 'help@example.com',
-        'message-id': '<m-1@example.com>',
-        'list-unsubscribe': '<https://carillon.test/u/token>',
-        'x-own': 'one',
-      },
-    },
-  ])
-  expect(relay.mails[0]?.raw).not.toMatch(/^(bcc|x-mailer):/im)
-  expect(relay.mails[0]?.raw).toContain('<p>Hello Kim</p>')
-  expect(relay.mails[0]?.raw).toContain('multipart/alternative')
-})
-
-test('a header of a thousand characters arrives without spaces in it', async () => {
-  await using relay = await openRelay()
-  await using relays = open()
-  const address = `<https://carillon.test/u/${'a1B2c3D4e5'.repeat(60)}>`
-  await relays.send(relayAt(relay), { ...mail, headers: { 'List-Unsubscribe': address } })
-  expect(relay.mails[0]?.headers['list-unsubscribe']).toBe(address)
+  expect(relay.mails).toMatchObject([{ from: 'hello@example.com', to, raw: content }])
 })
 
 describe('the reply of a relay is returned in full', () => {
@@ -100,7 +68,6 @@ describe('the reply of a relay is returned in full', () => {
       { at: 'CONNECT', code: 554, text: '5.7.1 Go away' },
       { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'CONNECT' },
     ],
-    ['the connection breaks before the recipient', { at: 'RCPT', cut: true }, { is: 'unreachable', message: expect.any(String) }],
     ['the connection breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
   ])('%s', async (_, reply, expected) => {
     await using relay = await openRelay()
@@ -111,6 +78,23 @@ describe('the reply of a relay is returned in full', () => {
     // The next email arrives in any case.
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
     expect(relay.mails).toHaveLength(1)
+  })
+
+  test('an email whose connection breaks before its content was sent goes over another one', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer({ at: 'RCPT', cut: true }, { at: 'MAIL', cut: true })
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+    expect(relay.mails).toHaveLength(1)
+    expect(relay.connections().made).toBe(3)
+  })
+
+  test('an email whose connection breaks again and again is unreachable, and was not sent', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer(...Array.from({ length: 3 }, (): RelayReply => ({ at: 'RCPT', cut: true })))
+    expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'unreachable' })
+    expect(relay.mails).toEqual([])
   })
 
   test('a relay that closes every connection is unreachable', async () => {
@@ -133,7 +117,9 @@ describe('the reply of a relay is returned in full', () => {
     await using relay = await openRelay()
     await using relays = open()
     relay.answer({ at: 'RCPT', code: 550, text: '5.1.1 No such user' })
-    expect(await relays.send(relayAt(relay), { ...mail, cc: 'ana@example.org' })).toMatchObject({ is: 'refused', code: 550, stage: 'RCPT' })
+    expect(
+      await relays.send(relayAt(relay), { ...mail, envelope: { ...mail.envelope, to: ['kim@example.org', 'ana@example.org'] } }),
+    ).toMatchObject({ is: 'refused', code: 550, stage: 'RCPT' })
   })
 
   test('an email is uncertain if the relay reads it and then sends nothing', async () => {
@@ -155,7 +141,9 @@ describe('the reply of a relay is returned in full', () => {
   test('an email to an invalid address is not sent', async () => {
     await using relay = await openRelay()
     await using relays = open()
-    expect(await relays.send(relayAt(relay), { ...mail, to: '' })).toMatchObject({ is: 'unsendable' })
+    expect(await relays.send(relayAt(relay), { ...mail, envelope: { ...mail.envelope, to: [''] } })).toMatchObject({
+      is: 'unsendable',
+    })
     expect(relay.mails).toEqual([])
   })
 })
@@ -278,9 +266,7 @@ describe('connections are reused', () => {
     await using relay = await openRelay()
     await using relays = open()
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, at) =>
-        relays.send(relayAt(relay, { connections: 3 }), { ...mail, messageId: `<m-${at}@example.com>` }),
-      ),
+      Array.from({ length: 40 }, (_, at) => relays.send(relayAt(relay, { connections: 3 }), mailOf(`<m-${at}@example.com>`))),
     )
     expect(answers.every(({ is }) => is === 'accepted')).toBe(true)
     expect(new Set(relay.mails.map(({ headers }) => headers['message-id'])).size).toBe(40)

@@ -1,15 +1,18 @@
 /** Pools of connections to SMTP relays: one pool for each combination of settings. Idle connections are closed. */
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { hostname } from 'node:os'
 import type { SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import nodemailer from 'nodemailer'
-import type { NodemailerError } from 'nodemailer/lib/errors'
-import type { PluginFunction, SendMailOptions } from 'nodemailer/lib/mailer'
-import SMTPPool from 'nodemailer/lib/smtp-pool'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
+import { isEmail } from '../../lib/email.ts'
+import type { Reply } from '../../lib/smtp/replies.ts'
+import type { Envelope } from '../../lib/smtp/session.ts'
+import { isDomainName } from '../../lib/urls.ts'
 import { resolveHost } from './dns.ts'
 import { blockedError, guardedLookup } from './safe-fetch.ts'
+import { type ConnectionOptions, type Failure, openConnection } from './smtp/connection.ts'
+import { createPool, type Pool, type PoolResult } from './smtp/pool.ts'
 import { trustContext } from './trust.ts'
 
 /** The address of a relay and how to connect to it. */
@@ -23,19 +26,8 @@ export type SmtpRelay = {
   connections: number
 }
 
-/** A composed email. Addresses may have display names. */
-export type Mail = {
-  from: string
-  to: string
-  cc?: string
-  bcc?: string
-  replyTo?: string
-  subject: string
-  html: string
-  text: string
-  messageId: string
-  headers: Record<string, string>
-}
+/** A composed email with its envelope (RFC 5321): the sender, the main recipient, and those of copies. Addresses have no display names. */
+export type Mail = { envelope: Envelope; content: Buffer }
 
 export type SmtpAnswer =
   | { is: 'accepted'; response: string }
@@ -67,92 +59,87 @@ type Options = {
 
 const LIMITS: Limits = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000, totalMs: 120_000, idleMs: 30_000 }
 const POOLS_MAX = 200
-const MAILS_PER_CONNECTION_MAX = 500
-// How often an email is tried again on another connection if the relay closes the first at once.
-const REQUEUES_MAX = 2
 
 /** Opens connections when the first email is sent. Disposing of it closes all of them. */
 export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits }: Options): SmtpRelays {
   const within = { ...LIMITS, ...limits }
   const secureContext = trustContext(ca)
-  const open = (relay: SmtpRelay) =>
-    openPool({ ...optionsOf(relay, within), tls: tlsOf(relay, secureContext), getSocket: connector(relay, policy, lookup, within) })
-  const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: ({ connections }) => connections.close() })
+  const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: (pool) => pool.close() })
+  const connectTo = (relay: SmtpRelay) => () => connectSocket(relay, policy, lookup, within.connectMs)
   const poolOf = (relay: SmtpRelay): Pool => {
     const key = JSON.stringify(Object.entries(relay).sort())
-    const pool = pools.get(key) ?? open(relay)
+    const known = pools.get(key)
+    if (known) return known
+    const session = sessionOf(relay, within, secureContext)
+    const pool = createPool({ connections: relay.connections, connect: connectTo(relay), session })
     pools.set(key, pool)
     return pool
   }
   return {
-    send: (relay, mail) => sendMail(poolOf(relay), mail, within.totalMs),
+    async send(relay, { envelope, content }) {
+      const invalid = [envelope.from, ...envelope.to].find((address) => !isEmail(address))
+      if (invalid !== undefined) return { is: 'unsendable', message: `${JSON.stringify(invalid)} is not an email address.` }
+      return answerOf(await poolOf(relay).send(envelope, content, within.totalMs))
+    },
     async verify(relay) {
-      const { connections } = open(relay)
       try {
-        await connections.verify()
-        return { works: true }
+        const failure = await verifySession(await connectTo(relay)(), sessionOf(relay, within, secureContext))
+        return failure ? { works: false, message: sentenceOf(failure) } : { works: true }
       } catch (error) {
-        return { works: false, message: sentenceOf(error as NodemailerError) }
-      } finally {
-        connections.close()
+        return { works: false, message: sentenceOf({ is: 'broken', error: error as Error }) }
       }
     },
     async [Symbol.asyncDispose]() {
-      for (const { connections } of pools.values()) connections.close({ force: true })
+      for (const pool of pools.values()) pool.close()
       pools.clear()
     },
   }
 }
 
-type Pool = ReturnType<typeof openPool>
+/** Servers that check names want one with a domain, or an address (RFC 5321 §4.1.4). */
+const OWN_NAME = isDomainName(hostname()) ? hostname() : '[127.0.0.1]'
 
-function openPool(options: SMTPPool.Options) {
-  const connections = new SMTPPool(options)
-  const mailer = nodemailer.createTransport(connections)
-  mailer.use('stream', trackEnd)
-  // `sendMail` reports the errors of each email. Those of idle connections can be ignored.
-  mailer.on('error', () => undefined)
-  return { connections, mailer }
-}
-
-function optionsOf({ host, port, tls, username, password = '', connections }: SmtpRelay, within: Limits): SMTPPool.Options {
+/** With opportunistic TLS, any certificate is accepted, because refusing it would mean no encryption at all. */
+function sessionOf({ host, tls, username, password = '' }: SmtpRelay, within: Limits, secureContext: SecureContext): ConnectionOptions {
+  const startTls = { implicit: 'never', starttls: 'required', opportunistic: 'if offered', none: 'never' } as const
   return {
-    host,
-    port,
-    secure: tls === 'implicit',
-    requireTLS: tls === 'starttls',
-    opportunisticTLS: tls === 'opportunistic',
-    ignoreTLS: tls === 'none',
-    ...(username !== undefined && { auth: { user: username, pass: password }, forceAuth: true }),
-    maxConnections: connections,
-    maxMessages: MAILS_PER_CONNECTION_MAX,
-    maxRequeues: REQUEUES_MAX,
-    connectionTimeout: within.connectMs,
-    greetingTimeout: within.greetingMs,
-    socketTimeout: within.silenceMs,
-    idleTimeout: within.idleMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    name: OWN_NAME,
+    startTls: startTls[tls],
+    credentials: username === undefined ? null : { username, password },
+    host: host.replace(/^\[|\]$/g, ''),
+    isImplicitTls: tls === 'implicit',
+    secureContext,
+    rejectUnauthorized: tls !== 'opportunistic',
+    greetingMs: within.greetingMs,
+    silenceMs: within.silenceMs,
+    idleMs: within.idleMs,
   }
 }
 
-/** With opportunistic TLS, any certificate is accepted, because refusing it would mean no encryption at all. */
-const tlsOf = ({ tls }: SmtpRelay, secureContext: SecureContext) => ({
-  secureContext,
-  rejectUnauthorized: tls !== 'opportunistic',
-})
+/** Opens a session and says goodbye. Returns why it could not be opened, or null. */
+const verifySession = (socket: Socket, session: ConnectionOptions): Promise<Failure | null> =>
+  new Promise((resolve) => {
+    const connection = openConnection<never>(socket, session, {
+      ready() {
+        resolve(null)
+        connection.quit()
+      },
+      finished: () => undefined,
+      closed: (failure) => resolve(failure),
+    })
+  })
 
-/** Opens the connections of a pool, only to addresses that the egress policy allows. */
-function connector(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, { connectMs }: Limits): SMTPPool.Options['getSocket'] {
-  const { port } = relay
-  const host = relay.host.replace(/^\[|\]$/g, '')
-  return (_, callback) => {
+/** Opens a connection, only to an address that the egress policy allows. */
+const connectSocket = (relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, connectMs: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const { port } = relay
+    const host = relay.host.replace(/^\[|\]$/g, '')
     // Sockets do not call `lookup` for a literal address.
-    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return callback(blockedError(host))
+    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return reject(blockedError(host))
     const socket = connect({ host, port, autoSelectFamily: true, lookup: guardedLookup(policy, lookup), timeout: connectMs })
     const failed = (error: Error) => {
       socket.destroy()
-      callback(error)
+      reject(error)
     }
     const tooLate = () => failed(Object.assign(new Error('The connection was not established in time'), { code: 'ETIMEDOUT' }))
     socket.once('error', failed)
@@ -161,72 +148,54 @@ function connector(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, {
       socket.off('error', failed)
       socket.off('timeout', tooLate)
       socket.setTimeout(0)
-      callback(null, { connection: socket })
+      resolve(socket)
     })
+  })
+
+function answerOf(result: PoolResult): SmtpAnswer {
+  switch (result.is) {
+    case 'accepted':
+      return { is: 'accepted', response: textOf(result.reply) }
+    case 'refused': {
+      const [enhancedCode] = /^\d\.\d{1,3}\.\d{1,3}(?= |$)/.exec(result.reply.lines[0] ?? '') ?? []
+      const { code } = result.reply
+      return {
+        is: 'refused',
+        code,
+        ...(enhancedCode !== undefined && { enhancedCode }),
+        response: textOf(result.reply),
+        stage: result.stage,
+      }
+    }
+    case 'uncertain':
+      return { is: 'uncertain', message: 'The relay closed the connection after the email was sent, without confirming it.' }
+    case 'broken':
+      return { is: 'unreachable', message: sentenceOf(result) }
+    default:
+      return result satisfies never
   }
 }
 
-/** `isRead` is set once the last byte of the email was read. From then on, the relay may have it. */
-type Tracked = SendMailOptions & { tracked?: { isRead: boolean } }
-
-const trackEnd: PluginFunction<SMTPPool.SentMessageInfo> = (mail, done) => {
-  const { tracked } = mail.data as Tracked
-  const { message } = mail
-  if (tracked && message) {
-    const read = message.createReadStream.bind(message)
-    message.createReadStream = (options) =>
-      read(options).once('end', () => {
-        tracked.isRead = true
-      })
-  }
-  done()
-}
-
-async function sendMail({ mailer }: Pool, { headers, ...mail }: Mail, totalMs: number): Promise<SmtpAnswer> {
-  const tracked = { isRead: false }
-  const options: Tracked = { ...mail, headers, xMailer: false, signal: AbortSignal.timeout(totalMs), tracked }
-  try {
-    const { response, rejectedErrors = [] } = await mailer.sendMail(options)
-    // Recipients of copies may have been accepted. The result is that of the main recipient.
-    const refused = rejectedErrors.find(({ recipient }) => recipient?.toLowerCase() === addressIn(mail.to))
-    return refused ? answerOf(refused, false) : { is: 'accepted', response: lineOf(response) }
-  } catch (error) {
-    return answerOf(error as NodemailerError, tracked.isRead)
-  }
-}
-
-/** The address without display name. */
-const addressIn = (text: string) => (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim().toLowerCase()
-
-function answerOf(error: NodemailerError, isRead: boolean): SmtpAnswer {
-  const { code, responseCode, response = '', command = '' } = error
-  if (responseCode !== undefined) {
-    const [, enhancedCode] = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? []
-    const stage = STAGES.find((stage) => command.startsWith(stage)) ?? 'CONNECT'
-    return { is: 'refused', code: responseCode, ...(enhancedCode !== undefined && { enhancedCode }), response: lineOf(response), stage }
-  }
-  if (isRead) return { is: 'uncertain', message: 'The relay closed the connection after the email was sent, without confirming it.' }
-  if (code === 'EENVELOPE' || code === 'EMAXRECIPIENTS') return { is: 'unsendable', message: `${lineOf(error.message)}.` }
-  return { is: 'unreachable', message: sentenceOf(error) }
-}
-
-const STAGES = ['AUTH', 'MAIL', 'RCPT', 'DATA']
+/** A reply as one line. */
+const textOf = ({ code, lines }: Reply): string => lineOf(`${code} ${lines.join(' ')}`)
 
 const SENTENCES: Record<string, string> = {
   ECONNREFUSED: 'The relay refused the connection.',
+  ECONNECTION: 'The relay closed the connection.',
+  ECONNRESET: 'The relay closed the connection.',
   ETIMEDOUT: 'The relay did not respond in time.',
   ENOTFOUND: 'The host name of the relay could not be resolved.',
   EAI_AGAIN: 'The host name of the relay could not be resolved.',
   EGRESS_BLOCKED: 'The relay has no address that this server may connect to.',
-  EABORT: 'The relay did not respond in time.',
 }
 
 /** A sentence for the owner of the relay. */
-function sentenceOf({ code = '', originalCode = '', response, message }: NodemailerError): string {
-  if (response) return `The relay replied: ${lineOf(response)}`
-  if (code === 'ETLS' || TLS_CODE.test(originalCode))
+function sentenceOf(failure: Failure): string {
+  if (failure.is === 'refused') return `The relay replied: ${textOf(failure.reply)}`
+  const { code = '', message } = failure.error
+  if (TLS_CODE.test(code))
     return 'No secure connection could be established; check the encryption setting and the certificate of the relay.'
-  return SENTENCES[originalCode] ?? SENTENCES[code] ?? `The relay cannot be used: ${lineOf(message)}.`
+  return SENTENCES[code] ?? `The relay cannot be used: ${lineOf(message)}.`
 }
 
 const TLS_CODE = /TLS|SSL|CERT|SIGNATURE/

@@ -71,6 +71,35 @@ describe('transactions', () => {
     expect(isSqlState(await slow.catch((error: unknown) => error), '57014')).toBe(true)
   })
 
+  test('a statement within limits is a transaction of its own, and leaves its connection as it was', async () => {
+    await using w = await world({ own: true, env: {} })
+    await w.db.run(sql`create table numbers (n int primary key)`)
+    const within = w.db.within({ statementMs: 200, lockMs: 100 })
+    const Limits = Type.Object({ statements: Type.String(), locks: Type.String(), isOpen: Type.Boolean() })
+    const limits = sql`select current_setting('statement_timeout') as statements, current_setting('lock_timeout') as locks,
+                              now() <> statement_timestamp() as "isOpen"`
+    expect(await within.one(Limits, limits)).toEqual({ statements: '200ms', locks: '100ms', isOpen: true })
+    expect(await within.run(sql`insert into numbers values (1), (2)`)).toBe(2)
+    const failures = await Promise.all(
+      [sql`insert into numbers values (3), (1)`, sql`select pg_sleep(60)`, sql`select pg_terminate_backend(pg_backend_pid())`].map(
+        (statement) => within.run(statement).catch((error) => error),
+      ),
+    )
+    expect(failures.map((error) => ['23505', '57014', '57P01'].find((code) => isSqlState(error, code)))).toEqual([
+      '23505',
+      '57014',
+      '57P01',
+    ])
+    const N = Type.Object({ n: Type.Integer() })
+    const all = Array.from({ length: 5 }, () => w.db.many(N, sql`select n from numbers order by n`))
+    expect(await Promise.all(all)).toEqual(Array.from({ length: 5 }, () => [{ n: 1 }, { n: 2 }]))
+    const later = await w.db.transaction(async (db) => {
+      await db.copy(sql`copy numbers (n) from stdin`, ['4\n'])
+      return [await db.within({ statementMs: 7 }).many(N, sql`select n from numbers order by n`), await db.one(Limits, limits)]
+    })
+    expect(later).toEqual([[{ n: 1 }, { n: 2 }, { n: 4 }], { statements: '1min', locks: '0', isOpen: true }])
+  })
+
   test('a broken connection is not used again', async () => {
     await using w = await world()
     const died = await w.db.transaction((db) => db.run(sql`select pg_terminate_backend(pg_backend_pid())`)).catch((error) => error)

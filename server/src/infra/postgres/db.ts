@@ -3,7 +3,7 @@
  * `${}`, and fragments can be nested.
  */
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -53,8 +53,8 @@ parseValues(pg.types)
 /** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-/** `statementMs` limits the time of each statement. */
-export type TransactionLimits = { statementMs?: number }
+/** `statementMs` limits the time of each statement, `lockMs` its wait for a lock. */
+export type TransactionLimits = { statementMs?: number; lockMs?: number }
 
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
@@ -68,11 +68,19 @@ export type Db = {
   first<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
   /** Runs a statement. Returns the number of affected rows. */
   run(statement: Sql): Promise<number>
+  /**
+   * Runs each statement as a transaction of its own within limits. It is sent together with its begin and its commit, so that it takes one round
+   * trip.
+   */
+  within(limits: TransactionLimits): Statements
   /** Loads rows in COPY text format with a statement `copy … from stdin`. */
   copy(statement: Sql, lines: Iterable<string>): Promise<number>
   /** Runs `work` in a transaction (READ COMMITTED), and repeats it after a conflict. Nested calls join the outer transaction. */
   transaction<T>(work: (db: TxDb) => Promise<T>, limits?: TransactionLimits): Promise<T>
 }
+
+/** What runs single statements. */
+export type Statements = Pick<Db, 'many' | 'one' | 'value' | 'first' | 'run'>
 
 /** A `Db` inside a transaction, for functions that require one. */
 export type TxDb = Db & {
@@ -122,6 +130,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   return {
     ...dbOn(connections, options),
+    within: (limits) =>
+      dbOn({ ...connections, query: (statement) => withRetries(() => runWithin(connections, statement, limits)) }, options),
     transaction: (work, limits) => withRetries(() => transactionOn(connections, options, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
@@ -150,12 +160,12 @@ async function transactionOn<T>(
   connections: FreshConnections,
   options: DatabaseOptions,
   work: (db: TxDb) => Promise<T>,
-  { statementMs }: TransactionLimits = {},
+  limits: TransactionLimits = {},
 ): Promise<T> {
   const client = await connections.take()
   let broken: Error | undefined
   try {
-    await client.query(statementMs === undefined ? 'begin' : `begin; set local statement_timeout = ${statementMs}`)
+    await client.query(beginWith(limits))
     const result = await work(txOn(client, options))
     await client.query('commit')
     return result
@@ -173,8 +183,40 @@ async function transactionOn<T>(
   }
 }
 
+/** The members of a client that its types leave out. */
+type Pipelining = { pipeline: boolean; connection: { stream: Writable } }
+
+/** Runs a statement between a begin with limits and a commit, which are sent without waiting. If it fails, the commit undoes it. */
+async function runWithin(connections: FreshConnections, statement: pg.QueryConfig, limits: TransactionLimits): Promise<pg.QueryResult> {
+  const client = await connections.take()
+  const pipelining = client as unknown as Pipelining
+  const { stream } = pipelining.connection
+  pipelining.pipeline = true
+  stream.cork()
+  const sent = [client.query(beginWith(limits)), client.query(statement), client.query('commit')] as const
+  stream.uncork()
+  const [begun, done, committed] = await Promise.allSettled(sent)
+  pipelining.pipeline = false
+  const failed = [begun, committed].find((one) => one.status === 'rejected')
+  client.release(failed?.reason)
+  if (done.status === 'rejected') {
+    if (isReadOnly(done.reason)) connections.drop()
+    throw done.reason
+  }
+  if (failed) throw failed.reason
+  return done.value
+}
+
+/** The limits are set on the way, in the same message. */
+const beginWith = ({ statementMs, lockMs }: TransactionLimits): string =>
+  [
+    'begin',
+    ...(statementMs === undefined ? [] : [`set local statement_timeout = ${statementMs}`]),
+    ...(lockMs === undefined ? [] : [`set local lock_timeout = ${lockMs}`]),
+  ].join('; ')
+
 function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
-  const tx: TxDb = { ...dbOn(client, options), inTransaction: true, transaction: (work) => work(tx), savepoint }
+  const tx: TxDb = { ...dbOn(client, options), inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
   return tx
 
   async function savepoint<T>(work: () => Promise<T>): Promise<T> {
@@ -190,7 +232,7 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
   }
 }
 
-function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions): Omit<Db, 'transaction'> {
+function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions): Omit<Db, 'transaction' | 'within'> {
   const query = async (statement: Sql) => {
     const prepared = prepare(statement)
     const started = performance.now()
@@ -268,11 +310,22 @@ function rowOf(value: TSchema): TSchema {
 
 const rows = new WeakMap<TSchema, TSchema>()
 
-const shapes = new WeakMap<TSchema, (value: unknown) => string | null>()
+type RowCheck = ReturnType<typeof matches>
+
+const shapes = new WeakMap<TSchema, RowCheck>()
+/** By the text of the schema, because many tests make a schema for each statement. */
+const shapesByText = new Map<string, RowCheck>()
+
+function checkOf(row: TSchema): RowCheck {
+  const text = JSON.stringify(row)
+  const check = shapesByText.get(text) ?? matches(row)
+  shapesByText.set(text, check)
+  shapes.set(row, check)
+  return check
+}
 
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  const check = shapes.get(row) ?? matches(row)
-  shapes.set(row, check)
+  const check = shapes.get(row) ?? checkOf(row)
   const problem = check(found)
   if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }

@@ -127,8 +127,7 @@ describe('transactions that begin together', () => {
       })
     expect(await Promise.all([work(A), work(B), work(C)])).toEqual([[10], [20], [30]])
     expect(await transactions()).toBe(1)
-    // The third sets the lock timeout.
-    expect(statements - 1).toBe(3)
+    expect(statements - 1).toBe(2)
   })
 
   test('commit together, and results come only after the commit', async () => {
@@ -276,6 +275,51 @@ describe('a lock that another transaction has', () => {
     await Promise.all([a, b, holding])
     expect(await sums()).toEqual([101, 101, 0])
   })
+})
+
+describe('many transactions that begin together', () => {
+  const all = Array.from({ length: 40 }, (_, at) => at + 1)
+  const storeAll = (wrong: number[]) =>
+    outcomesOf(
+      all.map((project) =>
+        view.transaction(async (tx) => {
+          await storeIn(tx, project as ProjectId, project)
+          if (wrong.includes(project)) throw new Error(`${project} is wrong`)
+          return project
+        }),
+      ),
+    )
+
+  test('are halved when one fails: it is rejected, and most of the others still share a transaction', async () => {
+    expect(await storeAll([7])).toEqual(all.map((project) => (project === 7 ? '7 is wrong' : project)))
+    expect((await stored()).map(({ n }) => n)).toEqual(all.filter((project) => project !== 7))
+    // The second half, a quarter, and each of the ten of the other quarter but one.
+    expect(await transactions()).toBe(1 + 1 + 9)
+  })
+
+  test('are several when they are too many for one', async () => {
+    const many = Array.from({ length: 300 }, (_, at) => at + 1)
+    await Promise.all(many.map((project) => view.transaction((tx) => storeIn(tx, project as ProjectId, project))))
+    expect((await stored()).length).toBe(300)
+    expect(await transactions()).toBe(2)
+  })
+})
+
+test('a view with one transaction at a time has those that come meanwhile share the next one', async () => {
+  const single = jointViews(1)(db)
+  const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = single.transaction(async (tx) => {
+    begun.resolve()
+    await finish.promise
+    await storeIn(tx, A, 1)
+  })
+  await begun.promise
+  const second = single.transaction((tx) => storeIn(tx, B, 2))
+  await new Promise(setImmediate)
+  const third = single.transaction((tx) => storeIn(tx, C, 3))
+  finish.resolve()
+  await Promise.all([first, second, third])
+  expect(await transactions()).toBe(2)
 })
 
 test('work that needs a savepoint runs alone, and what is undone in it stays undone', async () => {

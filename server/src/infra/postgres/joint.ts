@@ -65,30 +65,37 @@ export function joint<I, O>(answer: Answer<I, O>): (ctx: JointCtx, projectId: Pr
   }
 }
 
-/** Joint views of databases, one of each: whatever uses the same one can share statements. */
-export function jointViews(): (db: Db) => Db {
+/**
+ * Joint views of databases, one of each: whatever uses the same one can share statements. With fewer transactions at once, more work waits for
+ * the next one, and shares it.
+ */
+export function jointViews(transactionsAtOnce = TRANSACTIONS_AT_ONCE): (db: Db) => Db {
   const views = new WeakMap<Db, Db>()
   return (db) => {
-    const view = views.get(db) ?? jointDatabase(db)
+    const view = views.get(db) ?? jointDatabase(db, transactionsAtOnce)
     views.set(db, view)
     return view
   }
 }
 
 /** A joint transaction gives up waiting for a lock after this time. What waits for it then runs alone. */
-const LOCK_TIMEOUT = '250ms'
+const LOCK_MS = 250
 /** Its statements are small. When one takes longer, the work of each project runs alone, so that one of them cannot hold up the others. */
-const STATEMENT_TIMEOUT = '5s'
+const STATEMENT_MS = 5000
 const TRANSACTIONS_AT_ONCE = 2
+/** One transaction does the work of at most so many. */
+const TOGETHER_MAX = 256
+/** When a transaction of more than these fails, its halves are tried. Fewer are run alone. */
+const HALVED_FROM = 16
 
 type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
 
 /**
  * A view of a database for the work of several projects at the same time. Calls of `joint` functions share statements. Transactions that
- * begin at the same time become one: when anything in it fails it is undone as a whole, and each is run again alone, so that the work of
- * a project fails by its own fault only.
+ * begin at the same time become one: when anything in it fails it is undone as a whole. Its halves are tried, and in the end each is run
+ * again alone, so that the work of a project fails by its own fault only.
  */
-function jointDatabase(db: Db): Db {
+function jointDatabase(db: Db, transactionsAtOnce: number): Db {
   const view: Db = { ...db, transaction }
   let waiting: Work[] = []
   let running = 0
@@ -103,10 +110,11 @@ function jointDatabase(db: Db): Db {
   }
 
   async function next(): Promise<void> {
-    if (running >= TRANSACTIONS_AT_ONCE || waiting.length === 0) return
+    if (running >= transactionsAtOnce || waiting.length === 0) return
     const works = waiting
-    waiting = []
+    waiting = works.splice(TOGETHER_MAX)
     running++
+    if (waiting.length > 0) void next()
     await runTogether(db, works)
     running--
     void next()
@@ -117,22 +125,28 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
   const [only] = works
   if (works.length === 1 && only) return runAlone(db, only)
   try {
-    const values = await db.transaction(async (shared) => {
-      const tx = oneAtATime(shared)
-      await tx.run(
-        sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true), set_config('statement_timeout', ${STATEMENT_TIMEOUT}, true)`,
-      )
-      const calls = new Calls()
-      const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
-      return outcomes.map((outcome) => {
-        // Not the reason itself: of a conflict the transaction would be run again with all the others.
-        if (outcome.status === 'rejected') throw new Error('A part of a joint transaction failed.', { cause: outcome.reason })
-        return outcome.value
-      })
-    })
+    const values = await db.transaction(
+      async (shared) => {
+        const tx = oneAtATime(shared)
+        const calls = new Calls()
+        const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
+        return outcomes.map((outcome) => {
+          // Not the reason itself: of a conflict the transaction would be run again with all the others.
+          if (outcome.status === 'rejected') throw new Error('A part of a joint transaction failed.', { cause: outcome.reason })
+          return outcome.value
+        })
+      },
+      { statementMs: STATEMENT_MS, lockMs: LOCK_MS },
+    )
     for (const [at, { resolve }] of works.entries()) resolve(values[at])
   } catch {
-    await Promise.all(works.map((work) => runAlone(db, work)))
+    if (works.length < HALVED_FROM) {
+      await Promise.all(works.map((work) => runAlone(db, work)))
+      return
+    }
+    const middle = works.length >> 1
+    await runTogether(db, works.slice(0, middle))
+    await runTogether(db, works.slice(middle))
   }
 }
 

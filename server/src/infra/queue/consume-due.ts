@@ -7,15 +7,19 @@ import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import type { Db } from '../postgres/db.ts'
 import { jointViews } from '../postgres/joint.ts'
-import { type Ctx, inClaim } from '../runtime/ctx.ts'
+import { type Ctx, quickly } from '../runtime/ctx.ts'
 import { type Consumer, consumeNext, consumeSmall, type DueWork, type QueuedItem } from './consume.ts'
 import type { Started } from './jobs.ts'
-import { projectsWithEntries } from './queue.ts'
+import { type Backlog, projectsWithEntries } from './queue.ts'
 
 /** A backlog of fewer items is small. */
 const SMALL_ITEMS = 200
-/** So many projects share statements. */
-const TOGETHER = 64
+/** So many projects share statements. With more of them waiting the groups are larger, because statements then cost more than rows. */
+const TOGETHER_MIN = 64
+const TOGETHER_MAX = 256
+/** So many groups are applied at a time: one while the other waits for the database. */
+const GROUPS_AT_ONCE = 2
+const GROUP_ITEMS_MAX = 4000
 /** So many large backlogs are applied at a time. */
 const ALONE_AT_ONCE = 2
 const BATCH_ITEMS = 6000
@@ -41,25 +45,48 @@ function stateOf({ db }: Ctx): State {
 export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>): Promise<Started> {
   const state = stateOf(ctx)
   const due = (await projectsWithWork(ctx, consumer)).filter(({ project_id }) => !state.inFlight.has(project_id))
-  const small = due.filter(({ items }) => items < SMALL_ITEMS).map(({ project_id }) => project_id)
+  const small = due.filter(({ items }) => items < SMALL_ITEMS)
   const large = due.filter(({ items }) => items >= SMALL_ITEMS).map(({ project_id }) => project_id)
   const nowMs = ctx.clock.now().getTime()
   if (small.length > 0) state.othersUntilMs = nowMs + OTHERS_FOR_MS
   const started = startAlone(ctx, state, large, consumer)
   const view = { ...ctx, db: viewOf(ctx.db) }
-  const outcomes = await mapWithConcurrency(small, TOGETHER, (id) => consumeSmall(view, id, consumer, SMALL_ITEMS))
-  const left = small.filter((_, at) => outcomes[at] === 'alone')
+  const left: ProjectId[] = []
+  let done = 0
+  await mapWithConcurrency(groupsOf(small), GROUPS_AT_ONCE, async (group) => {
+    const outcomes = await mapWithConcurrency(group, group.length, (id) => consumeSmall(view, id, consumer, SMALL_ITEMS))
+    for (const [at, outcome] of outcomes.entries()) {
+      if (outcome === 'alone') left.push(group[at] as ProjectId)
+      else done += outcome
+    }
+  })
   started.push(...startAlone(ctx, state, left, consumer))
-  const done = outcomes.reduce<number>((sum, outcome) => sum + (outcome === 'alone' ? 0 : outcome), 0)
   return { done: done + started.length, finished: mapWithConcurrency(started, started.length, (work) => work).then(() => undefined) }
 }
 
 /** The projects with entries, and those with work that is due by itself. */
 async function projectsWithWork<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>) {
-  const withEntries = await inClaim(ctx, projectsWithEntries)
+  const withEntries = await projectsWithEntries(quickly(ctx))
   const known = new Set(withEntries.map(({ project_id }) => project_id))
   const due = (await consumer.projectsDue(ctx)).filter((id) => !known.has(id))
   return [...withEntries, ...due.map((project_id) => ({ project_id, items: 0 }))]
+}
+
+/** Divides small backlogs into groups that are applied together, of about equal numbers of projects and a limited number of items. */
+function groupsOf(small: Backlog[]): ProjectId[][] {
+  const size = Math.min(TOGETHER_MAX, Math.max(TOGETHER_MIN, Math.ceil(small.length / GROUPS_AT_ONCE)))
+  const groups: ProjectId[][] = []
+  let room = 0
+  for (const { project_id, items } of small) {
+    const group = groups.at(-1)
+    room -= items
+    if (group && group.length < size && room >= 0) group.push(project_id)
+    else {
+      groups.push([project_id])
+      room = GROUP_ITEMS_MAX - items
+    }
+  }
+  return groups
 }
 
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */

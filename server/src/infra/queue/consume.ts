@@ -6,7 +6,7 @@
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
-import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
+import { type Ctx, claimFirst, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
 import {
   assignPartitions,
   type BatchPlan,
@@ -132,7 +132,9 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId))) return 0
     const begun = await findBatchPlan(tx, projectId)
-    const entries = begun ? await entriesOf(tx, projectId, begun.positions) : await claimEntries(tx, projectId, itemsMax)
+    const entries = begun
+      ? await entriesOf(tx, projectId, begun.positions)
+      : await claimFirst(tx, () => claimEntries(tx, projectId, itemsMax))
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_MAX)
     if (entries.length + due.length === 0 && !begun) return 0
@@ -241,7 +243,7 @@ function applyOldest<I extends QueuedItem, K, D extends DueWork>(
 ): Promise<number> {
   return inTx(ctx, async (tx) => {
     if (!(await lockProject(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 0
-    const entries = await claimEntries(tx, projectId, 1)
+    const entries = await claimFirst(tx, () => claimEntries(tx, projectId, 1))
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const { items, parked } = readAll(consumer, entries)
     parked.push(...(await applyOneByOne(inProject, items, consumer, UNDIVIDED)))

@@ -5,8 +5,11 @@
  */
 import type { Ctx, JobName } from '../runtime/ctx.ts'
 
-/** Work that was begun: how many pieces, and when all of it is finished. */
-export type Started = { done: number; finished: Promise<void> }
+/**
+ * Work that was begun: how many pieces, and when all of it is finished. Its end wakes the job, unless it does so itself when there may be more
+ * to do. `nextAt` is the answer of the job's `nextAt`, if the run found it out.
+ */
+export type Started = { done: number; finished: Promise<void>; wakesItself?: true; nextAt?: Date | null }
 
 export type Job = {
   name: string
@@ -88,8 +91,8 @@ async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: 
     const alarm = new AbortController()
     loop.alarm = alarm
     const startedAt = ctx.clock.now().getTime()
-    const { done, finished, nextAt } = await once(ctx, job, stop, alarm.signal)
-    if (finished && done !== 0) follow(ctx, job, loop, finished)
+    const { done, started, nextAt } = await once(ctx, job, stop, alarm.signal)
+    if (started && done !== 0) follow(ctx, job, loop, started)
     failures = done === 'failed' ? failures + 1 : 0
     loop.isRunning = false
     if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
@@ -112,31 +115,38 @@ function waitMs({ clock }: Ctx, { idleMs, retryMs = RETRY_FIRST_MS }: Job, nextA
 }
 
 /** The next batch begins at the latest when this one is finished. */
-function follow(ctx: Ctx, job: Job, loop: Loop, finished: Promise<void>): void {
-  const started = performance.now()
+function follow(ctx: Ctx, job: Job, loop: Loop, { finished, wakesItself }: Started): void {
+  const startedAt = performance.now()
   const followed = finished
-    .catch((error: unknown) => reportFailure(ctx, job, started, error))
+    .catch((error: unknown) => reportFailure(ctx, job, startedAt, error))
     .finally(() => {
       loop.inFlight.delete(followed)
-      loop.alarm.abort(WOKEN)
+      if (!wakesItself) loop.alarm.abort(WOKEN)
     })
   loop.inFlight.add(followed)
 }
 
-type Run = { done: number | 'failed'; finished?: Promise<void>; nextAt: Date | null }
+type Run = { done: number | 'failed'; started?: Started; nextAt: Date | null }
 
 async function once(ctx: Ctx, job: Job, stop: AbortSignal, woken: AbortSignal): Promise<Run> {
-  const started = performance.now()
+  const startedAt = performance.now()
   try {
     const result = await job.run(ctx, stop)
-    const { done, finished }: Partial<Started> & { done: number } = typeof result === 'number' ? { done: result } : result
-    if (done > 0) ctx.metrics.jobRun(job.name, 'done', performance.now() - started)
-    const nextAt = done === 0 && !woken.aborted ? await job.nextAt?.(ctx) : null
-    return { done, nextAt: nextAt ?? null, ...(finished && { finished }) }
+    const started = typeof result === 'number' ? undefined : result
+    const done = typeof result === 'number' ? result : result.done
+    if (done > 0) ctx.metrics.jobRun(job.name, 'done', performance.now() - startedAt)
+    const nextAt = done === 0 && !woken.aborted ? await nextOf(ctx, job, started) : null
+    return { done, nextAt, ...(started && { started }) }
   } catch (error) {
-    reportFailure(ctx, job, started, error)
+    reportFailure(ctx, job, startedAt, error)
     return { done: 'failed', nextAt: null }
   }
+}
+
+/** When the next work is due, after a run that found none. */
+async function nextOf(ctx: Ctx, job: Job, run: Started | undefined): Promise<Date | null> {
+  if (run?.nextAt !== undefined) return run.nextAt
+  return (await job.nextAt?.(ctx)) ?? null
 }
 
 function reportFailure(ctx: Ctx, job: Job, started: number, error: unknown): void {

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { assignPartitions, BUILDING, BY_HAND, TIMERS, UNDIVIDED } from './partitions.ts'
+import { Type } from 'typebox'
+import { expect, test, vi } from 'vitest'
+import { SOON } from '../../../test/wait.ts'
+import { world } from '../../../test/world.ts'
+import { sql } from '../postgres/db.ts'
+import { inTx } from '../runtime/ctx.ts'
+import { assignPartitions, BUILDING, BY_HAND, beginPartition, closeBatchPlan, openBatchPlan, TIMERS, UNDIVIDED } from './partitions.ts'
 
 test.each<[string, string[][], number[]]>([
   ['items without a shared key are spread', [['a'], ['b'], ['c'], ['d']], [0, 1, 0, 1]],
@@ -25,4 +30,22 @@ test('items that share a key share a partition, and the assignment is determinis
           if (mine.some((key) => theirs.includes(key))) expect(divided[one]).toBe(divided[other])
     }),
   )
+})
+
+test('a partition of a plan that another process is closing is not begun', async () => {
+  await using w = await world()
+  const { id } = await openBatchPlan(w.ctx, w.projectId, [1], Uint8Array.of(0))
+  const [isClosed, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const closing = inTx(w.ctx, async (ctx) => {
+    await closeBatchPlan(ctx, w.projectId, id)
+    isClosed.resolve()
+    await commit.promise
+  })
+  await isClosed.promise
+  const isBegun = inTx(w.ctx, (ctx) => beginPartition(ctx, w.projectId, id, 0))
+  const waiting = sql`select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await vi.waitFor(async () => expect(await w.db.value(Type.Integer(), waiting)).toBe(1), SOON)
+  commit.resolve()
+  await closing
+  expect(await isBegun).toBe(false)
 })

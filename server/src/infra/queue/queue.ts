@@ -52,7 +52,6 @@ export function createAppender(db: Db, onCommit: () => void): Appender {
   let committing = 0
 
   const commit = async () => {
-    committing++
     while (waiting.length > 0) {
       const group = takeGroup(waiting)
       waiting = waiting.slice(group.length)
@@ -80,7 +79,10 @@ export function createAppender(db: Db, onCommit: () => void): Appender {
         if (waitingBytes > WAITING_BYTES_MAX) return failed(tooBusy())
         waiting.push({ request, done, failed })
         waitingBytes += request.body.length
-        if (committing < COMMITS_AT_ONCE) void commit()
+        if (committing >= COMMITS_AT_ONCE) return
+        committing++
+        // What is ready at the same time shares the commit.
+        setImmediate(() => void commit())
       }),
   }
 }
@@ -172,6 +174,9 @@ export const QueueEntryRow = Type.Object({
 export type QueueEntry = Static<typeof QueueEntryRow>
 
 const BacklogRow = Type.Object({ project_id: IdOf<ProjectId>(), items: Type.Integer() })
+
+/** A project with accepted requests, and how many items the oldest of them hold. */
+export type Backlog = Static<typeof BacklogRow>
 
 /** The items of this many entries of a project are counted. */
 const COUNTED_ENTRIES = 100

@@ -139,10 +139,13 @@ export const settings = {
     120,
     'Seconds without a byte in either direction after which a connection is closed, such as in the middle of an import. 0 disables the limit.',
   ),
-  CONNECTIONS_MAX: wholeCount(10_000, 'Open connections of a process. Further ones get 503 and are closed. 0 means unlimited.'),
+  CONNECTIONS_MAX: wholeCount(
+    10_000,
+    'Open connections of a process. Further ones get 503 and are closed, except for a few that ask for /livez, /readyz, /healthz or /metrics. 0 means unlimited.',
+  ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeCount(
     1000,
-    'Open connections of a client address (IPv6: of a /64 network). Not applied with TRUST_PROXY, because all connections are those of the proxy then. 0 means unlimited.',
+    'Open connections of a client address (IPv6: of a /64 network). With TRUST_PROXY, requests of an address that are being served, because all connections are those of the proxy then. 0 means unlimited.',
   ),
   EVENT_LOOP_LAG_MAX_MS: wholeCount(
     500,

@@ -1,5 +1,7 @@
+import { BroadcastChannel } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
-import { burn, fail, hoard, sign, wait } from '../../../test/thread-tasks.ts'
+import { createTestClock } from '../../../test/test-clock.ts'
+import { burn, fail, hoard, load, sign, wait } from '../../../test/thread-tasks.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createMetrics } from '../runtime/metrics.ts'
@@ -40,6 +42,11 @@ test('time that a thread does not work does not count', async () => {
   expect(await threads.run(one, wait, 2500)).toEqual({ value: 'waited' })
 })
 
+test('time that an item takes to load something does not count, and the rest of it does', async () => {
+  const outcomes = [await threads.run(one, load, [2500, 700]), await threads.run(one, load, [300, 60_000])]
+  expect(outcomes).toEqual([{ value: 'worked 700' }, { exceeded: 'it takes more than a second of processor time' }])
+})
+
 test('many items that are each quick enough may take longer together', async () => {
   const items = Array.from({ length: 6 }, () => 300)
   expect(await threads.map(one, burn, 'did', items)).toEqual(items.map(() => ({ value: 'did 300' })))
@@ -70,6 +77,26 @@ test('a long job of one project lets those of others in between', async () => {
   expect(finished).toEqual(['short 1', 'short 2', 'short 3', 'long'])
 })
 
+test('small jobs of several projects that wait together get their own results, whichever of them is stopped or fails', async () => {
+  const before = threads.map(one, burn, 'before', [50])
+  const waiting = [
+    threads.map(project(5), burn, 'five', [0, 1]),
+    threads.map(project(6), burn, 'six', [0, 60_000, 2]),
+    threads.run(project(7), fail, 'a bug'),
+    threads.map(project(8), burn, 'eight', [3]),
+    threads.map(project(9), burn, 'nine', [200, 0]),
+  ]
+  const outcomes = await Promise.allSettled(waiting)
+  await before
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message))).toEqual([
+    [{ value: 'five 0' }, { value: 'five 1' }],
+    [{ value: 'six 0' }, { exceeded: 'it takes more than a second of processor time' }, { value: 'six 2' }],
+    'a bug',
+    [{ value: 'eight 3' }],
+    [{ value: 'nine 200' }, { value: 'nine 0' }],
+  ])
+})
+
 test('requests of a project that are too many are refused, and its jobs are not', async () => {
   const client = project(3, 'anonymous')
   const first = threads.map(client, burn, 'did', [20])
@@ -86,4 +113,45 @@ test('closing rejects what waits and what runs', async () => {
   await closing[Symbol.asyncDispose]()
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   await expect(closing.map(one, burn, 'did', [0])).rejects.toThrow('closed')
+})
+
+/** A module that says that a thread has started, and the number of threads that have said so. */
+function startCounter() {
+  const name = `started ${crypto.randomUUID()}`
+  const channel = new BroadcastChannel(name)
+  const first = Promise.withResolvers<void>()
+  channel.onmessage = () => first.resolve()
+  const code = `import { BroadcastChannel } from 'node:worker_threads'; new BroadcastChannel('${name}').postMessage('started')`
+  return {
+    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    first: first.promise,
+    [Symbol.dispose]: () => channel.close(),
+  }
+}
+
+test('threads are started before there is work, some seconds after the server', async () => {
+  using started = startCounter()
+  const clock = createTestClock()
+  let isWarm = false
+  await using pool = createThreads({ entry: started.entry, count: 1, secretsKeys, metrics, clock })
+  const warm = pool.warmUp(true).then(() => {
+    isWarm = true
+  })
+  clock.advance('9 seconds')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isWarm).toBe(false)
+  clock.advance('1 second')
+  await warm
+  await started.first
+})
+
+test('a pool that is closed before that starts no thread', async () => {
+  const clock = createTestClock()
+  // To start a thread of this module would fail.
+  const pool = createThreads({ entry: new URL('https://example.com'), count: 1, secretsKeys, metrics, clock })
+  const warm = pool.warmUp(true)
+  await pool[Symbol.asyncDispose]()
+  await warm
+  clock.advance('1 minute')
+  await expect(pool.run(one, sign, 'text')).rejects.toThrow('closed')
 })

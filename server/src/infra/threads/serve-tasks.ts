@@ -1,6 +1,6 @@
 /** The side of a worker thread: does one order at a time, and writes down which item it is at. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type AnyTask, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
+import { type AnyTask, countLoading, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
 
 /** After so much processor time the thread gives back what it has, so that work of other projects comes between. */
 const TIME_SLICE_US = 100_000
@@ -21,6 +21,7 @@ export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   const tools = toolsOf(secretsKeys)
   const progress = new Float64Array(state)
   progress[STATE.item] = NO_ITEM
+  countLoading((load) => untimed(progress, load))
   parentPort?.on('message', async (order: Order) => {
     const reply = await done(runs, tools, progress, order)
     progress[STATE.item] = NO_ITEM
@@ -29,24 +30,46 @@ export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   if (warmsUp) void warmUp()
 }
 
-async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, { task, shared, items }: Order): Promise<Reply> {
-  const run = runs.get(task)
-  const results: unknown[] = []
-  const began = cpuTime()
+/** While a thread loads, it is at no item. */
+async function untimed<T>(progress: Float64Array, load: () => Promise<T>): Promise<T> {
+  const item = progress[STATE.item] ?? NO_ITEM
+  const used = cpuTime() - (progress[STATE.cpuAtStart] ?? 0)
+  progress[STATE.item] = NO_ITEM
   try {
-    if (!run) throw new Error(`There is no task \`${task}\` in the list of tasks.`)
-    for (const [index, item] of items.entries()) {
-      const now = cpuTime()
-      if (index > 0 && now - began > TIME_SLICE_US) break
-      progress[STATE.cpuAtStart] = now
-      progress[STATE.item] = index
-      results.push(await run(tools, shared, item))
-    }
-    return { results }
-  } catch (error) {
-    const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
-    return { failed: { message, stack } }
+    return await load()
+  } finally {
+    progress[STATE.cpuAtStart] = cpuTime() - used
+    progress[STATE.item] = item
   }
+}
+
+/** Does one part after the other. One that fails is no reason to leave out the others. */
+async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, order: Order): Promise<Reply> {
+  const began = cpuTime()
+  const reply: Reply = []
+  let index = 0
+  let isTimeUp = false
+  for (const { task, shared, items } of order) {
+    const results: unknown[] = []
+    try {
+      const run = runs.get(task)
+      if (!run) throw new Error(`There is no task \`${task}\` in the list of tasks.`)
+      for (const [at, item] of items.entries()) {
+        const now = cpuTime()
+        isTimeUp ||= index + at > 0 && now - began > TIME_SLICE_US
+        if (isTimeUp) break
+        progress[STATE.cpuAtStart] = now
+        progress[STATE.item] = index + at
+        results.push(await run(tools, shared, item))
+      }
+      reply.push({ results })
+    } catch (error) {
+      const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+      reply.push({ failed: { message, stack } })
+    }
+    index += items.length
+  }
+  return reply
 }
 
 function cpuTime(): number {

@@ -13,15 +13,32 @@ export type AnyTask = Task<never, never, unknown>
 /** Declares a task. Add it to the list in `task-thread.ts`. */
 export const task = <S, I, O>(definition: Task<S, I, O>): Task<S, I, O> => definition
 
-/** Some items of a task, for a thread. */
-export type Order = { task: string; shared: unknown; items: unknown[] }
+/** Some items of a task. */
+export type OrderPart = { task: string; shared: unknown; items: unknown[] }
 
-/** What a thread did: the results of the first items, until its time was up. */
-export type Reply = { results: unknown[] } | { failed: { message: string; stack: string } }
+/** What a thread does at a time: parts of different projects. */
+export type Order = OrderPart[]
 
-/** Where a thread writes what it is doing: the index of its item, and its processor time in µs when it began it. */
+/** What a thread did of a part: the results of its first items, until the time of the thread was up. */
+export type PartReply = { results: unknown[] } | { failed: { message: string; stack: string } }
+
+export type Reply = PartReply[]
+
+/** Where a thread writes what it is doing: the index of its item among those of all parts, and its processor time in µs when it began it. */
 export const STATE = { item: 0, cpuAtStart: 1, length: 2 } as const
 /** The index of a thread between orders. */
 export const NO_ITEM = -1
 
 export type ThreadData = { state: SharedArrayBuffer; secretsKeys: readonly string[]; warmsUp: boolean }
+
+/** Loads something in the course of an item. What that takes does not count as the time of the item. */
+export type Loading = <T>(load: () => Promise<T>) => Promise<T>
+
+let current: Loading = (load) => load()
+
+export const loading: Loading = (load) => current(load)
+
+/** Has a thread count the time of what its items load. */
+export const countLoading = (counted: Loading): void => {
+  current = counted
+}

@@ -16,11 +16,11 @@ const YOUNG_HEAP_MAX_MB = 16
 /** Which limit an item exceeded. */
 export type Limit = 'time' | 'memory'
 
-/** What came of an order: results of its first items, or the item at which the thread was stopped. */
-export type OrderOutcome = { results: unknown[] } | { stoppedAt: number; exceeded: Limit }
+/** What came of an order: what was done of its parts, or the item at which the thread was stopped, counted over all parts. */
+export type OrderOutcome = { parts: Reply } | { stoppedAt: number; exceeded: Limit }
 
 export type Thread = {
-  /** Does an order. Only one at a time. Rejects if a task throws, or the thread ends by itself. */
+  /** Does an order. Only one at a time. Rejects if the thread ends by itself. */
   run(order: Order): Promise<OrderOutcome>
   /** Ends it. An order that it is doing is rejected. */
   stop(): Promise<void>
@@ -50,14 +50,14 @@ class WorkerThread implements Thread {
     })
     // Only an order keeps the process running.
     this.#worker.unref()
-    this.#worker.on('message', (reply: Reply) => this.#finish(reply))
+    this.#worker.on('message', (parts: Reply) => this.#finish({ parts }))
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#exceeded ??= 'memory'
       else this.#crash = error
     })
     this.#worker.on('exit', () => {
       const stoppedAt = Math.max(0, this.#progress[STATE.item] ?? 0)
-      this.#finish(this.#exceeded ? { stoppedAt, exceeded: this.#exceeded } : { failed: this.#crash })
+      this.#finish(this.#exceeded ? { stoppedAt, exceeded: this.#exceeded } : this.#crash)
       onEnd(this.#exceeded !== null)
     })
   }
@@ -74,11 +74,11 @@ class WorkerThread implements Thread {
     await this.#worker.terminate()
   }
 
-  #finish(outcome: OrderOutcome | { failed: { message: string; stack?: string } }): void {
+  #finish(outcome: OrderOutcome | Error): void {
     const order = this.#order
     this.#order = null
     this.#worker.unref()
-    if ('failed' in outcome) order?.reject(Object.assign(new Error(outcome.failed.message), { stack: outcome.failed.stack }))
+    if (outcome instanceof Error) order?.reject(outcome)
     else order?.resolve(outcome)
   }
 

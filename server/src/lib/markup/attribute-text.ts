@@ -1,5 +1,5 @@
 /** Decodes and encodes the text of attributes. */
-import { decodeHTMLAttribute } from 'entities'
+import { decodeHTMLAttribute } from 'entities/decode'
 
 /** Decodes the source of an attribute. By the rules for attributes, `&copy=1` stays as it is, and `&copy;` is the sign. */
 export const decodeAttribute = (source: string): string => (source.includes('&') ? decodeHTMLAttribute(source) : source)

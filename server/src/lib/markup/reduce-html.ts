@@ -3,7 +3,7 @@
  * without output is moved to the word before it, so that the line breaks after it belong to its content: when a condition is false, its
  * line breaks are left out too.
  */
-import { decodeHTML } from 'entities'
+import { decodeHTML } from 'entities/decode'
 import { type HtmlAttribute, type HtmlTag, readHtml } from './html-reader.ts'
 import { withoutInvisible } from './invisible.ts'
 import { addressOf, type Branch, type LinkAddress, roleOf, written } from './link-address.ts'

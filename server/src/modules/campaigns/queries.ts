@@ -206,10 +206,11 @@ const findTriggers = jointMany(
   (_, calls: JointCall<string[]>[]) =>
     sql`select q.call, c.*
         from ${callRows(calls, sql`names text[]`, (names) => ({ names }))}
+        cross join lateral unnest(q.names) as n(name)
         cross join lateral (
           select id, event_name, event_rule, channel, subscription_id, expires_after_hours
           from campaigns
-          where project_id = q.project_id and event_name = any(q.names) and type = 'trigger' and state = 'running' and archived_at is null
+          where project_id = q.project_id and event_name = n.name and type = 'trigger' and state = 'running' and archived_at is null
           ${fence}
         ) c
         order by q.call, c.id`,

@@ -120,7 +120,7 @@ const ofProgress = [
     path: '/api/client/campaigns/{campaignId}/pause',
     summary: 'Pause a campaign that is `scheduled`, `loading` or `running`.',
     description:
-      'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; `is_paused` and `paused_at` say that the campaign is paused. Pausing again changes nothing.',
+      'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; every reply has `is_paused` and `paused_at`. Pausing again changes nothing.',
     access: { secret: 'publisher' },
     params,
     reply: Campaign,

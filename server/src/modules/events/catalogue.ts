@@ -26,7 +26,7 @@ export const EventType = Exact({
       coverage: Coverage,
       samples: Samples,
     }),
-    { description: `Attributes of the latest ${RECENT_KEPT} events at most: up to ${ATTRIBUTES_MAX}, the most frequent first.` },
+    { description: `The attributes of the latest ${RECENT_KEPT} events, the most frequent first. At most ${ATTRIBUTES_MAX}.` },
   ),
 })
 type EventType = Static<typeof EventType>

@@ -1,3 +1,4 @@
+import type { Db } from '../../infra/postgres/db.ts'
 import type { Partition } from '../../infra/queue/partitions.ts'
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
@@ -64,6 +65,17 @@ export async function createEventMonths(ctx: Ctx): Promise<number> {
     for (const month of missing) await queries.createMonth(ctx, month)
     return missing.length
   })
+}
+
+/** The month in which the partitions of a database were last checked. */
+const checkedIn = new WeakMap<Db, string>()
+
+/** Creates the monthly partitions once a month, which is early enough. Before each batch, so that none lacks one. */
+export async function requireEventMonths(ctx: Ctx): Promise<void> {
+  const { name } = monthOf(ctx.clock.now())
+  if (checkedIn.get(ctx.db) === name) return
+  await createEventMonths(ctx)
+  checkedIn.set(ctx.db, name)
 }
 
 /** Deletes event ids after 30 days. */

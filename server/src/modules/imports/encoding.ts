@@ -7,6 +7,19 @@ import { isAscii } from 'node:buffer'
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
+/** The names of these encodings in a `Content-Type`. */
+export const CHARSETS = /^(?:utf-?8|utf-?16(?:le|be)?|(?:us-)?ascii|latin-?1|iso[-_]?8859-1|(?:windows|cp|x-cp)-?1252)$/i
+
+/**
+ * The encoding that a `Content-Type` names; undefined if it is to be detected. Programs write UTF-8 whatever the file is, and a byte order
+ * mark shows which UTF-16 it is.
+ */
+export function encodingOfCharset(charset: string | undefined): Encoding | undefined {
+  if (charset === undefined || /^utf-?(?:8|16)$/i.test(charset)) return undefined
+  if (/^utf-?16le$/i.test(charset)) return 'utf-16le'
+  return /^utf-?16be$/i.test(charset) ? 'utf-16be' : 'windows-1252'
+}
+
 /** Converts the next piece of a file to UTF-8; without one, ends the file. Throws `NotText`. */
 export type Converter = (piece?: Buffer) => Buffer
 

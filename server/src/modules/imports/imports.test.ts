@@ -7,6 +7,7 @@ import { world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { importUsers } from '../../pipeline.ts'
+import { nextImportAt } from './index.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key: keys.editor })).body.id
@@ -60,7 +61,7 @@ describe('an import', () => {
     expect(sent).toMatchObject({
       status: 202,
       headers: { location: `/api/client/lists/${list}/imports/${sent.body.id}` },
-      body: { state: 'queued', list_id: list, rows: 0, progress: expect.closeTo(0.2, 0), columns: ['external_id', 'email', 'plan', 'age'] },
+      body: { state: 'queued', list_id: list, rows: 0, progress: 0, columns: ['external_id', 'email', 'plan', 'age'] },
     })
     expect(sent.body.mapping).toEqual({ external_id: 'external_id', email: 'email', plan: 'data.plan', age: 'data.age:number' })
     await w.drain()
@@ -188,6 +189,24 @@ describe('an import', () => {
     await using w = await world()
     const list = await staticList(w)
     expect(await importFile(w, list, file, { query })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
+    expect((await user(w, 'kim')).data).toEqual({ name })
+  })
+
+  test.each<[string, Buffer, string, Record<string, string>]>([
+    ['latin1', latin1(text.replace('ë', 'Ã©')), 'ZoÃ©', {}],
+    ['"ISO-8859-1"', latin1(text.replace('ë', 'Ã©')), 'ZoÃ©', {}],
+    ['windows-1252', latin1(text.replace('ë', 'Ã©')), 'ZoÃ©', {}],
+    ['utf-16le', Buffer.from(text, 'utf16le'), 'Zoë', {}],
+    ['UTF-16BE', Buffer.from(text, 'utf16le').swap16(), 'Zoë', {}],
+    ['utf-16', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), 'Zoë', {}],
+    // Programs write UTF-8 whatever the file is.
+    ['UTF-8', latin1(text), 'Zoë', {}],
+    ['latin1', Buffer.from(text), 'Zoë', { encoding: 'utf-8' }],
+  ])('reads files with the charset %s', async (charset, file, name, query) => {
+    await using w = await world()
+    const list = await staticList(w)
+    const headers = { 'content-type': `text/csv; charset=${charset}` }
+    expect(await importFile(w, list, file, { query, headers })).toMatchObject({ state: 'finished', created: 1, failed: 0 })
     expect((await user(w, 'kim')).data).toEqual({ name })
   })
 
@@ -365,6 +384,24 @@ describe('formats', () => {
     const dry = await importFile(w, list, file, { query: { dry_run: 'true' } })
     expect(dry.first_rows).toHaveLength(10)
     expect(dry.first_rows[0]).toEqual({ line: 2, external_id: 'kim', phone: '+61412345678', data: { address: { city: 'Hobart' } } })
+  })
+
+  test('the first rows of an erased user are deleted at once, and the others after 24 hours', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const file = 'external_id,email,phone\nkim,,\nlee,KIM@Example.com,\nana,,0412 345 678\nben,ben@example.com,\n'
+    const { id } = await importFile(w, list, file, { query: { dry_run: 'true' } })
+    const path = `/api/client/lists/${list}/imports/${id}`
+    const rows = async () => (await w.get(path)).body.first_rows?.map((row: { external_id: string }) => row.external_id)
+    await w.users('ben')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kim@example.com', phone: '+61412345678' }])
+    expect(await rows()).toEqual(['kim', 'lee', 'ana', 'ben'])
+    await w.delete('/api/client/users/kim')
+    await w.drain()
+    expect(await rows()).toEqual(['ben'])
+    w.advance('25 hours')
+    await w.drain()
+    expect(await rows()).toBeUndefined()
   })
 })
 
@@ -567,7 +604,10 @@ describe('interruptions', () => {
     await importUsers(w.ctx)
     w.advance('2 seconds')
     expect(await importUsers(w.ctx)).toBe(0)
+    // The next batch is due, so that the job does not sleep until it is woken.
+    expect(await nextImportAt(w.ctx)).toEqual(w.clock.now())
     await w.drain()
+    expect(await nextImportAt(w.ctx)).toBeNull()
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({ state: 'finished', rows: 2500 })
   })
 

@@ -41,7 +41,7 @@ async function purge(ctx: Ctx): Promise<number> {
   return (await queries.purgeFailures(ctx, old, FAILURES_AT_ONCE)) || queries.markPurged(ctx, old)
 }
 
-/** Deletes what is recorded for undoing imports that ended 24 hours ago. */
+/** Deletes what is recorded for undoing imports that ended 24 hours ago, and the first rows of dry runs. */
 async function deleteOldChanges(ctx: Ctx): Promise<number> {
   const old = await undo.importsWithOldChanges(ctx, new Date(ctx.clock.now().getTime() - CHANGES_KEPT_HOURS * HOUR_MS))
   if (old.length === 0) return 0

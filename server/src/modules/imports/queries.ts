@@ -121,6 +121,9 @@ export const importsDue = (ctx: Ctx) =>
         select id, project_id from oldest order by id`,
   )
 
+/** When the next batch is due: now, if an import is not over, because the batch may have to wait for the ingest queue. */
+export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await importsDue(ctx)).length > 0 ? ctx.clock.now() : null)
+
 /** An import that is not over, without a lock. */
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(

@@ -2,6 +2,7 @@ import { DownloadOf, route } from '../../infra/http/route.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { CHARSETS } from './encoding.ts'
 import { importListing } from './queries.ts'
 import { Import, ImportQuery, ImportWithFirstRows } from './schema.ts'
 import { cancelImport, downloadFailures, getImport, listImports, receiveFile, startImport, undoImport } from './service.ts'
@@ -22,7 +23,8 @@ export const importRoutes = [
     stream: {
       type: 'text/csv',
       bytesMax: (config) => config.IMPORT_BYTES_MAX,
-      receive: (ctx, { params, query, stream }) => receiveFile(ctx, params.listId, query, stream),
+      charsets: CHARSETS,
+      receive: (ctx, { params, query, ...body }) => receiveFile(ctx, params.listId, query, body),
     },
     reply: Import,
     status: 202,

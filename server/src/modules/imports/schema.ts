@@ -132,7 +132,7 @@ export const ImportWithFirstRows = Exact({
   first_rows: Type.Optional(
     Type.Array(FirstRow, {
       description:
-        'For a dry run: the first ten accepted rows as they would be stored, without values that the row does not give. Kept for 30 days.',
+        'For a dry run: the first ten accepted rows as they would be stored, without values that the row does not give. Kept for 24 hours; erasing a user removes its row.',
     }),
   ),
 })

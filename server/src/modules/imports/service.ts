@@ -6,6 +6,7 @@ import type { ImportId, ListId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
+import { encodingOfCharset } from './encoding.ts'
 import { failureHeader, failureLines } from './failures.ts'
 import type { Heading } from './heading.ts'
 import { IMPORT, UNDO_IMPORT } from './job-names.ts'
@@ -28,7 +29,12 @@ export type Upload = Received & { id: ImportId }
  * Stores a file while it is received. Throws 404 and 422 before reading it, 400 and 422 for a faulty header line, and 400 for content that
  * is not text. After a failure, nothing stays stored.
  */
-export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: ImportQuery, stream: BodyStream): Promise<Upload> {
+export async function receiveFile(
+  ctx: ProjectCtx,
+  listId: ListId,
+  query: ImportQuery,
+  { stream, charset }: { stream: BodyStream; charset: string | undefined },
+): Promise<Upload> {
   await requireStaticList(ctx, listId)
   const options = optionsOf(query)
   await checkSubscriptions(ctx, options)
@@ -38,7 +44,7 @@ export async function receiveFile(ctx: ProjectCtx, listId: ListId, query: Import
       `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
     )
   }
-  const chunks = chunksOf(stream, options.encoding)
+  const chunks = chunksOf(stream, options.encoding ?? encodingOfCharset(charset))
   const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
   const id = await queries.insertImport(ctx, listId, await headingOf(ctx, first.value, options), options)
@@ -178,9 +184,11 @@ async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): As
   }
 }
 
-/** The share of the file that was processed. It is 1 only when the import has ended. */
-const progressOf = ({ state, position, bytes }: ImportRow) =>
-  position === bytes && state !== 'queued' ? 1 : Math.floor((1000 * position) / bytes) / 1000
+/** The share of the file that was processed. It is 0 until the first rows were, and 1 only when the import has ended. */
+const progressOf = ({ state, position, bytes }: ImportRow) => {
+  if (state === 'queued') return 0
+  return position === bytes ? 1 : Math.floor((1000 * position) / bytes) / 1000
+}
 
 function present(row: ImportRow): Import {
   const { columns, position: _, ...shown } = row

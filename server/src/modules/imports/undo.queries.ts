@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
@@ -30,6 +30,9 @@ export type ImportToUndo = Static<typeof DueRow>
 export const importsToUndo = (ctx: Ctx) =>
   ctx.db.many(DueRow, sql`select distinct on (project_id) id, project_id from imports where state = 'undoing' order by project_id, id desc`)
 
+/** When the next batch is due: now, if an import is to be undone, because the batch may have to wait for the ingest queue. */
+export const nextUndoAt = async (ctx: Ctx): Promise<Date | null> => ((await importsToUndo(ctx)).length > 0 ? ctx.clock.now() : null)
+
 const UndoneImport = Type.Object({ id: IdOf<ImportId>(), list_id: IdOf<ListId>() })
 export type UndoneImport = Static<typeof UndoneImport>
 
@@ -50,24 +53,38 @@ const ChangeRow = Type.Object({
   joined: Type.Boolean(),
   subscription_ids: Type.Array(IdOf<SubscriptionId>()),
   at: Instant,
+  is_counted: Type.Boolean(),
 })
 export type ChangeRow = Static<typeof ChangeRow>
 
-/** Deletes and returns the last changes of an import, the latest first. */
+/** Deletes and returns the last changes of an import, the latest first. They are read by their place, whatever the statistics say. */
 export const takeLastChanges = (ctx: InTx, id: ImportId, limit: number) =>
   ctx.db.many(
     ChangeRow,
-    sql`with last as (
-          select position, no from import_changes
-          where project_id = ${ctx.projectId} and import_id = ${id}
-          order by position desc, no desc
-          limit ${limit}
-        ), taken as (
-          delete from import_changes c using last l
-          where c.project_id = ${ctx.projectId} and c.import_id = ${id} and c.position = l.position and c.no = l.no
-          returning c.*
+    sql`with taken as (
+          delete from import_changes
+          where ctid = any(array(select ctid from import_changes
+                                 where project_id = ${ctx.projectId} and import_id = ${id}
+                                 order by position desc, no desc
+                                 limit ${limit}))
+          returning *
         )
-        select user_id, is_new, before, after, joined, subscription_ids, at from taken order by position desc, no desc`,
+        select user_id, is_new, before, after, joined, subscription_ids, at, is_counted from taken order by position desc, no desc`,
+  )
+
+/** Marks the next change of each of these users, so that a user whose changes are in several batches is counted once. */
+export const markCounted = (ctx: InTx, id: ImportId, users: UserId[]) =>
+  ctx.db.run(
+    sql`update import_changes set is_counted = true
+        where ctid = any(array(select next.ctid
+                               from unnest(${users}::bigint[]) as u(id)
+                               cross join lateral (
+                                 select ctid from import_changes
+                                 where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id}
+                                 order by position desc, no desc
+                                 limit 1
+                                 ${fence}
+                               ) next))`,
   )
 
 /** Counts what was undone; the last batch ends it. */
@@ -86,7 +103,7 @@ export const countUndone = (
 
 const IMPORTS_AT_ONCE = 100
 
-/** Imports that ended before an instant and whose changes are still recorded. */
+/** Imports that ended before an instant and whose changes or first rows are still kept. */
 export const importsWithOldChanges = (ctx: Ctx, before: Date) =>
   ctx.db.many(
     DueRow,
@@ -102,21 +119,49 @@ const given = (imports: ImportToUndo[]) =>
 export const deleteChanges = (ctx: Ctx, imports: ImportToUndo[], limit: number) =>
   ctx.db.run(
     sql`delete from import_changes
-        where (project_id, import_id, position, no) in (
-          select c.project_id, c.import_id, c.position, c.no
-          from ${given(imports)}
-          join import_changes c on c.project_id = g.project_id and c.import_id = g.import_id
-          limit ${limit}
-        )`,
+        where ctid = any(array(select c.ctid
+                               from ${given(imports)}
+                               cross join lateral (
+                                 select ctid from import_changes
+                                 where project_id = g.project_id and import_id = g.import_id
+                                 limit ${limit}
+                                 ${fence}
+                               ) c
+                               limit ${limit}))`,
   )
 
 export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
   ctx.db.run(
-    sql`update imports i set changes_deleted_at = ${ctx.clock.now()}
+    sql`update imports i set changes_deleted_at = ${ctx.clock.now()}, first_rows = null
         from ${given(imports)}
         where i.project_id = g.project_id and i.id = g.import_id and i.state <> 'undoing'`,
   )
 
-/** Deletes what is recorded of these users. */
-export const eraseImportChanges = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.run(sql`delete from import_changes where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`)
+/** An erased user, and the ids and addresses by which files name it. */
+type ErasedUser = { id: UserId; external_id: string | null; email: string | null; phone: string | null }
+
+const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
+  ${row} ->> 'external_id' = any(${users.flatMap(({ external_id }) => external_id ?? [])}::text[])
+  or ${row} ->> 'phone' = any(${users.flatMap(({ phone }) => phone ?? [])}::text[])
+  or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
+)`
+
+/** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
+export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
+  ctx.db.run(
+    sql`with changes as (
+          delete from import_changes
+          where ctid = any(array(select c.ctid
+                                 from unnest(${users.map(({ id }) => id)}::bigint[]) as u(id)
+                                 cross join lateral (
+                                   select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
+                                 ) c))
+        )
+        update imports
+        set first_rows = coalesce(
+              (select jsonb_agg(f.row order by f.no) from jsonb_array_elements(first_rows) with ordinality as f(row, no)
+               where ${isOfErased(sql`f.row`, users)} is not true),
+              '[]')
+        where project_id = ${ctx.projectId} and first_rows is not null
+          and exists (select from jsonb_array_elements(first_rows) as f(row) where ${isOfErased(sql`f.row`, users)})`,
+  )

@@ -4,6 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { undoImports } from '../../pipeline.ts'
+import { nextUndoAt } from './index.ts'
 
 const BATCH = '/api/client/users/batch'
 
@@ -59,6 +60,33 @@ describe('undoing an import', () => {
     await imported(w, list, 'external_id,email\nben,b@example.com\n')
     expect(await names(w)).toEqual(['ana', 'ben', 'kim'])
     expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  })
+
+  test('waits for the ingest queue, and goes on as soon as it has caught up', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const path = await imported(w, list, `external_id\n${Array.from({ length: 600 }, (_, at) => `p${at}\n`).join('')}`)
+    await w.post('/api/client/events', [{ external_id: 'kim', name: 'login' }])
+    w.advance('2 seconds')
+    await w.post(`${path}/undo`)
+    expect(await undoImports(w.ctx)).toBe(0)
+    expect(await nextUndoAt(w.ctx)).toEqual(w.clock.now())
+    await w.drain()
+    expect(await nextUndoAt(w.ctx)).toBeNull()
+    expect((await w.get(path)).body).toMatchObject({ state: 'undone', removed: 600 })
+  })
+
+  test('counts a user once whose changes are in several batches', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post(BATCH, [{ external_id: 'kim', data: { plan: 'pro' } }])
+    const others = (from: number) => Array.from({ length: 1000 }, (_, at) => `p${from + at},x,\n`).join('')
+    // Of kim, the import changed the plan twice, and in between something that changes again afterwards.
+    const file = `external_id,plan,size\nkim,x,\nnew,x,\n${others(0)}kim,,1\n${others(1000)}kim,y,\nnew,y,\n`
+    const path = await imported(w, list, file)
+    expect(await undone(w, path)).toMatchObject({ state: 'undone', removed: 2001, restored: 1 })
+    expect((await user(w, 'kim')).data).toEqual({ plan: 'pro' })
+    expect(await names(w)).toEqual(['kim'])
   })
 
   test('keeps what changed since', async () => {

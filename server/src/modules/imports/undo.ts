@@ -22,7 +22,8 @@ import { isQueueBehind } from './queue-age.ts'
 import { formerValues, isAsCreated } from './recorded-changes.ts'
 import * as queries from './undo.queries.ts'
 
-const UNDONE_AT_ONCE = 500
+/** A batch has the lock on lists for itself, because users are removed from them: so long do events wait. */
+const UNDONE_AT_ONCE = 200
 
 /** The next changes of an import to be undone, the latest first, and their users, who are locked. */
 export type UndoBatch = {
@@ -83,11 +84,11 @@ export async function undoChanges(ctx: InTx, { undone, changes, users, untouched
     ctx,
     [...updates].map(([user_id, profile]): UserUpdate => ({ user_id, profile, at })),
   )
-  await queries.countUndone(ctx, undone.id, {
-    removed: removed.size,
-    restored: restored.changes.changes.length,
-    isLast: changes.length < UNDONE_AT_ONCE,
-  })
+  const before = new Set(changes.filter(({ is_counted }) => is_counted).map(({ user_id }) => user_id))
+  const now = new Set(restored.changes.changes.map(({ user_id }) => user_id).filter((id) => !before.has(id)))
+  const isLast = changes.length < UNDONE_AT_ONCE
+  if (!isLast) await queries.markCounted(ctx, undone.id, [...before.union(now)])
+  await queries.countUndone(ctx, undone.id, { removed: removed.size, restored: now.size - removed.intersection(before).size, isLast })
   return { changes: restored.changes, removed: [...removed] }
 }
 

@@ -4,10 +4,23 @@ import { ApiError, type Fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
 import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { AcceptedEvent } from '../events/index.ts'
-import { type Profile, phoneOf, toProfile } from '../users/index.ts'
+import { type Profile, pathFaults, phoneOf, toProfile } from '../users/index.ts'
 import { EventInput } from './schema.ts'
 
-const checkShape = checker(EventInput, { errorsMax: ITEM_ERRORS_MAX })
+const checkEventShape = checker(EventInput, { errorsMax: ITEM_ERRORS_MAX })
+
+function checkShape(item: unknown): ReturnType<typeof checkEventShape> {
+  const checked = checkEventShape(item)
+  const { user } = checked.value
+  return checked.faults.length > 0 || user === undefined ? checked : { ...checked, faults: pathFaults(user).map(ofUser) }
+}
+
+/** The fault of a member of `user`, as one of the event. */
+const ofUser = (fault: Fault): Fault => ({
+  ...fault,
+  param: `user.${fault.param}`,
+  message: fault.message.replace(`\`${fault.param}\``, `\`user.${fault.param}\``),
+})
 
 /** How far the clock of a device may be ahead. An event further in the future gets the time when it was received (D-EVT-3). */
 const SKEW_MS = 300_000

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Exact, FreeForm, Nullable } from '../../lib/shapes.ts'
-import { Identifier, profile } from '../users/index.ts'
+import { Identifier, profile, profilePaths } from '../users/index.ts'
 
 const EVENT_DATA_BYTES_MAX = 32_768
 const BATCH_MAX = 100
@@ -11,7 +11,9 @@ export const EventInput = Exact(
     anonymous_id: Type.Optional(Nullable(Identifier)),
     external_id: Type.Optional(Nullable(Identifier)),
     data: Type.Optional(FreeForm(EVENT_DATA_BYTES_MAX, { description: 'Attributes of the event.' })),
-    user: Type.Optional(Exact(profile, { description: 'Profile fields applied before the event is evaluated.' })),
+    user: Type.Optional(
+      Exact(profile, { patternProperties: profilePaths, description: 'Profile fields applied before the event is evaluated.' }),
+    ),
     created_at: Type.Optional(Type.String({ format: 'time', description: 'The time of the event, ISO 8601. Default: now.' })),
     event_id: Type.Optional(
       Type.String({

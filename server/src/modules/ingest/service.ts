@@ -3,6 +3,7 @@ import type { Appender } from '../../infra/queue/queue.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { admitNames } from '../../infra/runtime/new-names.ts'
 import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
+import { pathOf } from '../../lib/attribute-paths.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { usedEventNames } from '../events/index.ts'
@@ -28,9 +29,13 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
 async function admitNewNames(ctx: ProjectCtx, items: EventInput[]): Promise<void> {
   const names = items.map(({ name }, at) => ({ name, param: `[${at}].name` }))
   await admitNames(ctx, 'event', names, (names) => usedEventNames(ctx, names))
-  const attributes = items.flatMap(({ user }, at) =>
-    Object.entries(user?.data ?? {}).flatMap(([name, value]) => (value === null ? [] : [{ name, param: `[${at}].user.data` }])),
-  )
+  const attributes = items.flatMap(({ user = {} }, at) => [
+    ...Object.entries(user.data ?? {}).flatMap(([name, value]) => (value === null ? [] : [{ name, param: `[${at}].user.data` }])),
+    ...Object.entries(user).flatMap(([member, value]) => {
+      const [name] = pathOf(member) ?? []
+      return name === undefined || value === null ? [] : [{ name, param: `[${at}].user.${member}` }]
+    }),
+  ])
   await admitNames(ctx, 'attribute', attributes, (keys) => usedAttributes(ctx, keys))
 }
 

@@ -106,11 +106,15 @@ describe('new names', () => {
     await w.users('kim')
     await w.put('/api/client/attributes/plan', { end_user: true })
     const token = await w.token('kim')
-    const send = (data: object) =>
-      w.post(EVENTS, [{ name: 'x', user: { data } }], { key: w.keys.public, headers: { 'x-service-user-token': token } })
+    const send = (data: object, paths: object = {}) =>
+      w.post(EVENTS, [{ name: 'x', user: { data, ...paths } }], { key: w.keys.public, headers: { 'x-service-user-token': token } })
     expect([(await send({ plan: 'pro', a: 1, gone: null })).status, (await send({ a: 2 })).status]).toEqual([204, 204])
     const refused = await send({ a: 3, b: 1 })
     expect([refused.status, refused.body.error.reason, refused.body.error.param]).toEqual([429, 'new_attributes', '[0].user.data'])
     expect(refused.body.message).toContain('`b`')
+    expect((await send({}, { 'data.a.x': 1, 'data.gone.y': null })).status).toBe(204)
+    const path = await send({}, { 'data.c\\.d.e': 1 })
+    expect([path.status, path.body.error.param]).toEqual([429, '[0].user.data.c\\.d.e'])
+    expect(path.body.message).toContain('`c.d`')
   })
 })

@@ -31,15 +31,15 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
     where: sql`project_id = ${ctx.projectId} and archived_at is null`,
   })
 
-/** The live key with this hash, with the defaults of its project. */
-export const findCredential = (ctx: Ctx, hash: string) =>
-  ctx.db.first(
+/** The live keys with these hashes, with the defaults of their projects. */
+export const findCredentials = (ctx: Ctx, hashes: string[]) =>
+  ctx.db.many(
     CredentialRow,
-    sql`select k.id, k.organization_id, k.project_id, k.scope, k.role, k.allowed_origins, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
+    sql`select k.hash, k.id, k.organization_id, k.project_id, k.scope, k.role, k.allowed_origins, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
         from api_keys k
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id
-        where k.hash = ${hash} and k.archived_at is null`,
+        where k.hash = any(${hashes}::text[]) and k.archived_at is null`,
   )
 
 export type NewKey = {

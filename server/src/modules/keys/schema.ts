@@ -67,6 +67,7 @@ export type KeyRow = Static<typeof KeyRow>
 
 /** A key with the data of its project and organisation that requests need. */
 export const CredentialRow = Type.Object({
+  hash: Type.String(),
   id: IdOf<KeyId>(),
   organization_id: IdOf<OrganisationId>(),
   project_id: Nullable(IdOf<ProjectId>()),

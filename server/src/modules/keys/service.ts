@@ -2,6 +2,7 @@ import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Credential } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { gathered } from '../../infra/runtime/gathered.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
@@ -16,8 +17,12 @@ const KEYS_MAX = 200
 const CREDENTIAL_CACHE_MS = 5000
 const CREDENTIAL_CACHE_MAX = 10_000
 
+const findCredential = gathered<string, CredentialRow>(
+  async (ctx, hashes) => new Map((await queries.findCredentials(ctx, hashes)).map((row) => [row.hash, row])),
+)
+
 const credentials = cached<string, Credential | undefined>(CREDENTIAL_CACHE_MAX, CREDENTIAL_CACHE_MS, async (ctx, hash) => {
-  const row = await queries.findCredential(ctx, hash)
+  const row = await findCredential(ctx, hash)
   return row && toCredential(row)
 })
 

@@ -13,7 +13,7 @@ const HolderRow = Type.Object({ address_hash: Type.String(), user_id: IdOf<UserI
 
 /**
  * Holds addresses for users, each address once. An address stays with the user who has it, unless that user’s message for the cause ended
- * without an attempt; a user who is held out keeps it. Returns the addresses that were not held now, of which there are few.
+ * without an attempt. Returns the addresses that were not held now, of which there are few.
  */
 export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, cause: string, holders: AddressHolder[]) =>
   ctx.db.many(
@@ -30,7 +30,7 @@ export const holdAddresses = (ctx: ProjectCtx | InTx, campaignId: CampaignId, ca
           where a.user_id <> excluded.user_id
             and exists (select from messages m
                         where m.project_id = a.project_id and m.user_id = a.user_id and m.cause = ${cause}
-                          and m.state in ('skipped', 'aborted') and m.reason is distinct from 'holdout'
+                          and m.state in ('skipped', 'aborted')
                         ${fence})
           returning a.address_hash
         )

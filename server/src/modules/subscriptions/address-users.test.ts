@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, schedule, subscriptionTo } from '../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay, type ReceivedMail } from '../../../test/relay.ts'
+import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { ProviderId } from '../../lib/ids.ts'
@@ -17,6 +18,12 @@ const stateOf = async (w: World, user: string, id: number) =>
   (await w.get(`/api/client/users/${user}/subscriptions?limit=100`)).body.results.find((row: any) => row.subscription_id === id).state
 const statesOf = async (w: World, id: number, ...users: string[]) => Promise.all(users.map((user) => stateOf(w, user, id)))
 const entriesOf = async (w: World, user: string) => (await w.get(`/api/client/users/${user}/consents?limit=100`)).body.results
+
+/** Past the API, which shows neither merged nor erased users. */
+const usersWithEntries = async (w: World) =>
+  (await select(w, 'select distinct user_id::int from consent_entries where project_id = $1 order by 1', [w.projectId])).map(
+    ({ user_id }) => user_id,
+  )
 
 const pathOf = (url: string) => url.slice('http://carillon.test'.length)
 /** The unsubscribe link in the header of a mail. */
@@ -131,6 +138,8 @@ test('an erased or merged user with the address is left out', async () => {
   await w.delete('/api/client/users/bo')
   await w.form(unsubscribe, ONE_CLICK, { key: null })
   expect(await statesOf(w, subscription_id, 'ana', 'cy')).toEqual([0, 1])
+  const { id } = (await w.get('/api/client/users/ana')).body
+  expect(await usersWithEntries(w)).toEqual([id])
 })
 
 /** A static list of existing users. */

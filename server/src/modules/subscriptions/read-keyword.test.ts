@@ -1,6 +1,37 @@
 import { describe, expect, test } from 'vitest'
 import { readKeyword, repliesIn } from './read-keyword.ts'
 
+/** A region of each language that has keywords. */
+const REGIONS = [
+  'AE',
+  'IR',
+  'IL',
+  'DE',
+  'CH',
+  'AT',
+  'ES',
+  'MX',
+  'US',
+  'FR',
+  'CA',
+  'IT',
+  'JP',
+  'NL',
+  'BE',
+  'PL',
+  'BR',
+  'PT',
+  'CN',
+  'TW',
+  'SG',
+]
+
+/** What people answer in English, and English words that look like words of these languages. */
+const EVERYDAY =
+  'fine ok okay good great nice cool sure no nope yeah yep maybe later never done thanks hi hello hey bye on off in out me us at die war rot gift hat tag not man arm kind also so was will bad bald fast boot hell see made note brief chef star sold pain main coin chat sale son tire pan sin red once come dice pie ten soy mayor me he if of or per pure sort spot slim trap bank room big dank die drop glad pal map lot tan ale most pole brat wiatr as to do by my i u k y n who what when where why how call text busy working driving home now soon today tomorrow tonight love lol sorry please wait more less all some any go back up down left right book order buy send pay price how much where is it'.split(
+    ' ',
+  )
+
 describe('a text message', () => {
   test.each([
     ['STOP', 'en-AU', 'stop'],
@@ -86,6 +117,19 @@ describe('a text message', () => {
     ['abmelden', 'en-CA', ['CA'], null],
   ])('%j in %s with the regions %j: %s', (text, locale, regions, expected) => {
     expect(readKeyword(text, locale, regions)?.what ?? null).toBe(expected)
+  })
+
+  test.each([
+    ['fine', 'en', ['CH'], null],
+    ['Fine, thanks', 'de-CH', ['CH', 'IT'], null],
+    ['fine', 'it-CH', ['CH'], 'stop'],
+    ['ferma', 'de-CH', ['CH'], 'stop'],
+  ])('%j in %s with the regions %j: %s, because it is an everyday word in English', (text, locale, regions, expected) => {
+    expect(readKeyword(text, locale, regions)?.what ?? null).toBe(expected)
+  })
+
+  test('no everyday English word is a keyword of another language that is spoken in a region', () => {
+    expect(EVERYDAY.filter((word) => readKeyword(word, 'en', REGIONS) !== null)).toEqual([])
   })
 
   test('the keyword is returned in its normalised form', () => {

@@ -1,5 +1,4 @@
 /** Recognises STOP, START and HELP in text messages (D-SUB-3). Pure. */
-
 import { languagesOf } from '../../lib/locales.ts'
 import { trimMatching } from '../../lib/text.ts'
 import * as registry from './keywords/index.ts'
@@ -40,19 +39,30 @@ const folder = ({ stop, start, help, polite }: Keywords) => ({
 
 const words = new Map(Object.entries(languages).map(([language, keywords]) => [language, folder(keywords)]))
 
+/** Keywords of other languages that are everyday words in English. They count in the language of the project only. */
+const ENGLISH_WORDS = ['fine']
+
+const withoutEnglish = (keywords: readonly string[]) => keywords.filter((word) => !ENGLISH_WORDS.includes(word))
+
+const regionalWords = new Map(
+  [...words].map(([language, { stop, ...others }]) => [language, { ...others, stop: withoutEnglish(stop) }] as const),
+)
+
 /** The first match counts, so that a word with two meanings is an opt-out. */
 const ORDER = ['stop', 'start', 'help'] as const
 
 /**
- * Recognises a message that is only a keyword, in English, in the language of `locale`, or in one that is spoken in the regions. Words
+ * Recognises a message that is only a keyword, in English, in the language of `locale`, or in one that is spoken in the regions; in the
+ * last case not an everyday English word. Words
  * such as ‘please’ may be around STOP and HELP, but not around START, which gives consent. Null for anything else: ‘please stop by’ is
  * no STOP.
  */
 export function readKeyword(text: string, locale: string, regions: readonly string[] = []): KeywordRequest | null {
   // Normalising takes quadratic time for many combining marks in a row.
   if (text.length > LENGTH_MAX) return null
-  const spoken = new Set(['en', languageFor([locale], languages), ...regions.flatMap(languagesOf)])
-  const known = [...spoken].flatMap((language) => words.get(language) ?? [])
+  const own = ['en', languageFor([locale], languages)].flatMap((language) => words.get(language) ?? [])
+  const spoken = new Set(regions.flatMap(languagesOf))
+  const known = [...own, ...[...spoken].flatMap((language) => regionalWords.get(language) ?? [])]
   const whole = folded(text)
   const polite = known.flatMap((language) => language.polite)
   const plain = withoutPolite(whole, polite)

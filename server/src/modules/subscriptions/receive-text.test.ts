@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { receiveText, suppress, suppressedAmong } from './index.ts'
@@ -46,6 +47,24 @@ describe('a text message', () => {
       [1, 0],
     ])
     expect(await isSuppressed(w)).toBeUndefined()
+  })
+
+  test('STOP leaves out users with the number who were merged or erased', async () => {
+    await using w = await world()
+    await household(w)
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', phone: PHONE }])
+    await w.post('/api/client/users/batch', [{ external_id: 'cal', anonymous_id: 'browser' }])
+    await w.delete('/api/client/users/ben')
+    const before = await select(w, 'select max(id) as id from consent_entries where project_id = $1', [w.projectId])
+    await receiveText(w.ctx, PHONE, 'STOP')
+    const { id } = (await w.get('/api/client/users/ana')).body
+    const entries = await select(
+      w,
+      'select distinct user_id::int as id from consent_entries where project_id = $1 and id > $2 and state = 0',
+      [w.projectId, before[0]?.id],
+    )
+    expect(entries).toEqual([{ id }])
+    expect(await textStates(w, 'cal')).toEqual([1, 0])
   })
 
   test('START does not restore a type that was unsubscribed separately since', async () => {

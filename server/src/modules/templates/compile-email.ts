@@ -25,13 +25,22 @@ export const compileHtml = ({ html, text, preheader }: Mail & { html: string }, 
 
 const UNDETERMINED = ['', 'und']
 
-/** Sets `lang` on the root elements that have none, which screen readers and translators need. Text without a root element stays as it is. */
+/**
+ * Sets `lang` on the root elements that have none, which screen readers and translators need. HTML without a root element gets one. It has
+ * no other tags, so that a `style` at the beginning stays where mail programs look for it: in the head, which a parser opens for it.
+ */
 function withLanguage(text: string, root: 'html' | 'mjml', locale: string): string {
   const masked = maskLiquid(text)
   const lang = ` lang="${encodeAttribute(normaliseLocale(locale))}"`
+  const roots = startTagsOf(masked, root)
+  if (roots.length === 0 && root === 'html') {
+    const doctype = doctypeOf(masked)
+    const at = doctype ? masked.sourceOffset(doctype.end) : 0
+    return edited(text, [{ begin: at, end: at, text: `<html${lang}>` }])
+  }
   return edited(
     text,
-    startTagsOf(masked, root).flatMap((tag): Edit[] => {
+    roots.flatMap((tag): Edit[] => {
       const own = tag.attributes.find(({ name }) => name === 'lang')
       const afterName = masked.sourceOffset(tag.begin + '<'.length + root.length)
       if (!own) return [{ begin: afterName, end: afterName, text: lang }]
@@ -64,9 +73,12 @@ function bodyBegins(masked: MaskedText): number[] {
   const before =
     tokens.find((token) => token.kind === 'tag' && token.name === 'head' && token.isEnd) ??
     tokens.find((token) => token.kind === 'tag' && token.name === 'html' && !token.isEnd) ??
-    tokens.find((token) => token.kind === 'comment' && /^<!doctype/i.test(masked.text.slice(token.begin, token.end)))
+    doctypeOf(masked)
   return [before ? masked.sourceOffset(before.end) : 0]
 }
+
+const doctypeOf = (masked: MaskedText) =>
+  readHtml(masked).find((token) => token.kind === 'comment' && /^<!doctype/i.test(masked.text.slice(token.begin, token.end)))
 
 const startTagsOf = (masked: MaskedText, name: string): HtmlTag[] =>
   readHtml(masked).filter((token): token is HtmlTag => token.kind === 'tag' && token.name === name && !token.isEnd)

@@ -104,7 +104,12 @@ describe('required variables', () => {
   test('a missing one is named in the error, and other missing variables render as nothing', () => {
     const render = () => renderContent('text', content, { user: { data: {} } }, ['user.data', 'user.data["first name"]'])
     expect(render).toThrow(LiquidError)
-    expect(render).toThrow('the required variable `user.data["first name"]` is empty')
+    expect(render).toThrow("the required variable `user.data['first name']` is empty")
+    const dotted = (path: string) => () => renderContent('text', content, { user: { data: { a: { b: 1 } } } }, [path])
+    for (const path of ['user.data.a\\.b', 'user.data["a.b"]']) {
+      expect(dotted(path)).toThrow('the required variable `user.data.a\\.b` is empty')
+    }
+    expect(dotted('user.data.a.b')).not.toThrow()
     expect(renderContent('text', content, { user: {} })).toEqual({ body: 'Hi ' })
     expect(() => renderContent('text', content, {}, ['user.constructor'])).toThrow(MissingVariable)
   })
@@ -119,10 +124,10 @@ describe('compiling', () => {
   test('generates the plain text of an email, with its Liquid, unless it has one', async () => {
     const html = '<p>Hi {{ user.data.name }}</p><a href="{{ unsubscribe_url }}">Stop</a>'
     expect(await compiled('email', { subject: 's', html })).toEqual({
-      html,
+      html: `<html lang="fr-CA">${html}`,
       text: 'Hi {{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
     })
-    expect(await compiled('email', { subject: 's', html, text: 'Own' })).toEqual({ html, text: 'Own' })
+    expect(await compiled('email', { subject: 's', html, text: 'Own' })).toEqual({ html: `<html lang="fr-CA">${html}`, text: 'Own' })
     expect(await compiled('text', { body: 'x' })).toEqual({})
   })
 
@@ -145,8 +150,8 @@ describe('compiling', () => {
     ['<!doctype html><html><head><title>T</title></head><body><p>Hi</p></body></html>', '<body>'],
     ['<!doctype html><html><head><title>T</title></head><p>Hi</p></html>', '</head>'],
     ['<!doctype html><html><p>Hi</p></html>', '<html lang="fr-CA">'],
-    ['<!DOCTYPE html>\n<p>Hi</p>', '<!DOCTYPE html>'],
-    ['<p>Hi</p>', ''],
+    ['<!DOCTYPE html>\n<p>Hi</p>', '<!DOCTYPE html><html lang="fr-CA">'],
+    ['<p>Hi</p>', '<html lang="fr-CA">'],
     ['<!-- <body> --><body><p>Hi</p>', '--><body>'],
   ])('puts the preheader at the start of the body of %s, hidden, escaped and padded', async (html, before) => {
     const email = await htmlOf({ html, preheader: 'A & <b> {{ user.data.name }}' })
@@ -172,8 +177,23 @@ describe('compiling', () => {
     ["<html lang='und' dir=ltr><body>Hi</body></html>", 'fr-CA'],
     ['<html lang="mi"><body>Hi</body></html>', 'mi'],
     ['<html lang="{{ user.locale }}"><body>Hi</body></html>', '{{ user.locale }}'],
+    ['<p>Hi</p>', 'fr-CA'],
+    ['<!doctype html>\n<head><title>T</title></head><body>Hi</body>', 'fr-CA'],
+    ['<!-- <html> --><!--[if mso]><p>Outlook</p><![endif]--><p lang="de">Hi</p>', 'fr-CA'],
+    ['{{ user.data.html }}', 'fr-CA'],
   ])('gives %s the language of the template unless it has one', async (html, expected) => {
     expect(attributeOf(bodyOf((await htmlOf({ html })).html).root, 'lang')).toBe(expected)
+  })
+
+  test('leaves a style at the beginning of HTML without a root element in the head', async () => {
+    const { html } = await htmlOf({ html: '<style>p { color: red }</style><p>Hi</p>' })
+    const [head] = bodyOf(html).root.childNodes as DefaultTreeAdapterTypes.Element[]
+    expect(head?.childNodes.map(({ nodeName }) => nodeName)).toEqual(['style'])
+  })
+
+  test('leaves a root element in a condition alone', async () => {
+    const html = '{% if x %}<html dir="rtl">{% else %}<html>{% endif %}<body>Hi</body></html>'
+    expect((await htmlOf({ html })).html).toBe(html.replaceAll('<html', '<html lang="fr-CA"'))
   })
 
   test('leaves a language in a condition alone', async () => {
@@ -204,7 +224,7 @@ describe('compiling', () => {
   test('happens on reading for an email that was saved without compiled content', () => {
     expect(contentOf({ locale: 'en', data: { subject: 's', html: '<p>Hi {{ x }}</p>' }, compiled: null })).toEqual({
       subject: 's',
-      html: '<p>Hi {{ x }}</p>',
+      html: '<html lang="en"><p>Hi {{ x }}</p>',
       text: 'Hi {{ x }}',
     })
     expect(contentOf({ locale: 'en', data: { body: 'x' }, compiled: {} })).toEqual({ body: 'x' })

@@ -2,7 +2,8 @@
 import type { Fault } from '../../lib/errors.ts'
 import { countTags, LiquidError, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
 import { RenderBudget } from '../../lib/liquid-budget.ts'
-import { isEmptyVariable, namesOfPath } from '../../lib/liquid-variables.ts'
+import { canonicalPath, namesOfPath } from '../../lib/liquid-paths.ts'
+import { isEmptyVariable } from '../../lib/liquid-variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { compileHtml } from './compile-email.ts'
@@ -142,7 +143,7 @@ function rendererOf(value: unknown, isHtml: boolean): Renderer {
 }
 
 function requireAll(required: readonly string[], scope: Scope): void {
-  const variables = requirements.get(required) ?? required.map((path) => ({ path, names: namesOfPath(path) ?? [] }))
+  const variables = requirements.get(required) ?? required.map((path) => ({ path: canonicalPath(path), names: namesOfPath(path) ?? [] }))
   requirements.set(required, variables)
   for (const { path, names } of variables) if (isEmptyVariable(scope, names)) throw new MissingVariable(path)
 }

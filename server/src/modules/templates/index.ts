@@ -10,6 +10,7 @@ export {
   countTemplates,
   deleteTemplate,
   saveTemplate,
+  storesMjml,
   type TemplatePlace,
   templatesOf,
   variantsWithTemplate,

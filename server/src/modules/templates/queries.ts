@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { fence, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
-import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { Count } from '../../lib/shapes.ts'
+import { Count, Flag } from '../../lib/shapes.ts'
 import { TemplateRow } from './schema.ts'
 
 const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at, updated_at`
@@ -21,6 +21,17 @@ const findTemplates = jointMany(
         ) t
         order by q.call, t.id`,
 )
+
+/** So many of the newest templates are looked at. */
+const LOOKED_AT = 500
+
+/** Do some of the newest templates contain MJML? Then this server is likely to compile more. */
+export const storesMjml = (ctx: Ctx): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select 1 from (select data from campaign_templates order by project_id desc, id desc limit ${LOOKED_AT}) newest
+                       where newest.data ? 'mjml') as stored`,
+  )
 
 export const countTemplates = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(

@@ -6,6 +6,7 @@ import { CHANNELS } from '../../lib/channels.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { suppress } from '../subscriptions/index.ts'
 import * as registry from './kinds/index.ts'
+import { storesMjml } from './queries.ts'
 import { sendableTemplatesOf } from './ready.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
@@ -31,6 +32,15 @@ const html = { subject: 'Hi {{ user.data.name | default: "you" }}', html: `<p>{{
 const kinds = (findings: { kind: string }[]) => findings.map(({ kind }) => kind)
 
 describe('saving', () => {
+  test('MJML shows that this server compiles it, which is loaded when the server starts then', async () => {
+    await using w = await world({ own: true, env: {} })
+    const campaign = await make(w)
+    await w.put(campaign.template('en'), html)
+    expect(await storesMjml(w.ctx)).toBe(false)
+    await w.put(campaign.template('de'), { subject: 'Hi', mjml: mjmlOf(footer) })
+    expect(await storesMjml(w.ctx)).toBe(true)
+  })
+
   test('MJML is stored as written and sent as compiled', async () => {
     await using w = await world()
     const campaign = await make(w)
@@ -141,7 +151,7 @@ describe('a preview', () => {
     expect(status).toBe(200)
     const content = {
       subject: 'Hi <Kim>',
-      html: '<p>&lt;Kim&gt;</p><a href="https://example.com/unsubscribe">Stop</a>',
+      html: '<html lang="fr"><p>&lt;Kim&gt;</p><a href="https://example.com/unsubscribe">Stop</a>',
       text: '<Kim>\n\nStop (https://example.com/unsubscribe)',
     }
     expect(body).toEqual({ locale: 'fr', variant: 'A', content, size_bytes: content.html.length, findings: [] })
@@ -317,6 +327,7 @@ test('an email that was saved without compiled content is sent', async () => {
   await w.db.run(sql`update campaign_templates set compiled = null where project_id = ${w.projectId}`)
   expect((await sendableTemplatesOf(w.ctx, [campaign.id]))[0]?.content).toEqual({
     ...html,
+    html: `<html lang="en">${html.html}`,
     text: '{{ user.data.name }}\n\nStop ({{ unsubscribe_url }})',
   })
 })

@@ -228,7 +228,8 @@ describe('engagement', () => {
     await using w = await world()
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
-    const ctx = { ...w.ctx, db: { many: down, one: down, value: down, first: down, run: down, copy: down, transaction: down } }
+    const statements = { many: down, one: down, value: down, first: down, run: down }
+    const ctx = { ...w.ctx, db: { ...statements, within: () => statements, copy: down, transaction: down } }
     const buffer = createEngagementBuffer(ctx, ignore)
     const [page] = trackingPages(buffer)
     const tracker = trackerOf(ctx, { projectId: w.projectId, campaignId, userId: ids.ana as UserId, messageId: 1 as MessageId })

@@ -62,7 +62,7 @@ export function toProfile({ external_id, anonymous_id, email, phone, data, local
 }
 
 /** The faults of the members that are paths. Their values have the limits of `data` (D-F-6). */
-function pathFaults(item: UserUpsert): Fault[] {
+export function pathFaults(item: object): Fault[] {
   const paths = Object.keys(item).filter(isPathLike)
   const wrong = paths.flatMap((param): Fault[] =>
     pathOf(param) ? [] : [{ code: 'parameter_invalid_format', param, message: notPath(param) }],

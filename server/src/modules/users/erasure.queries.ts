@@ -54,9 +54,14 @@ export const usersWithMerges = (ctx: ProjectCtx, ids: UserId[]) =>
     sql`select distinct merged_into from users where project_id = ${ctx.projectId} and merged_into = any(${ids}::bigint[])`,
   )
 
-const ErasedRow = Type.Object({ id: IdOf<UserId>(), email: Nullable(Type.String()), phone: Nullable(Type.String()) })
+const ErasedRow = Type.Object({
+  id: IdOf<UserId>(),
+  external_id: Nullable(Type.String()),
+  email: Nullable(Type.String()),
+  phone: Nullable(Type.String()),
+})
 
-/** Deletes the rows of users, and of the users merged into them, in this module; returns their ids. */
+/** Deletes the rows of users, and of the users merged into them, in this module; returns their ids and addresses. */
 export const eraseUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     ErasedRow,
@@ -64,5 +69,5 @@ export const eraseUsers = (ctx: InTx, ids: UserId[]) =>
           delete from devices where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])
         )
         delete from users where project_id = ${ctx.projectId} and (id = any(${ids}::bigint[]) or merged_into = any(${ids}::bigint[]))
-        returning id, email, phone`,
+        returning id, external_id, email, phone`,
   )

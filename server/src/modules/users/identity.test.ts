@@ -113,6 +113,7 @@ describe('merging', () => {
       email: 'other@example.com',
       locale: 'de',
       data: { plan: 'free', city: 'Bonn' },
+      has_push_device: true,
       created_at: new Date('2026-11-02T00:00:00Z'),
     })
     const merged = userOf(apply(usersOf(kim, anonymous), { external_id: 'kim', anonymous_id: 'a' }))
@@ -120,6 +121,7 @@ describe('merging', () => {
       email: 'kim@example.com',
       locale: 'de',
       data: { plan: 'pro', city: 'Bonn' },
+      has_push_device: true,
       created_at: new Date('2026-11-02T00:00:00Z'),
     })
     expect(anonymous.mergedInto).toBe(kim)

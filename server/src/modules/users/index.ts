@@ -8,7 +8,7 @@
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 export { samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
 export { Coverage, Samples } from './attribute-profiles/schema.ts'
-export { checkBatch, checkDeferredItem, checkItem, phoneOf, toProfile } from './batch.ts'
+export { checkBatch, checkDeferredItem, checkItem, pathFaults, phoneOf, toProfile } from './batch.ts'
 export {
   appendSavedChanges,
   appendUserChanges,
@@ -36,7 +36,7 @@ export {
 } from './queries.ts'
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'
-export { type BatchResult, Identifier, profile, User, UserBatch, type UserRow } from './schema.ts'
+export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 export { findLiveUsers, presentBatch, requireUser, unlinkRemoved, usersForCaller } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'

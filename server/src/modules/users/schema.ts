@@ -17,6 +17,13 @@ export const profile = {
   data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level. Null removes a key.' })),
 }
 
+/** Members such as `data.address.city`, each of which sets one value inside `data` (D-F-12). */
+export const profilePaths = {
+  '^data\\.': {
+    description: 'A value inside `data` by its path, such as `data.address.city`. The values around it are kept. Null removes it.',
+  },
+}
+
 export const UserUpsert = Exact(
   {
     anonymous_id: Type.Optional(Nullable(Identifier)),
@@ -25,11 +32,7 @@ export const UserUpsert = Exact(
   },
   {
     title: 'UserUpsert',
-    patternProperties: {
-      '^data\\.': {
-        description: 'A value inside `data` by its path, such as `data.address.city`. The values around it are kept. Null removes it.',
-      },
-    },
+    patternProperties: profilePaths,
     examples: [{ external_id: 'ana', email: 'ana@example.com', locale: 'en-AU', data: { plan: 'pro' }, 'data.address.city': 'Hobart' }],
   },
 )

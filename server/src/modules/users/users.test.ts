@@ -33,6 +33,18 @@ describe('POST /users/batch', () => {
     expect((await w.get('/api/client/users')).body.results).toHaveLength(1)
   })
 
+  test('an item that is no object, one with two faults and one with a long path have messages that say so', async () => {
+    await using w = await world()
+    const long = `data..${'x'.repeat(1000)}`
+    const { body } = await w.post(batch, [5, { external_id: 'kim', email: 5, locale: 5 }, { external_id: 'kim', [long]: 1 }])
+    const [none, two, path] = body.results.map(({ error }: { error: object }) => error)
+    expect(none).toEqual({ code: 'parameter_invalid_format', message: 'The item must be an object.' })
+    expect(two.code).toBe('parameter_invalid_format')
+    expect(two.message).toMatch(/`email`.* `locale`/)
+    expect(path.message).toMatch(/^The parameter `data\.\.x+` is not a path into `data`\./)
+    expect(path.message.length).toBeLessThanOrEqual(500)
+  })
+
   test('two items for the same user get the same id, and the last write wins', async () => {
     await using w = await world()
     const { body } = await w.post(batch, [
@@ -166,16 +178,17 @@ describe('a path as a member of an item (D-F-12)', () => {
     ['can name __proto__', { 'data.__proto__.x': 1 }, { ...data, ['__proto__']: { x: 1 } }],
   ]
 
-  test.each(items)('%s, in a batch and in PATCH', async (_, item, expected) => {
+  test.each(items)('%s, in a batch, in PATCH and in an event', async (_, item, expected) => {
     await using w = await world()
-    await w.post(batch, [
-      { external_id: 'kim', data },
-      { external_id: 'ana', data },
-    ])
+    await w.post(
+      batch,
+      ['kim', 'ana', 'lee'].map((external_id) => ({ external_id, data })),
+    )
     expect((await w.post(batch, [{ external_id: 'kim', ...item }])).body.failed).toBe(0)
     expect((await w.patch('/api/client/users', [{ external_id: 'ana', ...item }])).status).toBe(204)
+    expect((await w.post('/api/client/events', [{ name: 'seen', external_id: 'lee', user: item }])).status).toBe(204)
     await w.drain()
-    for (const name of ['kim', 'ana']) {
+    for (const name of ['kim', 'ana', 'lee']) {
       expect(JSON.parse(JSON.stringify((await w.get(`/api/client/users/${name}`)).body.data))).toEqual(expected)
     }
   })
@@ -191,9 +204,13 @@ describe('a path as a member of an item (D-F-12)', () => {
     await using w = await world()
     expect((await w.post(batch, [{ external_id: 'kim', ...item }])).body.results[0].error.code).toBe(code)
     expect((await w.patch('/api/client/users', [{ external_id: 'kim', ...item }])).body.code).toBe(code)
+    const event = (await w.post('/api/client/events', [{ name: 'seen', external_id: 'kim', user: item }])).body
+    expect(event.code).toBe(code)
+    expect(event.error.param).toMatch(/^\[0\]\.user\./)
+    expect(event.message).toContain('`[0].user.')
   })
 
-  test('is the path that rules read', async () => {
+  test('is the path that rules and templates read', async () => {
     await using w = await world()
     const rule = {
       all: [
@@ -205,6 +222,15 @@ describe('a path as a member of an item (D-F-12)', () => {
     await w.post(batch, [{ external_id: 'kim', 'data.address.city': 'Hobart', 'data.a\\.b': 2 }])
     await w.drain()
     expect((await w.get(`/api/client/lists/${list.id}/users`)).body.results).toHaveLength(1)
+    const [type] = (await w.get('/api/client/subscriptions')).body.results
+    const campaign = (await w.post('/api/client/campaigns', { type: 'trigger', name: 'x', subscription_id: type.id, event_name: 'x' })).body
+    const path = `/api/client/campaigns/${campaign.id}`
+    await w.put(`${path}/templates/en`, {
+      subject: '{{ user.data.address.city }} {{ user.data.a\\.b }}',
+      html: 'x',
+      required: ['user.data.a\\.b'],
+    })
+    expect((await w.post(`${path}/preview`, { user: 'kim' })).body.content.subject).toBe('Hobart 2')
     await w.post(batch, [{ external_id: 'kim', 'data.address.city': 'Perth' }])
     await w.drain()
     expect((await w.get(`/api/client/lists/${list.id}/users`)).body.results).toHaveLength(0)

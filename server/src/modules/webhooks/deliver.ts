@@ -4,7 +4,7 @@
  */
 
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
-import { type Ctx, inClaim } from '../../infra/runtime/ctx.ts'
+import { type Ctx, quickly } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DISPATCH, findWebhookEvents } from '../webhook-events/index.ts'
@@ -192,7 +192,7 @@ async function pause(ctx: Ctx, wake: Promise<void>): Promise<void> {
 /** Leases due deliveries, and reads their events and secrets. */
 async function lease(ctx: Ctx, room: deliveryQueries.Room): Promise<Delivery[]> {
   if (room.total <= 0) return []
-  const claimed = await inClaim(ctx, (ctx) => deliveryQueries.claimDeliveries(ctx, room, LEASE_SECONDS))
+  const claimed = await deliveryQueries.claimDeliveries(quickly(ctx), room, LEASE_SECONDS)
   if (claimed.length === 0) return []
   const projectIds = distinct(claimed.map(({ project_id }) => project_id))
   const [events, secrets] = await Promise.all([

@@ -3,7 +3,7 @@
  * limited number of due deliveries, however many events wait for it. A round is one transaction with a limited number of rows, of which
  * each project gets a share.
  */
-import { type Ctx, type InTx, inClaim } from '../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inClaim, quickly } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import {
   type Cursor,
@@ -38,7 +38,7 @@ export function createDispatcher(): (ctx: Ctx) => Promise<number> {
   // Rounds go through the projects in turn, so that none is always behind the others.
   let after = 0 as ProjectId
   return async (ctx) => {
-    const projects = await inClaim(ctx, (ctx) => projectsWithEvents(ctx, after, PROJECTS_AT_ONCE))
+    const projects = await projectsWithEvents(quickly(ctx), after, PROJECTS_AT_ONCE)
     const isWhole = after === 0
     after = projects.length < PROJECTS_AT_ONCE ? (0 as ProjectId) : (projects.at(-1) as ProjectId)
     if (projects.length === 0) return isWhole ? 0 : 1

@@ -174,19 +174,28 @@ test('the message of a user who is merged into one with the same address is sent
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
-test('a user in the hold-out stands for the address, so that the address gets nothing', async () => {
+test('a user in the hold-out leaves the address to the next user', async () => {
   await using w = await world()
   await using relay = await openRelay()
   await sendOver(w, relay)
   const names = Array.from({ length: 40 }, (_, at) => `p${String(at).padStart(2, '0')}`)
   const list = await listWith(w, Object.fromEntries(names.map((name, at) => [name, `box${at % 20}@example.com`])))
   const campaign = await started(w, list, { holdout_percent: 40 })
+  const { body: preflight } = await w.post(`${pathOf(campaign)}/preflights`)
   await w.drain()
-  const lines = await outcomes(w, campaign)
-  expect(lines.slice(20).every((line) => line.endsWith('skipped duplicate_address'))).toBe(true)
-  const heldOut = lines.slice(0, 20).filter((line) => line.endsWith('holdout')).length
-  expect(heldOut).toBeGreaterThan(0)
-  expect(relay.mails).toHaveLength(20 - heldOut)
+  const ended = (await outcomes(w, campaign)).map((line) => line.split(': ')[1] as string)
+  const pairs = ended.slice(0, 20).map((first, at) => [first, ended[at + 20]])
+  expect(pairs).toContainEqual(['skipped holdout', 'sent'])
+  expect(pairs).toContainEqual(['sent', 'skipped duplicate_address'])
+  for (const [first, second] of pairs) {
+    expect(first === 'sent' ? ['skipped duplicate_address', 'skipped holdout'] : ['sent', 'skipped holdout']).toContain(second)
+  }
+  const reached = pairs.flatMap((pair, at) => (pair.includes('sent') ? [`box${at}@example.com`] : []))
+  expect(recipientsOf(relay)).toEqual(reached.sort())
+  const { counts } = (await w.get(`${pathOf(campaign)}/preflights/${preflight.id}`)).body
+  expect(Object.values(counts.find(({ state }: any) => state === 'queued'))).toContain(reached.length)
+  const at = pairs.findIndex(([first, second]) => first === 'skipped holdout' && second === 'sent')
+  expect((await w.get(`${pathOf(campaign)}/recipients/${names[at + 20]}/explain`)).body.now.reason).toBeNull()
 })
 
 test('a preflight counts them, whatever the chunks are', async () => {

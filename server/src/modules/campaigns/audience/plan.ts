@@ -45,14 +45,11 @@ export const skipped = (user_id: UserId, reason: Planned['reason'], now: Date): 
   expires_at: null,
 })
 
-/** Whether a user with this skip reason stands for their address. A user in the hold-out does, so that the address gets nothing. */
-export const standsForAddress = (reason: Planned['reason']): boolean => reason === null || reason === 'holdout'
-
-/** The users who may stand for their addresses, in the order of the plans. */
+/** The users who get a message and so stand for their addresses, in the order of the plans. */
 export const addresseesOf = (channel: Channel, members: Member[], planned: Planned[]): Addressee[] =>
   members.flatMap(({ user }, index) => {
     const address = addressOf(channel, user)
-    return address !== null && standsForAddress(planned[index]?.reason ?? null) ? [{ user_id: user.id, address }] : []
+    return address !== null && planned[index]?.state === 'queued' ? [{ user_id: user.id, address }] : []
   })
 
 /** Plans the message of one user. `timeIn` gives the instant of `send_at` in a time zone; if that has passed, the message is due now. */

@@ -4,7 +4,9 @@ import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/s
 import { VariantName } from '../../templates/index.ts'
 
 const State = OneOf(['running', 'finished'] as const)
-const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, { description: 'The state that the message would get. `reason` says why.' })
+const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, {
+  description: 'The state that the message would get. `reason` is the cause.',
+})
 const Reason = Nullable(Type.String())
 const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template'] as const)
 

@@ -1,6 +1,6 @@
 /** Checks a blast for its whole audience before it is sent: who would get it, who would not, and for which users its templates fail. */
 
-import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { Outcome } from '../../../infra/threads/pool.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
@@ -13,7 +13,7 @@ import { findProject, inProject } from '../../projects/index.ts'
 import { chooseTemplate, SAMPLE_LINKS, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
-import { skipReason, standsForAddress, variantFor } from '../audience/plan.ts'
+import { skipReason, variantFor } from '../audience/plan.ts'
 import { PREFLIGHT } from '../job-names.ts'
 import { findCampaign } from '../queries.ts'
 import type { CampaignRow } from '../schema.ts'
@@ -71,7 +71,7 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
 
 /** Checks one chunk of a running preflight of each project. Returns the number of users checked plus the number of preflights finished. */
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
-  const running = await inClaim(ctx, (ctx) => queries.findRunning(ctx, PREFLIGHTS_AT_ONCE))
+  const running = await queries.findRunning(quickly(ctx), PREFLIGHTS_AT_ONCE)
   const done = await mapWithConcurrency(running, PREFLIGHTS_AT_ONCE, ({ id, project_id }) =>
     inProject(ctx, project_id, (ctx) => preflightChunk(ctx, id, chunkUsers)),
   )
@@ -119,7 +119,7 @@ async function decideSkips(
   const { channel } = campaign
   const decided = members.map((member) => {
     const reason = skipReason(campaign, member)
-    const address = standsForAddress(reason) ? addressOf(channel, member.user) : null
+    const address = reason === null ? addressOf(channel, member.user) : null
     return { userId: member.user.id, reason, hash: address === null ? null : addressHash(ctx, campaign.id, channel, address) }
   })
   const hashes = distinct(decided.flatMap(({ hash }) => hash ?? []))

@@ -80,6 +80,39 @@ test.each([
   expect(sent.at(-1)).toBeLessThanOrEqual(8000)
 })
 
+test.each([
+  ['a campaign', 20],
+  ['a provider, with messages of another campaign', 10],
+])('a lowered rate of %s holds at once, for what was sent before too', async (of, first) => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const provider = await sendOver(w, relay)
+  const isCampaign = of === 'a campaign'
+  const setRate = async (limit: number, campaign?: { id: number }) => {
+    const rate = { limit, interval_seconds: 10 }
+    if (isCampaign && campaign) await write(w, campaign, { rate })
+    else expect((await w.patch(`/api/client/providers/${provider}`, { rate })).status).toBe(200)
+  }
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
+  const campaign = await blastTo(w, [await listOf(w, ...names(first))], isCampaign ? { rate: { limit: 10, interval_seconds: 10 } } : {})
+  if (!isCampaign) await setRate(10)
+  await schedule(w, campaign)
+  await w.drain()
+  expect(relay.mails).toHaveLength(10)
+  w.advance('5 seconds')
+  await setRate(2, campaign)
+  if (!isCampaign) await schedule(w, await blastTo(w, [await listOf(w, ...names(10))]))
+  const sent: number[] = []
+  for (let second = 0; second < 60; second++) {
+    await w.drain()
+    while (sent.length < relay.mails.length - 10) sent.push(second)
+    w.advance('1 second')
+  }
+  expect(sent).toHaveLength(10)
+  expect(sent[0]).toBeGreaterThanOrEqual(5)
+  for (const from of sent) expect(sent.filter((at) => at >= from && at < from + 10).length).toBeLessThanOrEqual(2)
+})
+
 test('mails that a slow relay takes long to accept count from when they were sent', async () => {
   await using w = await world()
   await using relay = await openRelay()

@@ -9,6 +9,9 @@ import { launchDue, loadAudiences } from '../audience/load.ts'
 import { chooseWinners, finishDone } from './finish.ts'
 import { runPendingActions } from './pending-actions.ts'
 
+/** More with `PROGRESS_RUNS`. */
+const RUNS = Number(process.env.PROGRESS_RUNS ?? 5)
+
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${String(index).padStart(3, '0')}`)
 const read = async (w: World, campaign: { id: number }) => (await w.get(pathOf(campaign))).body
 const later = (w: World, minutes: number) => new Date(w.clock.now().getTime() + minutes * MINUTE_MS).toISOString()
@@ -309,7 +312,7 @@ test('after any sequence of steps, totals match the messages, and every message 
       expect(new Set(rows.map(({ user }) => user)).size).toBe(rows.length)
       if (state === 'finished') expect(delivery.total).toBe(14)
     }),
-    { numRuns: 8 },
+    { numRuns: RUNS },
   )
 }, 240_000)
 

@@ -7,7 +7,7 @@ import { foldAddress, usersWithAddress } from '../../subscriptions/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { requireUser } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
-import { skipReason, standsForAddress, variantFor } from '../audience/plan.ts'
+import { skipReason, variantFor } from '../audience/plan.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign } from '../service.ts'
 import { explainInWords } from './explain-in-words.ts'
@@ -55,7 +55,7 @@ async function duplicateReason(ctx: ProjectCtx, campaign: CampaignRow, { user }:
   if (earlier.length === 0) return null
   const inAudience = await membersAmong(ctx, list_ids as ListId[], earlier.slice(0, USERS_MAX))
   const members = await membersOf(ctx, campaign, inAudience)
-  return members.some((member) => standsForAddress(skipReason(campaign, member))) ? 'duplicate_address' : null
+  return members.some((member) => skipReason(campaign, member) === null) ? 'duplicate_address' : null
 }
 
 const presentList = ({ id, name, is_member }: { id: ListId; name: string; is_member: boolean }) => ({ id, name, member: is_member })

@@ -4,7 +4,7 @@ import { Exact, IdOf, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
 import { VariantName } from '../../templates/index.ts'
 
-const State = OneOf(MESSAGE_STATES, { description: 'The state of the message. `reason` says why.' })
+const State = OneOf(MESSAGE_STATES, { description: 'The state of the message. `reason` is the cause.' })
 const ReasonName = Nullable(Type.String({ description: 'Why the message is in this state, as a stable code.' }))
 
 export const RecipientQuery = Exact({ state: Type.Optional(State) })

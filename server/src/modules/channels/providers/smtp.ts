@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import type { SmtpAnswer, SmtpRelay } from '../../../infra/outgoing/smtp-relays.ts'
+import type { Mail, SmtpAnswer, SmtpRelay } from '../../../infra/outgoing/smtp-relays.ts'
+import { composeMail, HeaderError } from '../../../lib/mime/compose.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
 import { type ProviderResponse, provider } from '../provider.ts'
@@ -42,21 +43,12 @@ export const smtp = provider({
   repeatable: false,
   idempotent: false,
   atOnce: CONNECTIONS_MAX,
-  send: mail.sendEmail<Settings>(async (settings, email, message, { smtp }) => {
-    const { from, to, cc, bcc, replyTo, headers, ...rest } = email
+  send: mail.sendEmail<Settings>(async (settings, email, message, { smtp, clock }) => {
     // The same for every attempt, so that duplicates can be recognised.
-    const messageId = `<${message.key}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`
-    const answer = await smtp.send(relayOf(settings), {
-      ...rest,
-      from: mail.formatMailbox(from),
-      to: mail.formatMailbox(to),
-      cc: formatList(cc),
-      bcc: formatList(bcc),
-      replyTo: formatList(replyTo),
-      messageId,
-      headers: Object.fromEntries(headers),
-    })
-    return outcomeOf(answer, messageId)
+    const messageId = `<${message.key}@${email.from.address.slice(email.from.address.lastIndexOf('@') + 1)}>`
+    const composed = composedOf(email, message.key, messageId, clock.now())
+    if ('is' in composed) return composed
+    return outcomeOf(await smtp.send(relayOf(settings), composed), messageId)
   }),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),
 })
@@ -69,7 +61,20 @@ const relayOf = ({ host, port, tls, username, password, connections = CONNECTION
   ...(username !== undefined && password !== undefined && { username, password }),
 })
 
-const formatList = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.formatMailbox).join(', ')
+/** The email as it is sent, or why it cannot be sent: the author of the template wrote a header that no email can have. */
+function composedOf(email: mail.Email, key: string, messageId: string, date: Date): Mail | ProviderResponse {
+  try {
+    const boundary = key.replace(/[^A-Za-z0-9]/g, '').slice(0, BOUNDARY_LENGTH)
+    const content = Buffer.concat([...composeMail({ ...email, to: [email.to], messageId, date, boundary })])
+    const copies = [...email.cc, ...email.bcc].map(({ address }) => address)
+    return { envelope: { from: email.from.address, to: [email.to.address, ...copies] }, content }
+  } catch (error) {
+    if (!(error instanceof HeaderError)) throw error
+    return { is: 'rejected', reason: error.message }
+  }
+}
+
+const BOUNDARY_LENGTH = 40
 
 function outcomeOf(answer: SmtpAnswer, reference: string): ProviderResponse {
   switch (answer.is) {

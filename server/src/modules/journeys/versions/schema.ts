@@ -18,7 +18,12 @@ const Entry = Type.Unsafe<PlanEntry>({
   published: {
     oneOf: [
       { type: 'string', enum: ['stay', 'exit', 'move'] },
-      { type: 'object', properties: { move: { type: 'string', description: 'The key of a step of the new version.' } }, required: ['move'], additionalProperties: false },
+      {
+        type: 'object',
+        properties: { move: { type: 'string', description: 'The key of a step of the new version.' } },
+        required: ['move'],
+        additionalProperties: false,
+      },
     ],
   },
 })

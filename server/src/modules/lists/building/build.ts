@@ -6,7 +6,7 @@
 
 import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
-import { type Ctx, type InTx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
@@ -46,7 +46,7 @@ type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
-    const unfinished = await inClaim(ctx, queries.findUnfinished)
+    const unfinished = await queries.findUnfinished(quickly(ctx))
     for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {

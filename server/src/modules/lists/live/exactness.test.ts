@@ -22,7 +22,7 @@ import { ruleTables } from '../rule-tables.queries.ts'
 import { loadFacts } from './load-facts.ts'
 
 const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
-const RUNS = Number(process.env.LISTS_RUNS ?? 10)
+const RUNS = Number(process.env.LISTS_RUNS ?? 6)
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4
 /** More runs than of the other test, because each is short. */

@@ -72,7 +72,9 @@ describe('changes of a user', () => {
     ['a limit', { event: 'purchase', at_most: 1 }, false],
     ['a count in a window', { event: 'purchase', exactly: 2, within: '30d' }, true],
     ['the first event', { event: 'login', first: { after: '2026-01-01' } }, true],
-    ['the last event', { event: 'purchase', last: { within_last: '1h' } }, true],
+    ['the last event', { event: 'purchase', last: { after: '2026-11-22' } }, true],
+    ['the last event before a time', { event: 'purchase', last: { before: '2026-11-22' } }, false],
+    ['a recent last event', { event: 'purchase', last: { within_last: '1h' } }, true],
     ['a campaign', { campaign: 9, did: 'opened' }, true],
   ])('%s counts an event that is dated in the near future from its instant', async (_, condition, after) => {
     await using w = await world()

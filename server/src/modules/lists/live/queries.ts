@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../../infra/postgres/db.ts'
+import { type Db, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, joint, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
@@ -10,7 +10,12 @@ import type { Rule } from '../../rules/index.ts'
  * Locks the memberships of a project until the end of the transaction. Partitions of a batch share the lock; a build takes it exclusively,
  * because no other change may be under way.
  */
-export const lockListsShared = (ctx: InTx): Promise<void> => lockAllShared(ctx, ctx.projectId, null)
+export async function lockListsShared(ctx: InTx): Promise<void> {
+  if (!sharing.has(ctx.db)) await lockAllShared(ctx, ctx.projectId, null)
+}
+
+/** The transactions that share the lock already, each of one project. */
+const sharing = new WeakSet<Db>()
 
 const lockAllShared = jointRun<null>((ctx, calls) =>
   ctx.db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended('lists of a project', q.project_id)) from ${callRows(calls)}`),
@@ -19,7 +24,11 @@ const lockAllShared = jointRun<null>((ctx, calls) =>
 const LockRow = Type.Object({ locked: Type.Boolean() })
 
 /** Shares the lock if no one has it alone now. */
-export const tryLockListsShared = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => tryLockAll(ctx, projectId, null)
+export async function tryLockListsShared(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> {
+  const isLocked = await tryLockAll(ctx, projectId, null)
+  if (isLocked) sharing.add(ctx.db)
+  return isLocked
+}
 
 const tryLockAll = joint<null, boolean>(async (ctx, calls) => {
   const rows = await ctx.db.many(

@@ -13,6 +13,8 @@ test.each<[MessageState, Report['what'], MessageState | null]>([
   ['unknown', 'delivered', 'delivered'],
   ['unknown', 'bounced', 'bounced'],
   ['claimed', 'delivered', 'delivered'],
+  ['claimed', 'failed', 'failed'],
+  ['unknown', 'failed', 'failed'],
   ['failed', 'delivered', 'delivered'],
   ['bounced', 'delivered', null],
   ['complained', 'bounced', null],

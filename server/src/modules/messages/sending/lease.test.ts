@@ -16,6 +16,7 @@ import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
+import { withLease } from './lease.ts'
 import { claim, createSender, sendQueue } from './sender.ts'
 
 const Row = Type.Object({ state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
@@ -171,5 +172,23 @@ describe('over a provider with idempotency keys', () => {
     expect(await messages(w)).toMatchObject([{ state: 'sent', reason: null }])
     expect(provider.requests).toHaveLength(2)
     expect(receiver.requests).toEqual([])
+  })
+})
+
+test('a process that was suspended asks the database after two thirds of its lease', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await waiting(w)
+  const { messages, at } = await claimMail(w)
+  const clock = createTestClock(at)
+  // It does not wake up to renew its lease.
+  const sleep = (_: number, signal?: AbortSignal) => new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
+  await withLease({ ...w.ctx, clock: { now: clock.now, sleep, skewMs: 0 } }, messages, at, async ({ stillLeased }) => {
+    await w.db.run(sql`update messages set lease_token = gen_random_uuid() where project_id = ${w.projectId}`)
+    clock.advance('39 seconds')
+    expect((await stillLeased(messages)).size).toBe(1)
+    clock.advance('1 second')
+    expect((await stillLeased(messages)).size).toBe(0)
   })
 })

@@ -42,7 +42,8 @@ export async function withLease(
       },
     })
   } finally {
-    done.abort()
+    // With a reason, because without one an error is made with its stack.
+    done.abort('done')
     await renewing
   }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type Sql, sql } from '../../../infra/postgres/db.ts'
-import { callRows, type JointCall, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
+import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { CHANNELS, channels } from '../../../lib/channels.ts'
 import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
@@ -21,49 +21,36 @@ const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHA
 /** The messages of one project and channel. Queues do not wait for each other. */
 export type Queue = Static<typeof QueueRow>
 
-/** The queues of a priority with due messages, longest waiting first. The index is read from one queue to the next. */
-export const queuesDue = (ctx: Ctx, priority: Priority, limit: number) =>
+const WaitingRow = Type.Object({ ...QueueRow.properties, due_at: Instant })
+
+/** The queues of a priority, as a table `waiting`, with the time of their next message. The index is read from one queue to the next. */
+const waitingQueues = (priority: Priority) =>
+  sql`with recursive waiting as (
+        (select project_id, channel, due_at from messages
+         where ${isDue} and priority = ${priority}
+         order by project_id, channel, due_at
+         limit 1)
+        union all
+        select further.project_id, further.channel, further.due_at
+        from waiting w
+        cross join lateral (
+          select m.project_id, m.channel, m.due_at from messages m
+          where ${isDue} and m.priority = ${priority} and (m.project_id, m.channel) > (w.project_id, w.channel)
+          order by m.project_id, m.channel, m.due_at
+          limit 1
+        ) further
+      )`
+
+/** The queues of a priority and when their next message is due, longest waiting first. */
+export const queuesByDueTime = (ctx: Ctx, priority: Priority, limit: number) =>
   ctx.db.many(
-    QueueRow,
-    sql`with recursive waiting as (
-          (select project_id, channel, due_at from messages
-           where ${isDue} and priority = ${priority}
-           order by project_id, channel, due_at
-           limit 1)
-          union all
-          select further.project_id, further.channel, further.due_at
-          from waiting w
-          cross join lateral (
-            select m.project_id, m.channel, m.due_at from messages m
-            where ${isDue} and m.priority = ${priority} and (m.project_id, m.channel) > (w.project_id, w.channel)
-            order by m.project_id, m.channel, m.due_at
-            limit 1
-          ) further
-        )
-        select project_id, channel from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id, channel limit ${limit}`,
+    WaitingRow,
+    sql`${waitingQueues(priority)} select project_id, channel, due_at from waiting order by due_at, project_id, channel limit ${limit}`,
   )
 
-/** When the next message of a priority is due. The index is read from one queue to the next. */
+/** When the next message of a priority is due. */
 export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
-  ctx.db.value(
-    Nullable(Instant),
-    sql`with recursive waiting as (
-          (select project_id, channel, due_at from messages
-           where ${isDue} and priority = ${priority}
-           order by project_id, channel, due_at
-           limit 1)
-          union all
-          select further.project_id, further.channel, further.due_at
-          from waiting w
-          cross join lateral (
-            select m.project_id, m.channel, m.due_at from messages m
-            where ${isDue} and m.priority = ${priority} and (m.project_id, m.channel) > (w.project_id, w.channel)
-            order by m.project_id, m.channel, m.due_at
-            limit 1
-          ) further
-        )
-        select min(due_at) as due_at from waiting`,
-  )
+  ctx.db.value(Nullable(Instant), sql`${waitingQueues(priority)} select min(due_at) as due_at from waiting`)
 
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
@@ -101,11 +88,15 @@ const Renewed = Type.Object({ id: IdOf<MessageId>() })
 export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[], leaseUntil: Date) =>
   ctx.db.many(
     Renewed,
-    sql`update messages m
-        set lease_until = ${leaseUntil}
-        from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as held(id, token)
-        where m.project_id = ${ctx.projectId} and m.id = held.id and m.state = 'claimed' and m.lease_token = held.token
-        returning m.id`,
+    sql`with held as materialized (
+          select r.tid
+          from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as h(id, token)
+          cross join lateral (
+            select ctid as tid, state, lease_token from messages where project_id = ${ctx.projectId} and id = h.id ${fence} for update
+          ) r
+          where r.state = 'claimed' and r.lease_token = h.token
+        )
+        update messages m set lease_until = ${leaseUntil} where ${among(sql`held`)} returning m.id`,
   )
 
 /** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */
@@ -129,31 +120,33 @@ const insertAttempts = jointMany(
         select call, id from q`,
 )
 
-export const deleteSendAttempts = (ctx: InTx, ids: number[]) => deleteAttempts(ctx, ctx.projectId, ids)
-
-const deleteAttempts = jointRun<number[]>((ctx, calls) => {
-  const attempts = calls.flatMap(({ projectId, input }) => input.map((id) => ({ projectId, id })))
-  return ctx.db.run(
-    sql`delete from send_attempts a
-        using unnest(${attempts.map(({ projectId }) => projectId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[]) as d(project_id, id)
-        where a.project_id = d.project_id and a.id = d.id`,
-  )
-})
-
 /** The channels whose messages can be read in a browser. */
 const VIEWABLE = CHANNELS.filter((channel) => channels[channel].isViewable)
 
 const SavedResult = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
+/** Results, with the send attempt record of these messages, which is not needed any more. */
+type Results = { messages: MessageResult[]; sendAttemptId: number | null }
+
 /**
  * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of an email is
  * kept, because the view in the browser renders it again.
  */
-export const saveResults = (ctx: InTx, messages: MessageResult[]) => saveAllResults(ctx, ctx.projectId, messages)
+export const saveResults = (ctx: InTx, results: Results) => saveAllResults(ctx, ctx.projectId, results)
 
-const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<MessageResult[]>[]) => {
-  const results = calls.flatMap(({ projectId, input }, call) => input.map((result) => ({ call, project_id: projectId, ...result })))
-  return sql`update messages m
+const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[]) => {
+  const results = calls.flatMap(({ projectId, input }, call) =>
+    input.messages.map((result) => ({ call, project_id: projectId, ...result })),
+  )
+  const attempts = calls.flatMap(({ projectId, input: { sendAttemptId } }) =>
+    sendAttemptId === null ? [] : [{ projectId, id: sendAttemptId }],
+  )
+  return sql`with attempted as (
+          delete from send_attempts a
+          using unnest(${attempts.map(({ projectId }) => projectId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[]) as d(project_id, id)
+          where a.project_id = d.project_id and a.id = d.id
+        )
+        update messages m
         set state = s.state, acted_at = ${ctx.clock.now()}, reason = s.reason, detail = case when not m.is_erased then s.detail end,
             due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
             attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,

@@ -8,10 +8,10 @@ import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserR
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
-import { type ClaimedMessage, type MessageResult, RECEIVED_STATES } from '../schema.ts'
+import { type ClaimedMessage, type MessageResult, RECEIVED_STATES, SEND_JOBS } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
-import { deleteSendAttempts, saveResults } from './queries.ts'
+import { saveResults } from './queries.ts'
 
 /** One try to give a message to a provider. */
 export type Attempt = { outgoing: Outgoing; outcome: ProviderResponse; connection: ProviderConnection; startedAt: Date; elapsedMs: number }
@@ -28,8 +28,7 @@ export type Attempted = {
 /** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    if (sendAttemptId !== null) await deleteSendAttempts(ctx, [sendAttemptId])
-    const saved = new Map((await saveResults(ctx, sent.map(toRow))).map((row) => [row.id, row]))
+    const saved = new Map((await saveResults(ctx, { messages: sent.map(toRow), sendAttemptId })).map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => saved.has(message.id))
     // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
     const kept = done.flatMap((one): Attempted[] => {
@@ -38,6 +37,8 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
       const user_id = row.user_id === one.message.user_id ? (one.user?.id ?? row.user_id) : row.user_id
       return [{ ...one, message: { ...one.message, user_id } }]
     })
+    // They are sent later.
+    if (done.some(({ result }) => result.state === 'deferred')) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     await storeContents(ctx, kept)
     await applyBounces(ctx, kept)
     const now = ctx.clock.now()

@@ -10,7 +10,7 @@ import { renderContent, scopeOf } from '../../templates/tasks.ts'
 import { addPixel, type Tracker, trackerOf, wrapLinks } from '../../tracking/tasks.ts'
 import type { UserRow } from '../../users/index.ts'
 import type { TriggeringEvent } from '../schema.ts'
-import { viewUrlOf } from './view-link.ts'
+import { testViewUrlOf, viewUrlOf } from './view-link.ts'
 
 /** The members of a project that rendering needs. */
 export type SendingProject = {
@@ -78,7 +78,7 @@ export function render({ secrets }: TaskTools, settings: RenderSettings, input: 
   const own = {
     unsubscribe_url: userLinks.unsubscribe_url,
     preferences_url: userLinks.preferences_url,
-    view_url: viewUrlOf(signing, project.id, input.id),
+    view_url: input.testFor ? testViewUrlOf(signing) : viewUrlOf(signing, project.id, input.id),
   }
   try {
     const filled = renderContent(channel, content, { ...scopeOf(project, input, campaign, user), ...own }, required)

@@ -3,9 +3,10 @@
  * attempt record, sends, saves the results. After a crash the leases end and other senders continue. Only the holder of a lease can save
  * results, and only messages in a send attempt record may have been sent without a result.
  */
+import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
-import { asSystem, type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, ProviderId } from '../../../lib/ids.ts'
@@ -48,8 +49,17 @@ const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000 }
 const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
-/** What a sending process keeps between batches. */
-export type Sender = SenderParts & { priority: Priority; rateHints: RateHints; prepare: TemplateCache; inFlight: Map<string, number> }
+/**
+ * What a sending process keeps between batches. `inFlight` counts the messages of each queue that are being sent; `waiting` are those of these
+ * queues that have further messages.
+ */
+export type Sender = SenderParts & {
+  priority: Priority
+  rateHints: RateHints
+  prepare: TemplateCache
+  inFlight: Map<string, number>
+  waiting: Set<string>
+}
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -64,47 +74,63 @@ export const createSender = (parts: SenderParts, priority: Priority): Sender => 
   rateHints: createRateHints(),
   prepare: createTemplateCache(),
   inFlight: new Map(),
+  waiting: new Set(),
 })
 
 const viewOf = jointViews()
+/** Results are saved by one transaction at a time, so that those of many small queues share it. Nothing waits for them. */
+const resultsViewOf = jointViews(1)
 
 /**
  * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has one batch in flight at a
- * time. The job runs again when one of them is finished.
+ * time. The job runs again when one of them is finished that has more messages.
  */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
-  const { priority, inFlight, rateHints } = sender
-  const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
-  const due = room > 0 ? await inClaim(ctx, (ctx) => queries.queuesDue(ctx, priority, QUEUES_MAX + inFlight.size)) : []
-  const idle = due.filter((queue) => !inFlight.has(nameOf(queue))).slice(0, QUEUES_MAX)
-  const shares = rateHints.sharesOf(ctx, idle, Math.min(room, BATCH_MESSAGES[priority]))
-  if (shares.length === 0) return { done: 0, finished: Promise.resolve() }
+  const { priority, inFlight, waiting } = sender
   const claimedAt = ctx.clock.now()
-  const claimed = await claim(ctx, priority, shares)
+  const { claimed, limits, nextAt } = await claimNext(ctx, sender)
   const view = { ...ctx, db: viewOf(ctx.db) }
   const byQueue = [...Map.groupBy(claimed, nameOf)]
   for (const [name, messages] of byQueue) inFlight.set(name, messages.length)
   const sending = mapWithConcurrency(byQueue, byQueue.length, async ([name, messages]) => {
     try {
-      await sendQueue(messages.length > SMALL_QUEUE ? ctx : view, sender, messages, claimedAt)
+      if (messages.length > SMALL_QUEUE) await sendQueue(ctx, sender, messages, claimedAt)
+      else await sendQueue(view, sender, messages, claimedAt, resultsViewOf(ctx.db))
     } finally {
       inFlight.delete(name)
-      ctx.wake(SEND_JOBS[priority])
+      if (waiting.delete(name) || messages.length >= (limits.get(name) ?? 0)) ctx.wake(SEND_JOBS[priority])
     }
   })
-  return { done: claimed.length, finished: sending.then(() => undefined) }
+  return { done: claimed.length, finished: sending.then(() => undefined), wakesItself: true, nextAt }
+}
+
+/** Claims messages of the queues that have none in flight, as far as there is room. Notes which of the others have to be looked at again. */
+async function claimNext(ctx: Ctx, { priority, inFlight, waiting, rateHints }: Sender) {
+  const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
+  if (room <= 0) {
+    for (const name of inFlight.keys()) waiting.add(name)
+    return { claimed: [], limits: new Map<string, number>(), nextAt: null }
+  }
+  const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
+  for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
+  const now = ctx.clock.now()
+  const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
+  const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
+  const shares = rateHints.sharesOf(ctx, due, Math.min(room, BATCH_MESSAGES[priority]))
+  const claimed = shares.length > 0 ? await claim(ctx, priority, shares) : []
+  const limits = new Map(shares.map((share) => [nameOf(share), share.limit]))
+  return { claimed, limits, nextAt: idle[0]?.due_at ?? null }
 }
 
 const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
 
 /** Claims due messages of these queues. */
-export function claim(ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> {
-  return inClaim(ctx, (ctx) => queries.claimMessages(ctx, priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx))))
-}
+export const claim = (ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> =>
+  queries.claimMessages(quickly(ctx), priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
 
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
-  const released = await inClaim(ctx, (ctx) => queries.releaseLeases(ctx, RELEASED_AT_ONCE))
+  const released = await queries.releaseLeases(quickly(ctx), RELEASED_AT_ONCE)
   if (released > 0) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
   await queries.purgeSendAttempts(ctx)
   return released
@@ -113,17 +139,23 @@ export async function releaseLeases(ctx: Ctx): Promise<number> {
 /** A message that may be sent, with its provider. */
 type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
 
-/** Sends claimed messages of one project and channel. */
-export async function sendQueue(outer: Ctx, sender: Sender, messages: ClaimedMessage[], claimedAt: Date): Promise<void> {
+/** Sends claimed messages of one project and channel. Their results are saved over `resultsDb`. */
+export async function sendQueue(
+  outer: Ctx,
+  sender: Sender,
+  messages: ClaimedMessage[],
+  claimedAt: Date,
+  resultsDb: Db = outer.db,
+): Promise<void> {
   const [first] = messages
   if (!first) return
   const project = await findProject(outer, first.project_id)
   const ctx = asSystem(outer, first.project_id, project)
-  await withLease(ctx, messages, claimedAt, (lease) => send(ctx, { ...sender, project, lease }, messages))
+  await withLease(ctx, messages, claimedAt, (lease) => send(ctx, { ...sender, project, lease, resultsDb }, messages))
 }
 
 /** What sending a batch of one project and channel needs. */
-type Sending = Sender & { project: SendingProject; lease: Lease }
+type Sending = Sender & { project: SendingProject; lease: Lease; resultsDb: Db }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
   const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
@@ -136,7 +168,7 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   )
   // The rate of one campaign must not delay other campaigns in the queue.
   sending.rateHints.record(messages[0] as ClaimedMessage, { granted: granted.length, refusedUntil: refused[0]?.at ?? null })
-  if (done.length + deferred.length > 0) await recordResults(ctx, [...done, ...deferred])
+  if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
   const slices = [...Map.groupBy(granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values()].flatMap(slicesOf)
   const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
   await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, slice))
@@ -207,7 +239,7 @@ async function sendSlice(
     connection.atOnce,
     ({ ready, outgoing }) => attemptSend(ctx, ready, outgoing),
   )
-  await recordResults(ctx, [...failed, ...notSent, ...sent], sendAttemptId)
+  await recordResults({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId)
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
   await countAsSent(ctx, slice, [campaignRate, providerRate], { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()

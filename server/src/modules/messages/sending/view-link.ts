@@ -11,6 +11,13 @@ export function viewUrlOf({ secrets, baseUrl }: Signing, projectId: ProjectId, m
   return `${baseUrl()}/v/${text}-${secrets.sign(text, CONTEXT)}`
 }
 
+const TEST = 'test'
+
+/** The view URL of a test send, which is not stored: its page explains what the link does in a message. */
+export const testViewUrlOf = ({ baseUrl }: Signing): string => `${baseUrl()}/v/${TEST}`
+
+export const isTestToken = (token: string): boolean => token === TEST
+
 /** The message of a view URL; null if its signature is wrong. */
 export function readViewToken({ secrets }: Pick<Ctx, 'secrets'>, token: string): { projectId: ProjectId; messageId: MessageId } | null {
   const [, projectId, messageId, signature] = /^(\d{1,15})-(\d{1,15})-([\w-]{22})$/.exec(token) ?? []

@@ -9,19 +9,22 @@ import { findLiveUsers } from '../../users/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { untracked } from '../sending/prepare.ts'
 import { renderMessages } from '../sending/render-messages.ts'
-import { readViewToken } from '../sending/view-link.ts'
+import { isTestToken, readViewToken } from '../sending/view-link.ts'
 import { findViewed } from './queries.ts'
 
 // The HTML of an email is not trusted: no scripts, no frames.
 const POLICY =
   "default-src 'none'; img-src https: http: data:; style-src 'unsafe-inline'; font-src https:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 
-const NOT_FOUND: PublicReply = {
-  status: 404,
+const page = (status: number, title: string, text: string): PublicReply => ({
+  status,
   type: 'text/html; charset=utf-8',
-  body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not found</title><h1>This message is no longer available.</h1>',
+  body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><h1>${text}</h1>`,
   headers: { 'content-security-policy': POLICY },
-}
+})
+
+const NOT_FOUND = page(404, 'Not found', 'This message is no longer available.')
+const TEST_SEND = page(200, 'Test message', 'This is the link of a test message. In a campaign, it shows the message in the browser.')
 
 /** The pages of messages. */
 export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPage[] => [
@@ -31,6 +34,7 @@ export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPag
     summary: 'Show an email in the browser.',
     open: 'The token is signed and is valid for one message.',
     run: async (ctx, { params }) => {
+      if (isTestToken(params.token ?? '')) return TEST_SEND
       const html = await htmlOf(ctx, findSendingCampaigns, params.token ?? '')
       if (html === null) return NOT_FOUND
       const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }

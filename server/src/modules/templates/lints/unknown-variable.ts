@@ -1,4 +1,5 @@
-import { namesOfPath, type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
+import { canonicalPath, namesOfPath } from '../../../lib/liquid-paths.ts'
+import { type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
 import { CHANNELS } from '../../../lib/shapes.ts'
 import { type Found, type LintContext, lint } from './lint.ts'
 import { textsOf } from './reading.ts'
@@ -26,6 +27,11 @@ export const unknownVariable = lint({
       content: { subject: 's', html: '{% assign a = 1 %}{{ a }}{% for i in user.data.name %}{{ i.b }}{{ forloop.index }}{% endfor %}' },
       finds: [],
     },
+    {
+      content: { subject: '{{ user.data.a\\.b }}{{ user.data.a.b }}', html: 'x' },
+      about: { attributes: new Set(['a.b']) },
+      finds: ['subject:1'],
+    },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, finds: ['subject:1'] },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, about: { isTrigger: true }, finds: [] },
     { content: { subject: 's', html: '{{ project.secret }}', required: ['user.data.naem'] }, finds: ['html:1', 'required[0]'] },
@@ -44,7 +50,7 @@ function inText(param: string, text: string, about: LintContext): Found[] {
 
 const inRequired = ({ required = [] }: Record<string, unknown>, about: LintContext): Found[] =>
   (required as string[]).flatMap((path, at) => {
-    const message = problemOf({ path, names: namesOfPath(path) ?? [] }, about)
+    const message = problemOf({ path: canonicalPath(path), names: namesOfPath(path) ?? [] }, about)
     return message === null ? [] : [{ param: `required[${at}]`, message }]
   })
 

@@ -1,4 +1,5 @@
 /** Compiles MJML that contains Liquid to HTML. A document that would lose Liquid is refused. */
+import { loading } from '../../../infra/threads/task.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
 import { type MaskedText, maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
@@ -47,8 +48,8 @@ function costFaults(masked: MaskedText): Fault[] {
 type Compiled = { html: string; errors: MjmlProblem[] }
 
 async function orMistake(text: string): Promise<Compiled | MjmlProblem> {
-  // Loaded on first use: it is larger than the rest of the server, and most processes never compile MJML.
-  const { default: mjml2html } = await import('mjml')
+  // Loaded on first use: it is larger than the rest of a thread, and many servers never compile MJML.
+  const { default: mjml2html } = await loading(() => import('mjml'))
   try {
     return await mjml2html(text, { fonts: {}, keepComments: true, ignoreIncludes: true, validationLevel: 'soft' })
   } catch (error) {

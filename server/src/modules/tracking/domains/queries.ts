@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { sql } from '../../../infra/postgres/db.ts'
+import { fence, sql } from '../../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
 import { Count, IdOf } from '../../../lib/shapes.ts'
@@ -90,9 +91,16 @@ export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem:
 
 const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_default: Type.Boolean() })
 
+const findUsable = jointMany(
+  Usable,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call, d.id, d.host, d.is_default
+        from ${callRows(calls)}
+        cross join lateral (select id, host, is_default from domains where project_id = q.project_id and is_verified ${fence}) d`,
+)
+
 /** The domains that links may use. */
-export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) =>
-  ctx.db.many(Usable, sql`select id, host, is_default from domains where project_id = ${projectId} and is_verified`)
+export const verifiedDomains = (ctx: Ctx, projectId: ProjectId) => findUsable(ctx, projectId, null)
 
 const Host = Type.Object({ host: Type.String() })
 

@@ -1,4 +1,4 @@
-import type { RelayRecording } from '../../recording.ts'
+import type { RelayRecording, RelayReply } from '../../recording.ts'
 
 const settings = { tls: 'none', username: 'carillon', password: 'secret', default_from: 'Default <default@example.com>', connections: 2 }
 
@@ -136,7 +136,7 @@ export const smtp: RelayRecording = {
     outage: { replies: [{ at: 'BODY', code: 451, text: '4.3.0 Local error' }], outcome: { is: 'deferred', code: '4.3.0' } },
     nonsense: { replies: [{ at: 'RCPT', code: 555, text: '???' }], outcome: { is: 'rejected', code: '555' } },
     refused: { replies: ['refused'], outcome: { is: 'deferred', reason: 'The relay refused the connection.' } },
-    cut_early: { replies: [{ at: 'RCPT', cut: true }], outcome: { is: 'deferred' } },
+    cut_early: { replies: Array.from({ length: 3 }, (): RelayReply => ({ at: 'RCPT', cut: true })), outcome: { is: 'deferred' } },
     cut: { replies: [{ at: 'BODY', cut: true }], outcome: { is: 'uncertain' } },
   },
   tests: [

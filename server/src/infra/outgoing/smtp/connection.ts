@@ -1,0 +1,190 @@
+/** One connection to a relay: the socket, TLS and the time limits around the state machine of `lib/smtp`. */
+import { isIP, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import { createReplyReader, type Reply } from '../../../lib/smtp/replies.ts'
+import {
+  type Action,
+  createSession,
+  type Envelope,
+  type MailResult,
+  type Session,
+  type SessionOptions,
+  type Stage,
+} from '../../../lib/smtp/session.ts'
+
+export type ConnectionOptions = SessionOptions & {
+  /** The name that the certificate must have. */
+  host: string
+  isImplicitTls: boolean
+  secureContext: SecureContext
+  rejectUnauthorized: boolean
+  /** For the greeting and for TLS. */
+  greetingMs: number
+  /** How long the relay may be silent while it has to reply. */
+  silenceMs: number
+  /** How long a connection without a mail is kept. */
+  idleMs: number
+}
+
+/** Why there is no session, or no longer one. */
+export type Failure = { is: 'refused'; stage: Stage; reply: Reply } | { is: 'broken'; error: Error & { code?: string } }
+
+export type Events<M> = {
+  /** The session is open. */
+  ready(): void
+  /** Called once for each mail that gets a reply. */
+  finished(mail: M, result: MailResult): void
+  /** Called once. `open` are the mails without a reply; the relay may have those with `hasBody`. */
+  closed(failure: Failure, open: { mail: M; hasBody: boolean }[]): void
+}
+
+export type Connection<M> = {
+  /** Whether it takes a mail now. */
+  isFree(): boolean
+  /** Whether no mail is under way. */
+  isIdle(): boolean
+  send(mail: M, envelope: Envelope, content: Buffer): void
+  /** Says goodbye. */
+  quit(): void
+  destroy(code: string, reason: string): void
+}
+
+/** `socket` is the one to write to: with TLS, not the one that was connected. */
+type Link<M> = {
+  readonly options: ConnectionOptions
+  readonly events: Events<M>
+  readonly session: Session<M>
+  readonly reader: ReturnType<typeof createReplyReader>
+  socket: Socket
+  isClosed: boolean
+}
+
+/** Opens a session on a connected socket. */
+export function openConnection<M>(socket: Socket, options: ConnectionOptions, events: Events<M>): Connection<M> {
+  const link: Link<M> = { options, events, session: createSession(options), reader: createReplyReader(), socket, isClosed: false }
+  const { session } = link
+  socket.setNoDelay(true)
+  listen(link, socket)
+  if (options.isImplicitTls) startTls(link, () => setTimeLimit(link))
+  else {
+    socket.on('data', (bytes) => receive(link, bytes))
+    setTimeLimit(link)
+  }
+  return {
+    isFree: () => !link.isClosed && session.isFree(),
+    isIdle: () => session.open().length === 0,
+    send: (mail, envelope, content) => act(link, session.begin(mail, envelope, content)),
+    quit: () => {
+      if (!link.isClosed) act(link, session.quit())
+    },
+    destroy: (code, reason) => breakOff(link, code, reason),
+  }
+}
+
+function listen<M>(link: Link<M>, socket: Socket): void {
+  const lost = () => breakOff(link, 'ECONNECTION', 'The relay closed the connection')
+  socket.on('error', (error) => close(link, { is: 'broken', error }))
+  socket.on('end', lost)
+  socket.on('close', lost)
+  socket.on('timeout', () => {
+    if (link.session.awaits() === null && !isOpening(link)) act(link, link.session.quit())
+    else breakOff(link, isOpening(link) ? 'ETLS' : 'ETIMEDOUT', 'The relay did not respond in time')
+  })
+}
+
+/** Whether TLS is being established: the session waits for no reply and is not open yet. */
+const isOpening = <M>({ session, socket }: Link<M>): boolean => session.awaits() === null && !session.isFree() && 'encrypted' in socket
+
+const breakOff = <M>(link: Link<M>, code: string, reason: string): void =>
+  close(link, { is: 'broken', error: Object.assign(new Error(reason), { code }) })
+
+function close<M>(link: Link<M>, failure: Failure): void {
+  if (link.isClosed) return
+  link.isClosed = true
+  link.socket.destroy()
+  link.events.closed(failure, link.session.open())
+}
+
+/** Limits the silence of the relay while it has to reply, otherwise the time without a mail. */
+function setTimeLimit<M>({ session, socket, options, isClosed }: Link<M>): void {
+  if (isClosed) return
+  const awaited = session.awaits()
+  socket.setTimeout(awaited === null ? options.idleMs : awaited === 'greeting' ? options.greetingMs : options.silenceMs)
+}
+
+/** Does what the session asks for. What it writes leaves as one. */
+function act<M>(link: Link<M>, actions: Action<M>[]): void {
+  const { socket } = link
+  socket.cork()
+  for (const action of actions) if (!link.isClosed) actOn(link, action)
+  socket.uncork()
+  setTimeLimit(link)
+}
+
+function actOn<M>(link: Link<M>, action: Action<M>): void {
+  switch (action.do) {
+    case 'write':
+      link.socket.write(action.bytes)
+      break
+    case 'secure':
+      secure(link)
+      break
+    case 'ready':
+      link.events.ready()
+      break
+    case 'finish':
+      link.events.finished(action.mail, action.result)
+      break
+    case 'refuse':
+      close(link, { is: 'refused', stage: action.stage, reply: action.reply })
+      break
+    case 'fail':
+      if (action.why === 'TLS is not offered') breakOff(link, 'ETLS', 'The relay offers no TLS')
+      else breakOff(link, 'EPROTOCOL', 'The relay sent an unexpected reply')
+      break
+    case 'close':
+      breakOff(link, 'ECONNECTION', 'The relay closed the connection')
+      break
+    default:
+      action satisfies never
+  }
+}
+
+/** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the relay that has the certificate. */
+function secure<M>(link: Link<M>): void {
+  if (!link.reader.isEmpty()) {
+    breakOff(link, 'ETLS', 'The relay sent text before TLS')
+    return
+  }
+  link.socket.removeAllListeners('data')
+  startTls(link, () => act(link, link.session.secured()))
+}
+
+function receive<M>(link: Link<M>, bytes: Buffer): void {
+  const { reader, session } = link
+  let replies: Reply[]
+  try {
+    replies = reader.read(bytes)
+  } catch (error) {
+    close(link, { is: 'broken', error: error as Error })
+    return
+  }
+  // Corked, so that what follows from several replies leaves as one.
+  const { socket } = link
+  socket.cork()
+  for (const reply of replies) if (!link.isClosed) act(link, session.receive(reply))
+  socket.uncork()
+}
+
+function startTls<M>(link: Link<M>, begin: () => void): void {
+  const { host, secureContext, rejectUnauthorized, greetingMs } = link.options
+  const { socket } = link
+  socket.setTimeout(0)
+  // Only names can be asked for (RFC 6066 §3); the certificate is compared with `host` in any case.
+  const tls = connectTls({ socket, secureContext, rejectUnauthorized, host, ...(isIP(host) === 0 && { servername: host }) })
+  link.socket = tls
+  tls.setTimeout(greetingMs)
+  listen(link, tls)
+  tls.on('data', (bytes) => receive(link, bytes))
+  tls.once('secureConnect', begin)
+}

@@ -1,0 +1,133 @@
+/**
+ * The connections to one relay. Mails wait in order for a free connection; another one is opened while there are fewer than allowed. A
+ * mail whose connection was lost before the relay could have it goes to the next one.
+ */
+import type { Socket } from 'node:net'
+import type { Envelope, MailResult } from '../../../lib/smtp/session.ts'
+import { type Connection, type ConnectionOptions, type Failure, openConnection } from './connection.ts'
+
+/** What became of a mail: the reply of the relay, or why there is none. `uncertain`: the relay may have it. */
+export type PoolResult = MailResult | Failure | { is: 'uncertain' }
+
+/** A mail without a result. `losses`: how often its connection was lost. */
+type Waiting = { envelope: Envelope; content: Buffer; resolve(result: PoolResult): void; losses: number; on: Connection<Waiting> | null }
+
+export type PoolOptions = { connections: number; connect(): Promise<Socket>; session: ConnectionOptions }
+
+export type Pool = {
+  /** Resolves with the result. After `totalMs` the mail is given up. */
+  send(envelope: Envelope, content: Buffer, totalMs: number): Promise<PoolResult>
+  close(): void
+}
+
+/** `opening`: connections that have no session yet. */
+type State = PoolOptions & { waiting: Waiting[]; sent: Map<Connection<Waiting>, number>; opening: number; isClosed: boolean }
+
+/** Relays limit how many mails they take over a connection. */
+const MAILS_PER_CONNECTION_MAX = 500
+const LOSSES_MAX = 2
+const TIMED_OUT = ['ETIMEDOUT', 'The relay did not respond in time'] as const
+
+export function createPool(options: PoolOptions): Pool {
+  const state: State = { ...options, waiting: [], sent: new Map(), opening: 0, isClosed: false }
+  return {
+    send: (envelope, content, totalMs) =>
+      new Promise((resolve) => {
+        const tooLate = AbortSignal.timeout(totalMs)
+        const mail: Waiting = { envelope, content, losses: 0, on: null, resolve }
+        const giveUp = () => abandon(state, mail)
+        tooLate.addEventListener('abort', giveUp)
+        mail.resolve = (result) => {
+          tooLate.removeEventListener('abort', giveUp)
+          resolve(result)
+        }
+        state.waiting.push(mail)
+        distribute(state)
+      }),
+    close() {
+      state.isClosed = true
+      for (const connection of [...state.sent.keys()]) connection.destroy('ECLOSED', 'The server is stopping')
+      for (const mail of state.waiting.splice(0)) mail.resolve(broken('ECLOSED', 'The server is stopping'))
+    },
+  }
+}
+
+const broken = (code: string, reason: string): Failure => ({ is: 'broken', error: Object.assign(new Error(reason), { code }) })
+
+/** Gives waiting mails to free connections, and opens others if some are left. */
+function distribute(state: State): void {
+  const { waiting, sent } = state
+  for (const connection of sent.keys()) {
+    while (waiting.length > 0 && connection.isFree() && (sent.get(connection) ?? 0) < MAILS_PER_CONNECTION_MAX) {
+      const mail = waiting.shift() as Waiting
+      sent.set(connection, (sent.get(connection) ?? 0) + 1)
+      mail.on = connection
+      connection.send(mail, mail.envelope, mail.content)
+    }
+  }
+  while (!state.isClosed && state.opening < waiting.length && state.opening + sent.size < state.connections) void openAnother(state)
+}
+
+async function openAnother(state: State): Promise<void> {
+  state.opening++
+  try {
+    await openSession(state, await state.connect())
+  } catch (error) {
+    refuseNext(state, { is: 'broken', error: error as Error })
+  } finally {
+    state.opening--
+    distribute(state)
+  }
+}
+
+/** Resolves when the session is open, or cannot be opened. */
+const openSession = (state: State, socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const { sent } = state
+    let wasReady = false
+    const connection = openConnection<Waiting>(socket, state.session, {
+      ready() {
+        wasReady = true
+        if (state.isClosed) connection.destroy('ECLOSED', 'The server is stopping')
+        else sent.set(connection, 0)
+        resolve()
+      },
+      finished(mail, result) {
+        mail.resolve(result)
+        distribute(state)
+        if (connection.isIdle() && (sent.get(connection) ?? 0) >= MAILS_PER_CONNECTION_MAX) {
+          sent.delete(connection)
+          connection.quit()
+        }
+      },
+      closed(failure, open) {
+        sent.delete(connection)
+        for (const { mail, hasBody } of open.toReversed()) {
+          if (hasBody) mail.resolve({ is: 'uncertain' })
+          else retry(state, mail, failure)
+        }
+        if (!wasReady) refuseNext(state, failure)
+        resolve()
+        distribute(state)
+      },
+    })
+  })
+
+/** A connection that cannot be opened refuses one mail. The others may find the relay better. */
+const refuseNext = ({ waiting }: State, failure: Failure): void => waiting.shift()?.resolve(failure)
+
+function retry({ waiting, isClosed }: State, mail: Waiting, failure: Failure): void {
+  mail.on = null
+  mail.losses++
+  if (isClosed || mail.losses > LOSSES_MAX) mail.resolve(failure)
+  else waiting.unshift(mail)
+}
+
+/** Gives up a mail that waits, or whose relay is silent: its connection with it. */
+function abandon({ waiting }: State, mail: Waiting): void {
+  const at = waiting.indexOf(mail)
+  if (at !== -1) waiting.splice(at, 1)
+  mail.losses = LOSSES_MAX
+  if (mail.on) mail.on.destroy(...TIMED_OUT)
+  else mail.resolve(broken(...TIMED_OUT))
+}

@@ -1,0 +1,80 @@
+/**
+ * The client side of an SMTP session (RFC 5321) as a state machine: replies go in, and commands come out. It opens the session, and then
+ * sends mails. Where the server offers PIPELINING, the next mail begins in the write that ends the one before. Pure: the socket and the
+ * time are those of its caller.
+ */
+import { opening } from './opening.ts'
+import type { Reply } from './replies.ts'
+import { type Action, command, type Envelope, offers, type SessionOptions, type State } from './state.ts'
+import { begin, transacting } from './transactions.ts'
+
+export type { Action, Envelope, MailResult, SessionOptions, Stage } from './state.ts'
+
+export type Session<M> = {
+  /** The server speaks first. */
+  receive(reply: Reply): Action<M>[]
+  /** TLS has begun. */
+  secured(): Action<M>[]
+  /** Whether a mail can begin now. */
+  isFree(): boolean
+  begin(mail: M, envelope: Envelope, content: Buffer): Action<M>[]
+  quit(): Action<M>[]
+  /** What the next reply is for; null if none is due. */
+  awaits(): string | null
+  /** Mails without a result, and whether the server may have them. */
+  open(): { mail: M; hasBody: boolean }[]
+}
+
+/** The server ends the session (RFC 5321 §3.8). */
+const CLOSING = 421
+
+/** A session whose server has not spoken yet. `M` is what the caller knows a mail by. */
+export function createSession<M>(options: SessionOptions): Session<M> {
+  const state: State<M> = {
+    options,
+    expected: [{ for: 'greeting' }],
+    transactions: [],
+    extensions: new Map(),
+    isSecure: options.startTls === 'never',
+    isReady: false,
+    isClosing: false,
+    needsReset: false,
+  }
+  return {
+    receive: (reply) => receive(state, reply),
+    secured() {
+      // What the server said before TLS may be somebody else's.
+      Object.assign(state, { isSecure: true, extensions: new Map() })
+      return [command(state, `EHLO ${options.name}`, { for: 'ehlo' })]
+    },
+    isFree: () => isFree(state),
+    begin: (mail, envelope, content) => begin(state, { mail, envelope, content, recipients: [], hasBody: false }),
+    quit() {
+      state.isClosing = true
+      return [command(state, 'QUIT', { for: 'quit' })]
+    },
+    awaits: () => state.expected[0]?.for ?? null,
+    open: () => state.transactions.map(({ mail, hasBody }) => ({ mail, hasBody })),
+  }
+}
+
+function receive<M>(state: State<M>, reply: Reply): Action<M>[] {
+  const next = state.expected.shift()
+  if (!next) return reply.code === CLOSING ? close(state) : [{ do: 'fail', why: 'unexpected reply' }]
+  if (next.for === 'quit') return close(state)
+  const actions = 'of' in next ? transacting(state, next, reply) : opening(state, next.for, reply)
+  return reply.code === CLOSING && state.isReady ? [...actions, ...close(state)] : actions
+}
+
+function close<M>(state: State<M>): Action<M>[] {
+  state.isClosing = true
+  return [{ do: 'close' }]
+}
+
+/** A mail can begin when none is under way, or when all of the one that is was written. */
+function isFree<M>(state: State<M>): boolean {
+  const { isReady, isClosing, transactions } = state
+  if (!isReady || isClosing) return false
+  const [only, ...others] = transactions
+  return only === undefined || (others.length === 0 && only.hasBody && offers(state, 'PIPELINING'))
+}
