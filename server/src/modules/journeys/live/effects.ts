@@ -116,7 +116,11 @@ async function updateUsers({ ctx }: LiveWorld, asked: Of<'update'>[], results: R
     else results.set(one, differs.has(one.entrance.userId) ? APPLIED : { is: 'applied', note: 'unchanged' })
   }
   changed.changes.push(...changes.changes)
-  changed.events.push(...systemEventsOf(ctx, changes.changes).map(newSystemEvent))
+  const origins = new Map(asked.map(({ entrance: { userId, journeyId, id } }) => [userId, { journey_id: journeyId, entrance_id: id }]))
+  for (const event of systemEventsOf(ctx, changes.changes).map(newSystemEvent)) {
+    const journey = origins.get(event.userId)
+    changed.events.push({ ...event, ...(journey && { journey }) })
+  }
 }
 
 async function changeLists({ ctx, partition }: LiveWorld, asked: Of<'list'>[], results: Results, changed: Changed): Promise<void> {
