@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
 import { ingest } from './ingest.ts'
+import { journeys } from './journeys.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
@@ -24,6 +25,7 @@ const benches = {
   audience,
   blast,
   trigger,
+  journeys,
   tenants,
   webhooks,
   calm,
