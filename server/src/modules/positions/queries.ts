@@ -100,7 +100,7 @@ export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
             last_entered_at = coalesce(excluded.last_entered_at, u.last_entered_at),
             last_ended_at = coalesce(excluded.last_ended_at, u.last_ended_at), held_out_at = coalesce(u.held_out_at, excluded.held_out_at),
             goal_until = greatest(u.goal_until, excluded.goal_until), last_outcome = coalesce(excluded.last_outcome, u.last_outcome),
-            arm = coalesce(excluded.arm, u.arm), goals = excluded.goals || u.goals`,
+            arm = coalesce(excluded.arm, u.arm), goals = u.goals || excluded.goals`,
   )
 
 /** Stores entrances that ended, through COPY. */

@@ -29,7 +29,13 @@ export type Loaded = {
 /** An effect that a decision asked for. */
 export type Asked = { entrance: Entrance; step: CompiledStep; visit: number; effect: Effect; at: Date }
 
-export type Round = { tally: Tally; loaded: Loaded; isHeld(graph: Graph): boolean; onFailure(entrance: Entrance, error: unknown): void }
+export type Round = {
+  tally: Tally
+  loaded: Loaded
+  isHeld(graph: Graph): boolean
+  onFailure(entrance: Entrance, error: unknown): void
+  onArm(entrance: Entrance, path: string): void
+}
 
 const VISITS_PER_ITEM_MAX = 100
 /** The kinds whose effects leave the system, which users of a journey that is held wait for. */
@@ -121,6 +127,7 @@ function go(round: Round, entrance: Entrance, { path, reason }: Extract<Decision
   const { step, graph } = entrance
   leave(entrance, path, reason, at)
   count(round, entrance, step, path, reason)
+  if (step.type === 'experiment') round.onArm(entrance, path)
   const next = nextOf(graph, step, path)
   if (next === undefined) {
     const exits = exitsIfOpen(step, path)

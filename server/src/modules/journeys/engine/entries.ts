@@ -1,6 +1,6 @@
 /** Who enters because of what happened. Pure. */
 import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS } from '../../../lib/times.ts'
+import { goalUntil } from '../goals.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { entryKeyIn } from '../steps/settings.ts'
 import type { EffectResult, EntryEvent } from '../steps/step.ts'
@@ -121,12 +121,6 @@ function refuse(run: Run, { journeyId, settings }: Graph, userId: UserId, reason
   const delta = deltaOf(run, userId, journeyId)
   delta.held_out_at = at
   delta.goal_until = goalUntil(settings, at)
-}
-
-/** Until when goals count that begin to count now. */
-function goalUntil({ goals = [] }: Graph['settings'], at: Date): Date | null {
-  if (goals.length === 0) return null
-  return new Date(at.getTime() + Math.max(...goals.map(({ within_days }) => within_days)) * DAY_MS)
 }
 
 type NewEntry = Extract<Entry, { is: 'enter' | 'restart' }>

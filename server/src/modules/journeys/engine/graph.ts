@@ -2,21 +2,11 @@
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { type CompiledRule, compileRule, type Rule } from '../../rules/index.ts'
 import type { Step, StepType } from '../schema.ts'
+import type { JourneySettings } from '../settings.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import * as kinds from '../steps/index.ts'
 import { DEFAULT_PATH, type Dependency, type StepKind } from '../steps/step.ts'
 import { type EntranceStep, entrancesOf } from './entry.ts'
-
-/** A goal counts once for each user and entrance, or hold-out, within so many days. */
-export type Goal = { name: string; event_name: string; where?: unknown; within_days: number }
-
-/** Settings that are published with the graph. */
-export type JourneySettings = {
-  holdout_percent?: number
-  exclusion_list_ids?: ListId[]
-  goals?: Goal[]
-  max_entries_per_day?: number
-}
 
 export type CompiledStep = {
   key: string

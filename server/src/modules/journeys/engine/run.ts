@@ -12,7 +12,6 @@ export type JourneyUser = {
   entered: number
   lastEnteredAt: Date | null
   heldOutAt: Date | null
-  goalUntil: Date | null
   arm: string | null
   goals: Record<string, string>
 }
@@ -82,17 +81,26 @@ export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Ro
 
 export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances: Entrance[]): Run {
   const tally: Tally = new Map()
-  return {
+  const run: Run = {
     world,
     graphs,
     now,
     tally,
-    round: { tally, loaded: world.loaded, isHeld: ({ journeyId }) => graphs.isHeld(journeyId), onFailure },
+    round: {
+      tally,
+      loaded: world.loaded,
+      isHeld: ({ journeyId }) => graphs.isHeld(journeyId),
+      onFailure,
+      onArm: ({ userId, journeyId }, path) => {
+        deltaOf(run, userId, journeyId).arm = path
+      },
+    },
     entrances: Map.groupBy(entrances, ({ userId }) => userId),
     deltas: new Map(),
     keys: new Map(),
     refusals: new Map(),
   }
+  return run
 }
 
 /** The entrances of a user that have not ended. */

@@ -4,7 +4,7 @@ import type { Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
-import { type MessageIntent, statesByCause } from '../../messages/index.ts'
+import { BULK, type MessageIntent, statesByCause } from '../../messages/index.ts'
 import { deleteTimers, type EntranceRow, entrancesOf, type TimerRow } from '../../positions/index.ts'
 import { type Entrance, park, visitOf } from '../engine/entrance.ts'
 import { dependenciesOf, type Occurrence } from '../engine/facts.ts'
@@ -49,7 +49,7 @@ export async function applyOccurrences(
   await readOutcomes(ctx, run, relevant)
   await applyWave(run, relevant)
   await save(ctx, run)
-  return { events: world.stored, intents: intentsOf(world) }
+  return { events: world.stored, intents: intentsOf(world, relevant) }
 }
 
 /** Rows as the engine works on them. */
@@ -67,11 +67,16 @@ const reportParked = (ctx: InTx) => (entrance: Entrance, error: unknown) => {
   ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
 }
 
-/** The messages of a wave, without those whose users left while they waited for them. */
-const intentsOf = ({ intended }: LiveWorld): MessageIntent[] =>
-  intended
+/**
+ * The messages of a wave, without those whose users left while they waited for them. Those that follow from a timer are bulk: a million
+ * reminders at nine o’clock do not delay a password reset.
+ */
+const intentsOf = ({ intended }: LiveWorld, occurrences: Occurrence[]): MessageIntent[] => {
+  const timed = new Set(occurrences.filter(({ facts }) => facts.length === 0).map(({ userId }) => userId))
+  return intended
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
-    .map(({ intent }) => intent)
+    .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: BULK } : intent))
+}
 
 /** Deletes timers that are due and belong to no entrance, so that they are not found again. */
 async function dropOrphans(ctx: InTx, run: Run, occurrences: Occurrence[]): Promise<void> {

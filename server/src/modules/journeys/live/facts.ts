@@ -19,7 +19,7 @@ import { resultOf } from './seen.ts'
 type User = UserFacts['user'] & { id: UserId }
 type Text = { text: string } | { problem: string }
 
-const NOBODY: JourneyUser = { entered: 0, lastEnteredAt: null, heldOutAt: null, goalUntil: null, arm: null, goals: {} }
+const NOBODY: JourneyUser = { entered: 0, lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} }
 const NO_RULE: RuleResult = { holds: false, nextChangeAt: null, seen: {} }
 
 export class Facts {
@@ -170,8 +170,8 @@ export class Facts {
     const journeyIds = [...new Set(candidates.map(({ journeyId }) => journeyId))]
     for (const userId of userIds) for (const journeyId of journeyIds) this.#journeyUsers.set(`${userId} ${journeyId}`, NOBODY)
     for (const row of await journeyUsersOf(this.#ctx, userIds, journeyIds)) {
-      const { user_id, journey_id, entered, last_entered_at, held_out_at, goal_until, arm, goals } = row
-      const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, goalUntil: goal_until, arm, goals }
+      const { user_id, journey_id, entered, last_entered_at, held_out_at, arm, goals } = row
+      const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, arm, goals }
       this.#journeyUsers.set(`${user_id} ${journey_id}`, known)
     }
     // Only who entered so often at all can have done so today.

@@ -1,6 +1,7 @@
 /** Saves what a wave changed, with one statement for each kind of row. */
 import { APPLY } from '../../../infra/queue/queue.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { namesInRules } from '../../lists/index.ts'
 import { abortJourneyMessages } from '../../messages/index.ts'
 import {
   copyPast,
@@ -11,6 +12,7 @@ import {
   saveJourneyUsers,
   type TimerRow,
 } from '../../positions/index.ts'
+import { appendUserChanges } from '../../users/index.ts'
 import { type Entrance, park, visitOf } from '../engine/entrance.ts'
 import { activeOf, deltaOf, type Run } from '../engine/run.ts'
 import * as queries from './queries.ts'
@@ -34,6 +36,10 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
   if (run.tally.size > 0) await queries.appendCounts(ctx, [...run.tally.values()])
   await dropWaiting(ctx, ended)
+  await tellLists(
+    ctx,
+    all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0),
+  )
   report(ctx, run, ended)
 }
 
@@ -70,6 +76,18 @@ async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
   if (before.length > 0) await deleteTimers(ctx, before)
   if (after.length > 0) await insertTimers(ctx, after)
   if (after.length > 0) ctx.wake(APPLY)
+}
+
+/** Where users are in a journey is a condition of lists, which follow by an item of the queue. */
+async function tellLists(ctx: InTx, moved: Entrance[]): Promise<void> {
+  const names = [...new Set(moved.map(({ journeyId }) => `journey:${journeyId}`))]
+  const named = new Set(names.length === 0 ? [] : await namesInRules(ctx, names))
+  if (named.size === 0) return
+  const changes = moved.map(({ userId, journeyId }) => ({ user_id: userId, what: [`journey:${journeyId}`] }))
+  await appendUserChanges(
+    ctx,
+    changes.filter(({ what: [name] }) => named.has(name as string)),
+  )
 }
 
 /** Aborts the messages that users have left while they waited, and the calls that are not answered. */
