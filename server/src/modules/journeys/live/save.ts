@@ -36,10 +36,9 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
   if (run.tally.size > 0) await queries.appendCounts(ctx, [...run.tally.values()])
   await dropWaiting(ctx, ended)
-  await tellLists(
-    ctx,
-    all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0),
-  )
+  const moved = all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0)
+  const heldOut = [...run.deltas.values()].filter(({ held_out_at }) => held_out_at !== null)
+  await tellLists(ctx, [...moved, ...heldOut.map(({ user_id: userId, journey_id: journeyId }) => ({ userId, journeyId }))])
   report(ctx, run, ended)
 }
 
@@ -79,7 +78,7 @@ async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
 }
 
 /** Where users are in a journey is a condition of lists, which follow by an item of the queue. */
-async function tellLists(ctx: InTx, moved: Entrance[]): Promise<void> {
+async function tellLists(ctx: InTx, moved: Pick<Entrance, 'userId' | 'journeyId'>[]): Promise<void> {
   const names = [...new Set(moved.map(({ journeyId }) => `journey:${journeyId}`))]
   const named = new Set(names.length === 0 ? [] : await namesInRules(ctx, names))
   if (named.size === 0) return
