@@ -183,3 +183,17 @@ test('users of an import start a journey only if its entrance says so', async ()
   await w.drain()
   expect(await past(w)).toHaveLength(3)
 })
+
+test('a request that is repeated with its key makes the user enter once, also after the entrance ended', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await live(w, {
+    api: { type: 'entrance', ...at, data: { trigger: 'api', multiple: true }, children: to('end') },
+    end: steps.end,
+  })
+  for (const key of ['one', 'one', 'two']) {
+    expect((await journey.post('entrances', { external_id: 'ana', key })).status).toBe(202)
+    await w.drain()
+  }
+  expect(await past(w)).toHaveLength(2)
+})

@@ -19,6 +19,7 @@ export {
   copyPast,
   deleteEntrances,
   deleteTimers,
+  endedAmong,
   entrancesOf,
   entriesSince,
   insertTimers,

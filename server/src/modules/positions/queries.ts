@@ -135,3 +135,14 @@ export const entriesSince = (ctx: InTx, pairs: { user_id: UserId; journey_id: Jo
                     and e.entered_at > ${since}) as entries
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ journey_id }) => journey_id)}::bigint[]) as p(user_id, journey_id)`,
   )
+
+const EndedRow = Type.Object({ user_id: IdOf<UserId>(), entrance_id: Type.Integer() })
+
+/** Those of these entrances that ended, as far as the history goes back. */
+export const endedAmong = (ctx: InTx, keys: EntranceKey[]) =>
+  ctx.db.many(
+    EndedRow,
+    sql`select p.user_id, p.entrance_id
+        from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ entrance_id }) => entrance_id)}::bigint[]) as k(user_id, entrance_id)
+        join journey_past p on p.project_id = ${ctx.projectId} and p.user_id = k.user_id and p.entrance_id = k.entrance_id`,
+  )

@@ -9,7 +9,7 @@ import { type Entrance, enter } from './entrance.ts'
 import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, entrancesFor } from './entry.ts'
 import type { Fact, Occurrence } from './facts.ts'
 import type { CompiledStep, Graph } from './graph.ts'
-import { causes, keyHash } from './ids.ts'
+import { causes, entranceId, keyHash } from './ids.ts'
 import { activeOf, type Candidate, deltaOf, exit, type Run } from './run.ts'
 import { add } from './tally.ts'
 
@@ -68,7 +68,15 @@ export function neededBy(attempts: Attempt[]) {
   for (const { userId, at, graph, fact } of attempts) {
     for (const entrance of entrancesFor(graph.entrances, graph.journeyId, fact)) {
       questions.push({ userId, entrance: null, step: graph.steps.get(entrance.step) as CompiledStep, at })
-      candidates.push({ userId, journeyId: graph.journeyId, keyHash: keyHashOf(entrance, fact), entriesPerDayMax: maxPerDay(graph) })
+      const { journeyId } = graph
+      const isRepeatable = fact.is === 'sweep' || fact.is === 'api'
+      candidates.push({
+        userId,
+        journeyId,
+        keyHash: keyHashOf(entrance, fact),
+        entranceId: isRepeatable ? entranceId(journeyId, fact.cause, userId) : null,
+        entriesPerDayMax: maxPerDay(graph),
+      })
     }
     for (const list of graph.settings.exclusion_list_ids ?? []) lists.push({ userId, list })
   }
@@ -83,8 +91,11 @@ function keyHashOf({ settings: { entry_key, multiple } }: EntranceStep, fact: En
 
 /** Decides about an attempt. Returns what the user decides about first, or why there is nothing. */
 export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): { tasks: Task[]; result: EffectResult } {
-  const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))
   const nothing = (reason: string) => ({ tasks: [], result: { is: 'refused' as const, reason } })
+  // A cause begins one entrance, whatever became of it.
+  const id = entranceId(graph.journeyId, fact.cause, userId)
+  if (run.entrances.get(userId)?.some((entrance) => entrance.id === id) || run.world.loaded.hasEnded(userId, id)) return nothing('repeated')
+  const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))
   if (!entry) return nothing('no_entrance')
   const inside = 'slot' in entry ? activeOf(run, userId).find((one) => isIn(one, graph.journeyId, entry.slot)) : undefined
   switch (entry.is) {
@@ -129,8 +140,6 @@ function begin(run: Run, graph: Graph, userId: UserId, entry: NewEntry, event: E
   const entrance = enter(graph, userId, entry, event, at)
   const { journeyId, version, settings } = graph
   const all = run.entrances.get(userId)
-  // A cause begins one entrance, whatever becomes of it.
-  if (all?.some(({ id }) => id === entrance.id)) return []
   if (all) all.push(entrance)
   else run.entrances.set(userId, [entrance])
   const counted = { journey_id: journeyId, version, step_id: entrance.step.id }

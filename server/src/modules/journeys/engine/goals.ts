@@ -22,6 +22,7 @@ export const goalCandidates = (run: Run, occurrences: Occurrence[]): Candidate[]
       userId: occurrence.userId,
       journeyId,
       keyHash: null,
+      entranceId: null,
       entriesPerDayMax: Number.POSITIVE_INFINITY,
     })),
   )

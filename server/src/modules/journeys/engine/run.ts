@@ -34,7 +34,14 @@ export type JourneyUserDelta = {
 }
 
 /** A user who may enter, or reach a goal. */
-export type Candidate = { userId: UserId; journeyId: JourneyId; keyHash: number | null; entriesPerDayMax: number }
+export type Candidate = {
+  userId: UserId
+  journeyId: JourneyId
+  keyHash: number | null
+  /** The entrance that would begin, if its cause may come again. */
+  entranceId: number | null
+  entriesPerDayMax: number
+}
 
 /** What has to be loaded before a round. */
 export type Ask = { questions: Question[]; lists: { userId: UserId; list: ListId }[]; candidates: Candidate[] }
@@ -43,6 +50,7 @@ export type Ask = { questions: Question[]; lists: { userId: UserId; list: ListId
 export type World = {
   loaded: Loaded & {
     journeyUser(userId: UserId, journeyId: JourneyId): JourneyUser
+    hasEnded(userId: UserId, entranceId: number): boolean
     hasKey(userId: UserId, journeyId: JourneyId, keyHash: number): boolean
     enteredToday(userId: UserId, journeyId: JourneyId): number
   }
@@ -75,6 +83,8 @@ export type Run = {
   /** Entry keys that were used. */
   keys: Map<string, { user_id: UserId; journey_id: JourneyId; key_hash: number }>
   refusals: Map<string, number>
+  /** How many rounds the walk took. */
+  rounds: number
 }
 
 export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Round['onFailure'] }
@@ -99,6 +109,7 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
     deltas: new Map(),
     keys: new Map(),
     refusals: new Map(),
+    rounds: 0,
   }
   return run
 }

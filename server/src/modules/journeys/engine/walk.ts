@@ -1,6 +1,6 @@
 /**
  * A wave: what one item of each user does, from exits to entrances, and then the walk of all users, round by round, until each of them
- * waits or has ended. The same for users of a project and in a simulation, which differ in their world.
+ * waits or has ended (D-JRN-30). The same for users of a project and in a simulation, which differ in their world.
  */
 import type { EffectResult, Input } from '../steps/step.ts'
 import { type Asked, advance, type Question, type Task } from './advance.ts'
@@ -16,6 +16,7 @@ export async function applyWave(run: Run, occurrences: Occurrence[]): Promise<vo
   for (const { userId } of occurrences) for (const entrance of activeOf(run, userId)) entrance.visitsNow = 0
   let tasks = await react(run, occurrences)
   while (tasks.length > 0) {
+    run.rounds++
     await run.world.load({ questions: tasks.map(questionOf), lists: [], candidates: [] })
     const { next, asked } = advance(run.round, tasks)
     tasks = [...next, ...(await applyEffects(run, asked))]

@@ -1,5 +1,5 @@
 /** Applies the effects of a round, one statement for each kind, and evaluates the memberships that depend on them. */
-import type { ListId, SubscriptionId, UserId } from '../../../lib/ids.ts'
+import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { journeyIntents } from '../../campaigns/index.ts'
 import { type NewEvent, newSystemEvent, type StoredEvent, storeEvents } from '../../events/index.ts'
 import { changeMembers, evaluateMemberships, type MembershipChange, membershipEventsOf } from '../../lists/index.ts'
@@ -187,22 +187,22 @@ async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves
   const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, moved), partition)
   world.stored.push(...stored, ...aboutLists)
   facts.forget(asked.map(({ entrance }) => entrance.userId))
-  const byUser = Map.groupBy(asked, ({ entrance }) => entrance.userId)
-  return [...byUser].flatMap(([userId, own]): Occurrence[] => {
+  const eventsOf = Map.groupBy(stored.filter(isWide), ({ userId }) => userId)
+  const movesOf = Map.groupBy(moved, ({ userId }) => userId)
+  const changesOf = Map.groupBy(changes, ({ user_id }) => user_id)
+  return [...Map.groupBy(asked, ({ entrance }) => entrance.userId)].map(([userId, own]): Occurrence => {
     const depth = Math.max(...own.map(({ entrance }) => entrance.depth)) + 1
     const [{ at, entrance, visit }] = own as [Asked]
-    const key = `journey:${entrance.id}:${visit}`
-    const lists = moved.filter((move) => move.userId === userId)
-    const what = changes.filter((change) => change.user_id === userId).flatMap((change) => change.what)
+    const lists = movesOf.get(userId) ?? []
+    const what = (changesOf.get(userId) ?? []).flatMap((change) => change.what)
     const found = [
-      ...eventsOf(stored, userId).map(eventFact),
-      ...lists.map((move) => membershipFact(move, key)),
-      { is: 'changed' as const, what: [...what, ...lists.map(({ listId }) => `list:${listId as ListId}`)], isNew: false },
+      ...(eventsOf.get(userId) ?? []).map(eventFact),
+      ...lists.map((move) => membershipFact(move, `journey:${entrance.id}:${visit}`)),
+      { is: 'changed' as const, what: [...what, ...lists.map(({ listId }) => `list:${listId}`)], isNew: false },
     ]
-    return [{ userId, at, depth, facts: found, timers: [], items: [] }]
+    return { userId, at, depth, facts: found, timers: [], items: [] }
   })
 }
 
-/** Events that are too deep change nothing. */
-const eventsOf = (stored: StoredEvent[], userId: UserId): StoredEvent[] =>
-  stored.filter((event) => event.userId === userId && !(event.source === 'api' && event.starts === 'nothing'))
+/** An event that is too deep changes nothing. */
+const isWide = ({ source, starts }: StoredEvent): boolean => !(source === 'api' && starts === 'nothing')

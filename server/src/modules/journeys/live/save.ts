@@ -64,14 +64,16 @@ const isSomething = (delta: ReturnType<typeof deltaOf>): boolean =>
   Object.keys(delta.goals).length > 0
 
 async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
-  const moved = entrances.filter(({ stored, dueAt }) => stored === null || stored.dueAt?.getTime() !== dueAt?.getTime())
-  const before = moved.flatMap(({ journeyId, userId, id, stored }) =>
-    stored?.dueAt ? [{ journey_id: journeyId, user_id: userId, entrance_id: id, due_at: stored.dueAt }] : [],
-  )
-  const kept = entrances.filter((entrance) => !moved.includes(entrance) && entrance.isChanged)
-  const after = [...moved, ...kept].flatMap(({ journeyId, userId, id, visit, dueAt }): TimerRow[] =>
-    dueAt === null ? [] : [{ journey_id: journeyId, user_id: userId, entrance_id: id, visit, due_at: dueAt }],
-  )
+  const isSame = ({ stored, dueAt }: Entrance) => stored !== null && stored.dueAt?.getTime() === dueAt?.getTime()
+  const before = entrances.flatMap((entrance) => {
+    const { journeyId, userId, id, stored } = entrance
+    return stored?.dueAt && !isSame(entrance) ? [{ journey_id: journeyId, user_id: userId, entrance_id: id, due_at: stored.dueAt }] : []
+  })
+  const after = entrances.flatMap((entrance): TimerRow[] => {
+    const { journeyId, userId, id, visit, dueAt, stored } = entrance
+    if (dueAt === null || (isSame(entrance) && stored?.visit === visit)) return []
+    return [{ journey_id: journeyId, user_id: userId, entrance_id: id, visit, due_at: dueAt }]
+  })
   if (before.length > 0) await deleteTimers(ctx, before)
   if (after.length > 0) await insertTimers(ctx, after)
   if (after.length > 0) ctx.wake(APPLY)
@@ -117,4 +119,6 @@ function report(ctx: InTx, run: Run, ended: Entrance[]): void {
     if (what === 'refused') ctx.metrics.journeyRefusals(reason ?? '', users)
   }
   if (ended.length > 0) ctx.metrics.journeys('ended', ended.length)
+  ctx.metrics.journeyRounds('waves', 1)
+  ctx.metrics.journeyRounds('rounds', run.rounds)
 }
