@@ -5,20 +5,20 @@ import type { JourneyItem } from '../queue-items.ts'
 import { entryKeyIn } from '../steps/settings.ts'
 import type { EffectResult, EntryEvent } from '../steps/step.ts'
 import type { Question, Task } from './advance.ts'
+import { add } from './counts.ts'
 import { type Entrance, enter } from './entrance.ts'
 import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, entrancesFor } from './entry.ts'
-import type { Fact, Occurrence } from './facts.ts'
+import type { Fact, Occasion } from './facts.ts'
 import type { CompiledStep, Graph } from './graph.ts'
 import { causes, entranceId, keyHash } from './ids.ts'
 import { activeOf, type Candidate, deltaOf, exit, type Run } from './run.ts'
-import { add } from './tally.ts'
 
 /** A fact that a user may enter a journey by. */
 export type Attempt = { userId: UserId; at: Date; graph: Graph; fact: EntryFact; event: EntryEvent | null }
 
-/** The facts of an occurrence by which its user may enter, in the order of journeys. */
-export function attemptsOf(run: Run, occurrence: Occurrence): Attempt[] {
-  const { userId, at, facts, depth } = occurrence
+/** The facts of an occasion by which its user may enter, in the order of journeys. */
+export function attemptsOf(run: Run, occasion: Occasion): Attempt[] {
+  const { userId, at, facts, depth } = occasion
   const byFacts = run.graphs.live.flatMap((graph) =>
     facts.flatMap((fact): Attempt[] => {
       const entry = entryFactOf(fact, depth, at)
@@ -26,7 +26,7 @@ export function attemptsOf(run: Run, occurrence: Occurrence): Attempt[] {
       return [{ userId, at, graph, fact: entry, event: eventOf(fact, at) }]
     }),
   )
-  return [...byFacts, ...occurrence.items.flatMap((item) => attemptOf(run, item, userId, at))]
+  return [...byFacts, ...occasion.items.flatMap((item) => attemptOf(run, item, userId, at))]
 }
 
 function entryFactOf(fact: Fact, depth: number, at: Date): EntryFact | null {
@@ -123,12 +123,12 @@ const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean =
 function refuse(run: Run, { journeyId, settings }: Graph, userId: UserId, reason: string, at: Date): void {
   run.refusals.set(reason, (run.refusals.get(reason) ?? 0) + 1)
   if (reason !== 'held_out') {
-    add(run.tally, { journey_id: journeyId, what: 'refused', reason })
+    add(run.counts, { journey_id: journeyId, what: 'refused', reason })
     return
   }
   const known = run.world.loaded.journeyUser(userId, journeyId).heldOutAt ?? deltaOf(run, userId, journeyId).held_out_at
   if (known !== null) return
-  add(run.tally, { journey_id: journeyId, what: 'held_out' })
+  add(run.counts, { journey_id: journeyId, what: 'held_out' })
   const delta = deltaOf(run, userId, journeyId)
   delta.held_out_at = at
   delta.goal_until = goalUntil(settings, at)
@@ -143,8 +143,8 @@ function begin(run: Run, graph: Graph, userId: UserId, entry: NewEntry, event: E
   if (all) all.push(entrance)
   else run.entrances.set(userId, [entrance])
   const counted = { journey_id: journeyId, version, step_id: entrance.step.id }
-  add(run.tally, { ...counted, what: 'entered' })
-  add(run.tally, { ...counted, what: 'arrived' })
+  add(run.counts, { ...counted, what: 'entered' })
+  add(run.counts, { ...counted, what: 'arrived' })
   const delta = deltaOf(run, userId, journeyId)
   delta.entered++
   delta.active++

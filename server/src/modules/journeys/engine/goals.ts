@@ -1,14 +1,14 @@
 /** Counts the goals of journeys that users of a wave reach. Pure. */
 import { goalsOf } from '../goals.ts'
-import type { Fact, Occurrence } from './facts.ts'
+import { add } from './counts.ts'
+import type { Fact, Occasion } from './facts.ts'
 import type { Graph } from './graph.ts'
 import { type Candidate, deltaOf, type Run } from './run.ts'
-import { add } from './tally.ts'
 
 type EventFact = Extract<Fact, { is: 'event' }>
 
 /** The journeys of which an event may reach a goal. */
-const goalsFor = (run: Run, { facts }: Occurrence): { graph: Graph; fact: EventFact }[] =>
+const goalsFor = (run: Run, { facts }: Occasion): { graph: Graph; fact: EventFact }[] =>
   facts.flatMap((fact) => {
     if (fact.is !== 'event') return []
     const graphs = run.graphs.live.filter(({ settings }) => settings.goals?.some(({ event_name }) => event_name === fact.name))
@@ -16,10 +16,10 @@ const goalsFor = (run: Run, { facts }: Occurrence): { graph: Graph; fact: EventF
   })
 
 /** The users of whom has to be known when their goals count. */
-export const goalCandidates = (run: Run, occurrences: Occurrence[]): Candidate[] =>
-  occurrences.flatMap((occurrence) =>
-    goalsFor(run, occurrence).map(({ graph: { journeyId } }) => ({
-      userId: occurrence.userId,
+export const goalCandidates = (run: Run, occasions: Occasion[]): Candidate[] =>
+  occasions.flatMap((occasion) =>
+    goalsFor(run, occasion).map(({ graph: { journeyId } }) => ({
+      userId: occasion.userId,
       journeyId,
       keyHash: null,
       entranceId: null,
@@ -27,17 +27,17 @@ export const goalCandidates = (run: Run, occurrences: Occurrence[]): Candidate[]
     })),
   )
 
-/** Counts the goals that an occurrence reaches: each once for an entrance or a hold-out, while it counts. */
-export function countGoals(run: Run, occurrence: Occurrence): void {
-  const { userId } = occurrence
-  for (const { graph, fact } of goalsFor(run, occurrence)) {
+/** Counts the goals that an occasion reaches: each once for an entrance or a hold-out, while it counts. */
+export function countGoals(run: Run, occasion: Occasion): void {
+  const { userId } = occasion
+  for (const { graph, fact } of goalsFor(run, occasion)) {
     const { journeyId } = graph
     const { lastEnteredAt, heldOutAt, arm, goals } = run.world.loaded.journeyUser(userId, journeyId)
     const delta = deltaOf(run, userId, journeyId)
     const user = { last_entered_at: lastEnteredAt, held_out_at: heldOutAt, arm, goals: { ...goals, ...delta.goals } }
     for (const reached of goalsOf(graph, user, fact)) {
       delta.goals = { ...delta.goals, [reached.name]: fact.createdAt.toISOString() }
-      add(run.tally, { journey_id: journeyId, what: 'goal', path: reached.name, arm: reached.arm })
+      add(run.counts, { journey_id: journeyId, what: 'goal', path: reached.name, arm: reached.arm })
     }
   }
 }

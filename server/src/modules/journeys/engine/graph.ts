@@ -35,9 +35,7 @@ export type Graph = {
   criteria: readonly CompiledStep[]
   /** Steps that count what happens while the user is elsewhere. */
   counting: readonly CompiledStep[]
-  /** What entrances, exit criteria and goals depend on. */
-  mentions: ReadonlySet<Dependency>
-  /** The same with what any step waits for. */
+  /** What entrances, exit criteria, goals and steps depend on. */
   watches: ReadonlySet<Dependency>
 }
 
@@ -56,10 +54,8 @@ export function compileGraph({ journeyId, version, steps, settings, ids }: Graph
   const compiled = steps.map((step) => compileStep(step, ids.get(step.external_id) ?? 0))
   const inOrder = [...compiled].sort((a, b) => (a.key < b.key ? -1 : 1))
   const criteria = inOrder.filter(({ type, settings }) => type === 'exit' && settings.when !== undefined)
-  const mentions = new Set<Dependency>()
-  for (const step of compiled) if (step.type === 'entrance' || criteria.includes(step)) addAll(mentions, step.dependencies)
-  for (const { event_name } of settings.goals ?? []) mentions.add(`event:${event_name}`)
-  const watches = new Set(mentions)
+  const watches = new Set<Dependency>()
+  for (const { event_name } of settings.goals ?? []) watches.add(`event:${event_name}`)
   for (const step of compiled) addAll(watches, step.dependencies)
   return {
     journeyId,
@@ -70,7 +66,6 @@ export function compileGraph({ journeyId, version, steps, settings, ids }: Graph
     entrances: entrancesOf(steps),
     criteria,
     counting: compiled.filter(({ kind }) => kind.matches !== undefined),
-    mentions,
     watches,
   }
 }

@@ -2,10 +2,10 @@
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import type { EffectResult } from '../steps/step.ts'
 import { type Asked, finish, type Loaded, type Question, type Round } from './advance.ts'
+import { add, type Counts } from './counts.ts'
 import type { Entrance } from './entrance.ts'
-import type { Occurrence } from './facts.ts'
+import type { Occasion } from './facts.ts'
 import type { Graph } from './graph.ts'
-import { add, type Tally } from './tally.ts'
 
 /** What is known of a user and a journey. */
 export type JourneyUser = {
@@ -56,7 +56,7 @@ export type World = {
   }
   load(ask: Ask): Promise<void>
   /** Applies effects. What follows from them for users is applied in the next round. */
-  apply(asked: Asked[]): Promise<{ results: ReadonlyMap<Asked, EffectResult>; followed: Occurrence[] }>
+  apply(asked: Asked[]): Promise<{ results: ReadonlyMap<Asked, EffectResult>; followed: Occasion[] }>
 }
 
 /** The published graphs of a project. */
@@ -76,7 +76,7 @@ export type Run = {
   /** The instant of the batch, which those of late items become. */
   now: Date
   round: Round
-  tally: Tally
+  counts: Counts
   /** The entrances of the users of the wave, also those that ended in it. */
   entrances: Map<UserId, Entrance[]>
   deltas: Map<string, JourneyUserDelta>
@@ -90,14 +90,14 @@ export type Run = {
 export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Round['onFailure'] }
 
 export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances: Entrance[]): Run {
-  const tally: Tally = new Map()
+  const counts: Counts = new Map()
   const run: Run = {
     world,
     graphs,
     now,
-    tally,
+    counts,
     round: {
-      tally,
+      counts,
       loaded: world.loaded,
       isHeld: ({ journeyId }) => graphs.isHeld(journeyId),
       onFailure,
@@ -134,7 +134,7 @@ export const exit = (run: Run, entrance: Entrance, reason: string, at: Date, as:
   finish(run.round, entrance, as, reason, at)
 
 /** Counts an item that is about an earlier visit. */
-export const countStale = ({ tally }: Run, { journeyId }: Entrance): void => add(tally, { journey_id: journeyId, what: 'stale' })
+export const countStale = ({ counts }: Run, { journeyId }: Entrance): void => add(counts, { journey_id: journeyId, what: 'stale' })
 
 const LATE_MS = 15 * 60_000
 

@@ -7,9 +7,9 @@ import { writeByJourney } from '../../subscriptions/index.ts'
 import { systemEventsOf, type UserChange, upsertUsers } from '../../users/index.ts'
 import type { Asked } from '../engine/advance.ts'
 import { DEPTH_MAX } from '../engine/entry.ts'
-import type { Occurrence } from '../engine/facts.ts'
+import type { Occasion } from '../engine/facts.ts'
 import type { Effect, EffectResult } from '../steps/step.ts'
-import { eventFact, membershipFact } from './occurrences.ts'
+import { eventFact, membershipFact } from './occasions.ts'
 import * as queries from './queries.ts'
 import { causeOf } from './save.ts'
 import type { LiveWorld } from './world.ts'
@@ -23,7 +23,7 @@ type Changed = { changes: UserChange[]; events: NewEvent[]; moves: MembershipCha
 
 type Results = Map<Asked, EffectResult>
 
-export async function applyEffects(world: LiveWorld, asked: Asked[]): Promise<{ results: Results; followed: Occurrence[] }> {
+export async function applyEffects(world: LiveWorld, asked: Asked[]): Promise<{ results: Results; followed: Occasion[] }> {
   const of = <K extends Effect['is']>(is: K) => asked.filter((one): one is Of<K> => one.effect.is === is)
   const results: Results = new Map()
   const changed: Changed = { changes: [], events: [], moves: [] }
@@ -179,7 +179,7 @@ function emitEvents(asked: Of<'event'>[], results: Results, changed: Changed): v
 }
 
 /** Stores the events of a round, evaluates the memberships that depend on it, and returns what users are to be decided about. */
-async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves }: Changed): Promise<Occurrence[]> {
+async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves }: Changed): Promise<Occasion[]> {
   if (changes.length + events.length + moves.length === 0) return []
   const { ctx, partition, facts } = world
   const stored = await storeEvents(ctx, events, partition)
@@ -190,7 +190,7 @@ async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves
   const eventsOf = Map.groupBy(stored.filter(isWide), ({ userId }) => userId)
   const movesOf = Map.groupBy(moved, ({ userId }) => userId)
   const changesOf = Map.groupBy(changes, ({ user_id }) => user_id)
-  return [...Map.groupBy(asked, ({ entrance }) => entrance.userId)].map(([userId, own]): Occurrence => {
+  return [...Map.groupBy(asked, ({ entrance }) => entrance.userId)].map(([userId, own]): Occasion => {
     const depth = Math.max(...own.map(({ entrance }) => entrance.depth)) + 1
     const [{ at, entrance, visit }] = own as [Asked]
     const lists = movesOf.get(userId) ?? []

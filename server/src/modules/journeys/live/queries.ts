@@ -4,7 +4,7 @@ import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joi
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
-import type { Count } from '../engine/tally.ts'
+import type { Count } from '../engine/counts.ts'
 import type { Step } from '../schema.ts'
 import type { JourneySettings } from '../settings.ts'
 

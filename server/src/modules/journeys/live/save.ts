@@ -34,7 +34,7 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   const deltas = [...run.deltas.values()].filter(isSomething)
   if (deltas.length > 0) await saveJourneyUsers(ctx, deltas)
   if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
-  if (run.tally.size > 0) await queries.appendCounts(ctx, [...run.tally.values()])
+  if (run.counts.size > 0) await queries.appendCounts(ctx, [...run.counts.values()])
   await dropWaiting(ctx, ended)
   const moved = all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0)
   const heldOut = [...run.deltas.values()].filter(({ held_out_at }) => held_out_at !== null)
@@ -114,7 +114,7 @@ async function dropWaiting(ctx: InTx, ended: Entrance[]): Promise<void> {
 export const causeOf = (entranceId: number, visit: number): string => `journey:${entranceId}:${visit}`
 
 function report(ctx: InTx, run: Run, ended: Entrance[]): void {
-  for (const { what, users, reason } of run.tally.values()) {
+  for (const { what, users, reason } of run.counts.values()) {
     if (what === 'entered' || what === 'stale' || what === 'held_out') ctx.metrics.journeys(what, users)
     if (what === 'refused') ctx.metrics.journeyRefusals(reason ?? '', users)
   }
