@@ -1,7 +1,7 @@
 /** Runs one user through journeys in memory: time jumps from one item, or timer, to the next. */
 import type { JourneyId } from '../../../lib/ids.ts'
 import { type Entrance, park } from '../engine/entrance.ts'
-import { dependenciesOf, type Occurrence } from '../engine/facts.ts'
+import { dependenciesOf, type Occasion } from '../engine/facts.ts'
 import { type Graphs, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
 import * as kinds from '../steps/index.ts'
@@ -101,8 +101,8 @@ async function applyOne({ graphs, watches, user }: Simulation, world: MemoryWorl
   const active = result.entrances.filter(({ outcome }) => outcome === null)
   const onFailure = () => undefined
   const run = openRun({ world, graphs, now: at, onFailure }, active)
-  const occurrence: Occurrence = { userId: user.user.id, at, depth: 0, facts, timers, items }
-  await applyWave(run, [occurrence])
+  const occasion: Occasion = { userId: user.user.id, at, depth: 0, facts, timers, items }
+  await applyWave(run, [occasion])
   takeOver(user, run, result, at)
 }
 
@@ -123,7 +123,6 @@ function takeOver(user: SimulatedUser, run: Run, result: Simulated, at: Date): v
     known.entered += delta.entered
     known.lastEnteredAt = delta.last_entered_at ?? known.lastEnteredAt
     known.heldOutAt = delta.held_out_at ?? known.heldOutAt
-    known.goalUntil = delta.goal_until ?? known.goalUntil
     known.arm = delta.arm ?? known.arm
     known.goals = { ...known.goals, ...delta.goals }
     for (let entered = 0; entered < delta.entered; entered++) known.enteredAt.push(at)
@@ -138,8 +137,9 @@ function notePlaces(user: SimulatedUser, journeyId: JourneyId, entrances: Entran
   known.inside = entrances
     .filter(({ outcome }) => outcome === null)
     .map(({ step, enteredAt, arrivedAt }) => ({ step: step.key, enteredAt: enteredAt.getTime(), arrivedAt: arrivedAt.getTime() }))
-  for (const { outcome } of entrances) {
+  for (const { id, outcome } of entrances) {
     if (outcome === null) continue
+    known.ended.add(id)
     known[outcome.as]++
     known.lastEndedAt = outcome.at.getTime()
     known.lastOutcome = outcome.as

@@ -19,7 +19,12 @@ export type KnownEvent = { name: string; source: 'api' | 'system'; data: Record<
 
 /** What is known of the user and a journey, with what a database would be asked for. */
 export type SimulatedJourneyUser = JourneyUser &
-  Pick<JourneyFacts, 'completed' | 'exited' | 'lastEndedAt' | 'lastOutcome' | 'inside'> & { keys: Set<number>; enteredAt: Date[] }
+  Pick<JourneyFacts, 'completed' | 'exited' | 'lastEndedAt' | 'lastOutcome' | 'inside'> & {
+    keys: Set<number>
+    /** The entrances that ended. */
+    ended: Set<number>
+    enteredAt: Date[]
+  }
 
 /** A state that no consent entry explains is the default of the type. */
 export type SimulatedState = { state: 0 | 1 | 2; isDefault: boolean }
@@ -117,11 +122,11 @@ function timesOf({ events }: SimulatedUser, tracker: Tracker, nowMs: number): nu
 
 const NO_JOURNEY = {
   ...{ entered: 0, completed: 0, exited: 0, lastEndedAt: null, lastOutcome: null },
-  ...{ lastEnteredAt: null, heldOutAt: null, goalUntil: null, arm: null, goals: {} },
+  ...{ lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} },
 }
 
 export function journeyUserOf({ journeys }: SimulatedUser, id: JourneyId): SimulatedJourneyUser {
-  const known = journeys.get(id) ?? { ...NO_JOURNEY, inside: [], keys: new Set<number>(), enteredAt: [] }
+  const known = journeys.get(id) ?? { ...NO_JOURNEY, inside: [], keys: new Set<number>(), ended: new Set<number>(), enteredAt: [] }
   journeys.set(id, known)
   return known
 }

@@ -7,7 +7,7 @@ import type { CompiledRule } from '../../rules/index.ts'
 import type { Asked, Question } from '../engine/advance.ts'
 import type { Entrance } from '../engine/entrance.ts'
 import { DEPTH_MAX } from '../engine/entry.ts'
-import type { Fact, Occurrence } from '../engine/facts.ts'
+import type { Fact, Occasion } from '../engine/facts.ts'
 import type { CompiledStep } from '../engine/graph.ts'
 import type { Ask, World } from '../engine/run.ts'
 import { resultOf } from '../live/seen.ts'
@@ -42,6 +42,7 @@ export class MemoryWorld implements World {
       isIn: (_, list) => (given.lists.some(({ id }) => id === list) ? this.user.lists.has(list) : undefined),
       rendered: (entrance, step, param) => this.#textOf(entrance, step, param),
       journeyUser: (_, journeyId) => journeyUserOf(this.user, journeyId),
+      hasEnded: (_, id) => this.user.journeys.values().some(({ ended }) => ended.has(id)),
       hasKey: (_, journeyId, hash) => journeyUserOf(this.user, journeyId).keys.has(hash),
       enteredToday: (_, journeyId) => this.#enteredToday(journeyId),
     }
@@ -143,7 +144,7 @@ export class MemoryWorld implements World {
     return Math.min(...changes)
   }
 
-  async apply(asked: Asked[]): Promise<{ results: Map<Asked, EffectResult>; followed: Occurrence[] }> {
+  async apply(asked: Asked[]): Promise<{ results: Map<Asked, EffectResult>; followed: Occasion[] }> {
     const results = new Map<Asked, EffectResult>()
     const changed: Changed = { what: [], facts: [] }
     for (const one of asked) results.set(one, this.#applyOne(one, changed))
@@ -247,7 +248,7 @@ export class MemoryWorld implements World {
   }
 
   /** What follows from the effects of a round, at once. */
-  #followed(asked: Asked[], { what, facts }: Changed): Occurrence[] {
+  #followed(asked: Asked[], { what, facts }: Changed): Occasion[] {
     const [first] = asked
     if (!first || what.length + facts.length === 0) return []
     const { at, entrance, visit } = first
