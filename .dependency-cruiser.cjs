@@ -99,6 +99,13 @@ module.exports = {
       to: {},
     },
     {
+      name: 'one-journey-engine',
+      comment: 'Live journeys, simulations and backtests decide by the engine: it knows neither the database nor any of them, and only it and the graph know the kinds of step.',
+      severity: 'error',
+      from: { path: '^server/src/modules/journeys/engine/', pathNot: TESTS },
+      to: { path: '^server/src/modules/journeys/(live|simulation|backtests|versions|insight|by-hand|sweeps|calls)/|[.]?queries[.]ts$|^server/src/infra/' },
+    },
+    {
       name: 'front-door-in',
       comment: 'Another module is entered by its index.ts.',
       severity: 'error',

@@ -9,6 +9,7 @@ import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
 import { imports } from './imports.ts'
 import { ingest } from './ingest.ts'
+import { journeys } from './journeys.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
@@ -29,6 +30,7 @@ const benches = {
   blast,
   compose,
   trigger,
+  journeys,
   tenants,
   'tenants-cost': tenantsCost,
   webhooks,

@@ -554,6 +554,28 @@ create table introduced_names (
   constraint introduced_names_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attribute'::text])))
 );
 
+create table journey_backtests (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  journey_id bigint not null,
+  state text not null,
+  params jsonb not null,
+  users_total integer,
+  users_done integer not null default 0,
+  result jsonb,
+  attempts smallint not null default 0,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint journey_backtests_pkey PRIMARY KEY (project_id, id),
+  constraint journey_backtests_project_id_journey_id_fkey FOREIGN KEY (project_id, journey_id) REFERENCES journeys(project_id, id) ON DELETE CASCADE,
+  constraint journey_backtests_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text, 'cancelled'::text, 'failed'::text])))
+);
+CREATE INDEX journey_backtests_by_age ON journey_backtests USING btree (project_id, created_at);
+CREATE INDEX journey_backtests_by_journey ON journey_backtests USING btree (project_id, journey_id, id);
+CREATE UNIQUE INDEX journey_backtests_running ON journey_backtests USING btree (project_id) WHERE (state = 'running'::text);
+
 create table journey_calls (
   project_id bigint not null,
   user_id bigint not null,

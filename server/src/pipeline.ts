@@ -30,9 +30,9 @@ import {
   undoChanges,
 } from './modules/imports/index.ts'
 import {
+  concernedUsers,
   type Item,
   type KnownUsers,
-  mentionedUsers,
   newEventsOf,
   parkedOf,
   queuedChangesOf,
@@ -43,15 +43,15 @@ import {
 } from './modules/ingest/index.ts'
 import {
   type Applied,
-  appendListMoves,
-  applyOccurrences,
+  appendListChanges,
+  applyOccasions,
   applyTimers,
   applyTimersBefore,
   eraseJourneys,
   findDueTimers,
   mergeJourneys,
   nextTimerAt,
-  occurrencesOf,
+  occasionsOf,
   type Place,
   type Published,
   parkTimer,
@@ -136,7 +136,7 @@ async function applyBatch(ctx: InTx, place: Place, items: Item[], known: KnownUs
   const parked: ParkedItem[] = []
   for (const [number, wave] of wavesOf(items, known, watches).entries()) {
     const current = number === 0 ? known : await requestReader.lookUp(ctx, wave, false)
-    const before = await applyTimersBefore(ctx, place, published, mentionedUsers(wave, current, watches))
+    const before = await applyTimersBefore(ctx, place, published, concernedUsers(wave, current, watches))
     await finishWave(ctx, [], before.applied)
     parked.push(...(await applyWave(ctx, place, wave, current, { published, rows: before.rows })))
   }
@@ -162,14 +162,17 @@ async function applyWave(ctx: InTx, place: Place, items: Item[], known: KnownUse
   if (journeys) await eraseJourneys(ctx, queued.erased)
   const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
   const events = await storeEvents(ctx, newEventsOf(items, identified.users, systemEvents), partition)
-  const moves = await evaluateMemberships(ctx, events, changes, partition)
-  const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, moves), partition)
+  const memberships = await evaluateMemberships(ctx, events, changes, partition)
+  const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
   const applied = journeys
-    ? await applyOccurrences(
+    ? await applyOccasions(
         ctx,
         place,
         journeys.published,
-        occurrencesOf({ items: itemsOfUsers(items, identified.users, known), events, moves, changes: changes.changes }, ctx.clock.now()),
+        occasionsOf(
+          { items: itemsOfUsers(items, identified.users, known), events, memberships, changes: changes.changes },
+          ctx.clock.now(),
+        ),
         changes.merges.length > 0 ? undefined : journeys.rows,
       )
     : NOTHING_APPLIED
@@ -202,7 +205,7 @@ async function applyDue(ctx: InTx): Promise<number> {
   await lockLists(ctx)
   const { changes, evaluated } = await evaluateDueMemberships(ctx)
   const events = await storeEvents(ctx, membershipEventsOf(ctx, changes), TIMERS)
-  await appendListMoves(ctx, changes)
+  await appendListChanges(ctx, changes)
   await finishWave(ctx, events, NOTHING_APPLIED)
   return evaluated
 }

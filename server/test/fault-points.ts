@@ -21,6 +21,10 @@ const POINTS = {
   },
   /** The first batch of an import is committed. The second is saved but not committed. */
   'between batches of an import': { waits: 'before update of position on imports for each row when (old.rows > 0)' },
+  /** Users of journeys have moved on, and their messages are not inserted. */
+  'between decision and message': { waits: 'before insert on messages for each row when (new.entrance_id is not null)' },
+  /** The first partition of due timers is applied and not committed. */
+  'while timers are applied': { waits: 'before delete on journey_timers for each row' },
 } satisfies Record<string, FaultPoint>
 
 export type FaultPointName = keyof typeof POINTS

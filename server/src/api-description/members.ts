@@ -55,6 +55,28 @@ export const MEMBERS: Record<string, string> = {
   'JourneyVersionWithSteps.note': 'What changed, as the publication said.',
   'JourneyVersionWithSteps.steps': 'The steps by key.',
 
+  // simulations and backtests of journeys
+  'JourneyBacktestReply.state': 'Whether it is running, or how it ended.',
+  'JourneyBacktestReply.until': 'The end of the window.',
+  'JourneyBacktestReply.version': 'The version that is tested; absent for steps that are not stored.',
+  'JourneyBacktestReply.progress': 'How far it is.',
+  'JourneyBacktestReply.progress.users_done': 'How many users were simulated.',
+  'JourneyBacktestReply.result.completed': 'How many entrances came to an end of the graph.',
+  'JourneyBacktestReply.result.exited': 'How many entrances ended before.',
+  'JourneyBacktestReply.result.edges': 'How many users went from one step to another, by path.',
+  'JourneyBacktestReply.result.steps.entered': 'How often users came to the step.',
+  'JourneyBacktestReply.result.steps.left': 'How often users left it.',
+  'JourneyBacktestReply.result.difference.live': 'How often users came to the step in the live journey.',
+  'JourneyBacktestReply.result.difference.backtest': 'How often they did in the backtest.',
+  'JourneyBacktestReply.result.examples.visits.reason': 'Why the user left, in a word.',
+  'JourneySimulateInput.answers.status': 'The status of the answer.',
+  'JourneySimulateReply.outcome': 'How the last entrance ended; null if the user is still inside, or never entered.',
+  'JourneySimulateReply.outcome.as': 'Whether the user came to an end of the graph, or left before.',
+  'JourneySimulateReply.outcome.reason': 'Why, in a word.',
+  'JourneySimulateReply.messages.step': 'The key of the step.',
+  'JourneySimulateReply.messages.visit': 'The number of the visit.',
+  'JourneySimulateReply.refused.reason': 'Why the user did not enter, in a word.',
+
   // users
   external_id: 'The id of the user in your system.',
   anonymous_id: 'The id that an app gave the user before it was identified.',

@@ -36,7 +36,7 @@ const linksOf = (text: string) => [...text.matchAll(/ (?:href|src)="([^"]*)"/g)]
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id)
 
 const GUIDES = [
-  ...['shorthand', 'import', 'lists', 'campaigns', 'sending', 'consent', 'tracking', 'in-app', 'webhooks', 'clients'].map(
+  ...['shorthand', 'import', 'lists', 'campaigns', 'journeys', 'sending', 'consent', 'tracking', 'in-app', 'webhooks', 'clients'].map(
     (name) => `/docs/guide/${name}`,
   ),
   '/docs/operate/running',

@@ -13,6 +13,7 @@ const GUIDES = {
   'guide/import': 'Import',
   'guide/lists': 'Lists',
   'guide/campaigns': 'Campaigns',
+  'guide/journeys': 'Journeys',
   'guide/sending': 'Sending',
   'guide/consent': 'Consent',
   'guide/tracking': 'Tracking',

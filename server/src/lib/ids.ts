@@ -21,6 +21,7 @@ export type DomainId = Id<'domain'>
 export type LinkId = Id<'link'>
 export type ConsentId = Id<'consent'>
 export type PreflightId = Id<'preflight'>
+export type BacktestId = Id<'backtest'>
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

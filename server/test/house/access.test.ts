@@ -307,6 +307,10 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['PATCH', '/api/client/journeys/{journeyId}', EDITORS],
   ['DELETE', '/api/client/journeys/{journeyId}', EDITORS],
   ['PUT', '/api/client/journeys/{journeyId}/steps', EDITORS],
+  ['POST', '/api/client/journeys/{journeyId}/simulate', EDITORS],
+  ['POST', '/api/client/journeys/{journeyId}/backtest', EDITORS],
+  ['GET', '/api/client/journeys/{journeyId}/backtests/{backtestId}', EDITORS],
+  ['DELETE', '/api/client/journeys/{journeyId}/backtests/{backtestId}', EDITORS],
 
   // Journeys that run.
   ['POST', '/api/client/journeys/{journeyId}/publish', PUBLISHERS],

@@ -79,6 +79,10 @@ D-JRN-9 GET /api/client/journeys/{journeyId}/stats
 D-JRN-9 GET /api/client/journeys/{journeyId}/users
 D-JRN-9 GET /api/client/journeys/{journeyId}/users/{userId}
 D-JRN-9 GET /api/client/journeys/{journeyId}/users/{userId}/explain
+D-JRN-17 POST /api/client/journeys/{journeyId}/simulate
+D-JRN-18 POST /api/client/journeys/{journeyId}/backtest
+D-JRN-18 GET /api/client/journeys/{journeyId}/backtests/{backtestId}
+D-JRN-18 DELETE /api/client/journeys/{journeyId}/backtests/{backtestId}
 D-SUB-1 POST /api/client/subscriptions
 D-SUB-1 GET /api/client/subscriptions/{subscriptionId}
 D-SUB-1 PATCH /api/client/subscriptions/{subscriptionId}

@@ -63,6 +63,8 @@ const MAY: Record<string, string> = {
   'lists.partitions': 'reads the catalogue of PostgreSQL',
   'lists.projectsAhead': 'finds the projects that have work',
   'lists.projectsWithRules': 'finds the projects that have work',
+  'journeys.lockBacktests': 'a lock, no table',
+  'journeys.nextBacktestAt': 'finds when the next work of any project is due',
   'journeys.nextCallAt': 'finds when the next work of any project is due',
   'journeys.nextSweepAt': 'finds when the next work of any project is due',
   'journeys.dueSweeps': 'finds the projects that have work',

@@ -24,6 +24,7 @@ type Ids = Record<
   | 'subscriptionId'
   | 'campaignId'
   | 'journeyId'
+  | 'backtestId'
   | 'endpointId'
   | 'deliveryId'
   | 'messageId'
@@ -86,6 +87,9 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   await as('POST', `/journeys/${journey.id}/publish`, { note: name })
   await as('PUT', `/journeys/${journey.id}/steps`, { ...steps, wait: { ...steps.wait, name } })
   await as('POST', `/journeys/${journey.id}/entrances`, { external_id: name, key: name })
+  const backtest = await as('POST', `/journeys/${journey.id}/backtest`, {
+    since: new Date(w.clock.now().getTime() - 3_600_000).toISOString(),
+  })
   const endpoint = await as('POST', '/webhooks', { name, url: `${hook}/${name}`, event_types: ['delivery.completed'], description: name })
   await as('POST', `/webhooks/${endpoint.id}/test`)
   await as('POST', '/events', [
@@ -100,6 +104,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     subscriptionId: subscription.id,
     campaignId: campaign.id,
     journeyId: journey.id,
+    backtestId: backtest.id,
     endpointId: endpoint.id,
     deliveryId: deliveries[0].id,
     messageId: messages[0].id,
@@ -186,6 +191,8 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'POST /api/client/journeys/{journeyId}/users/{userId}/move': { to: 'wait' },
     'POST /api/client/journeys/{journeyId}/users/{userId}/skip': {},
     'POST /api/client/journeys/{journeyId}/users/{userId}/retry': {},
+    'POST /api/client/journeys/{journeyId}/simulate': { user: { external_id: SHARED.external_id } },
+    'POST /api/client/journeys/{journeyId}/backtest': { since: '2026-11-23T00:00:00Z' },
     'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
     'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
     'POST /api/client/webhooks/{endpointId}/test': {},

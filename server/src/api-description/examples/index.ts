@@ -1,6 +1,7 @@
 /** The examples of the API description. They are about one project, so that the id of a reply is the id in the next request. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { campaignExamples, campaignOperations } from './campaigns.ts'
+import { journeySimulationOperations } from './journey-simulations.ts'
 import { journeyExamples, journeyOperations } from './journeys.ts'
 import { listExamples, listOperations } from './lists.ts'
 import { messageExamples, messageOperations } from './messages.ts'
@@ -26,6 +27,7 @@ export const OPERATION_EXAMPLES: Words['operations'] = {
   ...listOperations,
   ...campaignOperations,
   ...journeyOperations,
+  ...journeySimulationOperations,
   ...messageOperations,
 }
 
@@ -44,6 +46,7 @@ export const PATH_EXAMPLES: Words['parameters'] = {
   preflightId: 5,
   journeyId: 3,
   version: 3,
+  backtestId: 2,
   messageId: 88301,
   providerId: 3,
   domainId: 2,

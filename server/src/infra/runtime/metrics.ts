@@ -119,7 +119,7 @@ function journeyMetrics(registry: Registry) {
   const rounds = counter('app_journey_rounds_total', 'Waves of items, and their rounds of decisions.', ['what'])
   const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest due timer when a batch was claimed. Alert on this one.')
   return {
-    journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale' | 'decided', count: number) => users.inc({ what }, count),
+    journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
     journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),
     journeyRounds: (what: 'waves' | 'rounds', count: number) => rounds.inc({ what }, count),
     journeyTimerLag: (seconds: number) => lag.set(seconds),

@@ -3,6 +3,7 @@
  * Promises: an accepted event is stored exactly once, in the order of sending for each user, and counted in the same transaction.
  */
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
+export { type PastEvent, pastEventsOf, usersWithPastEvents } from './history.queries.ts'
 export { eventJobs } from './jobs.ts'
 export { type LatestEvent, latestEvents } from './latest.queries.ts'
 export { eraseEvents, usersWithEvents } from './queries.ts'

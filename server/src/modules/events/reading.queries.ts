@@ -34,6 +34,9 @@ export const timelineListing = listing({
 /** A filter of the events of a user. `since` is included, `until` is not. */
 export type Wanted = { name?: string; since?: Date; until?: Date }
 
+/** The data of `events e` as callers may see it: values that attributes had before may be hidden from them. */
+const shownData = sql`case when e.source = 'system' and e.name = 'user_updated' then e.data - 'was' else e.data end`
+
 /**
  * Makes `listEvents` read in the order of the index. The planner assumes that every user has few events, and would fetch and sort
  * all of them.
@@ -43,7 +46,7 @@ export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enab
 /** A page of the events stored under any of these ids. */
 export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
   pageOf(ctx, ItemRow, timelineListing, page, {
-    select: sql`e.name, e.data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.journey_id, e.seq`,
+    select: sql`e.name, ${shownData} as data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.journey_id, e.seq`,
     from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
     where: sql`true`,
   })
@@ -191,9 +194,9 @@ export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: 
                 where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
           where r.rank <= ${eventsMax}
         ), event_data as materialized (
-          select l.name, e.data
+          select l.name, ${shownData} as data
           from latest l
-          cross join lateral (select e.data from events e
+          cross join lateral (select e.data, e.source, e.name from events e
                               where e.project_id = ${ctx.projectId} and e.user_id = l.user_id and e.created_at = l.at and e.name = l.name) e
         )
         select a.name, a.key, a.types, a.coverage, a.samples

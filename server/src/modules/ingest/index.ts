@@ -6,4 +6,4 @@
 export { type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf, usersOfItems } from './identify.ts'
 export type { Item, QueuedJourneyItem } from './read.ts'
 export { ingestRoutes } from './routes.ts'
-export { mentionedUsers, mentions, type Watches, wavesOf } from './waves.ts'
+export { concernedUsers, type Watches, wavesOf } from './waves.ts'

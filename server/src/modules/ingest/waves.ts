@@ -13,14 +13,14 @@ export type Watches = ReadonlySet<string>
 export function wavesOf(items: Item[], known: KnownUsers, watches: Watches): Item[][] {
   const waves: Item[][] = []
   const groups = groupsOf(items.map((item) => identityKeysOf(item, known)))
-  const waveOf = new Map<number, { wave: number; hasMention: boolean }>()
+  const waveOf = new Map<number, { wave: number; isConcerned: boolean }>()
   for (const [index, item] of items.entries()) {
     const group = groups[index] as number
-    const at = waveOf.get(group) ?? { wave: 0, hasMention: false }
+    const at = waveOf.get(group) ?? { wave: 0, isConcerned: false }
     waveOf.set(group, at)
-    if (mentions(item, known, watches)) {
-      if (at.hasMention) at.wave++
-      at.hasMention = true
+    if (concerns(item, known, watches)) {
+      if (at.isConcerned) at.wave++
+      at.isConcerned = true
     }
     const wave = waves[at.wave]
     if (wave) wave.push(item)
@@ -49,7 +49,7 @@ function groupsOf(keys: string[][]): number[] {
 }
 
 /** May the item matter to a journey? */
-export function mentions(item: Item, known: KnownUsers, watches: Watches): boolean {
+function concerns(item: Item, known: KnownUsers, watches: Watches): boolean {
   if ('journey' in item) return true
   if ('change' in item) {
     const { what, is_new, merged_from, event } = item.change
@@ -85,10 +85,10 @@ function changesOf({ external_id: _, anonymous_id: __, data, paths, ...fields }:
 const topOf = (path: string): string => path.split('.', 2).join('.')
 
 /** The users of the items that matter to journeys, with the instant of the first such item of each. */
-export function mentionedUsers(items: Item[], known: KnownUsers, watches: Watches): Map<UserId, Date> {
+export function concernedUsers(items: Item[], known: KnownUsers, watches: Watches): Map<UserId, Date> {
   const found = new Map<UserId, Date>()
   for (const item of items) {
-    if (!mentions(item, known, watches)) continue
+    if (!concerns(item, known, watches)) continue
     const ids = 'update' in item ? usersOf(item.update, known) : otherUsersOf(item, known)
     for (const id of ids) if (!found.has(id)) found.set(id, item.source.received_at)
   }

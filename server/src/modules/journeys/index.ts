@@ -1,14 +1,14 @@
 /**
- * Journeys and their steps. Owns `journeys`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps` and `journey_rates`. A journey is a graph of steps that users move through, starting at an
+ * Journeys and their steps. Owns `journeys`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps`, `journey_backtests` and `journey_rates`. A journey is a graph of steps that users move through, starting at an
  * entrance. Promises: a stored graph has no broken edges and no loop without a delay, and refers to nothing that the project does not have; all steps of a journey are replaced together.
  */
 export { journeyJobs } from './jobs.ts'
-export { type Applied, applyOccurrences, applyTimers, applyTimersBefore, type Place, parkTimer } from './live/apply.ts'
+export { type Applied, applyOccasions, applyTimers, applyTimersBefore, type Place, parkTimer } from './live/apply.ts'
 export { findDueTimers, nextTimerAt, projectsWithDueTimers } from './live/due.ts'
 export { type Published, publishedGraphs } from './live/graphs.ts'
-export { appendListMoves } from './live/list-moves.ts'
+export { appendListChanges } from './live/list-changes.ts'
 export { eraseJourneys, mergeJourneys } from './live/merges.ts'
-export { occurrencesOf, type UserItem } from './live/occurrences.ts'
+export { occasionsOf, type UserItem } from './live/occasions.ts'
 export { findJourneyIds } from './queries.ts'
 export { journeyRoutes } from './routes.ts'
 export { journeysUsing } from './uses.ts'

@@ -4,5 +4,8 @@ import type { JobName } from '../../infra/runtime/ctx.ts'
 /** Works through many users of a journey. */
 export const SWEEP: JobName = { name: 'journeys.sweep' }
 
+/** Computes backtests. */
+export const BACKTEST: JobName = { name: 'journeys.backtest' }
+
 /** Makes the calls of webhook steps. */
 export const CALL: JobName = { name: 'journeys.call' }

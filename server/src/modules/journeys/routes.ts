@@ -2,12 +2,14 @@ import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { backtestRoutes } from './backtests/routes.ts'
 import { byHandRoutes } from './by-hand/routes.ts'
 import { insightRoutes } from './insight/routes.ts'
 import { JourneyMeta, journeyMeta } from './meta.ts'
 import { journeyListing } from './queries.ts'
 import { Journey, JourneyChanges, JourneyInput } from './schema.ts'
 import { archiveJourney, createJourney, getJourney, listJourneys, updateJourney } from './service.ts'
+import { simulationRoutes } from './simulation/routes.ts'
 import type { FindReferenceFaults } from './versions/readiness.ts'
 import { versionRoutes } from './versions/routes.ts'
 
@@ -85,4 +87,6 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
   ...versionRoutes(stepReferenceFaults),
   ...byHandRoutes,
   ...insightRoutes,
+  ...simulationRoutes,
+  ...backtestRoutes,
 ]

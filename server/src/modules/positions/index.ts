@@ -3,6 +3,7 @@
  * has not ended has one row, with a timer or parked; an entrance that ended is kept for `JOURNEY_HISTORY_DAYS`; what a user did in a
  * journey is counted until the user is erased; the key of a step keeps its id.
  */
+export { countInsideAt, entrancesSince, type RecordedEntrance, usersEnteredSince } from './history.queries.ts'
 export {
   type EntranceFilter,
   type EntrancePlace,
@@ -18,6 +19,7 @@ export {
   copyPast,
   deleteEntrances,
   deleteTimers,
+  endedAmong,
   entrancesOf,
   entriesSince,
   insertTimers,

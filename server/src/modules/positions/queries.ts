@@ -100,7 +100,7 @@ export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
             last_entered_at = coalesce(excluded.last_entered_at, u.last_entered_at),
             last_ended_at = coalesce(excluded.last_ended_at, u.last_ended_at), held_out_at = coalesce(u.held_out_at, excluded.held_out_at),
             goal_until = greatest(u.goal_until, excluded.goal_until), last_outcome = coalesce(excluded.last_outcome, u.last_outcome),
-            arm = coalesce(excluded.arm, u.arm), goals = excluded.goals || u.goals`,
+            arm = coalesce(excluded.arm, u.arm), goals = u.goals || excluded.goals`,
   )
 
 /** Stores entrances that ended, through COPY. */
@@ -134,4 +134,15 @@ export const entriesSince = (ctx: InTx, pairs: { user_id: UserId; journey_id: Jo
                   where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id and e.ended_at > ${since}
                     and e.entered_at > ${since}) as entries
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ journey_id }) => journey_id)}::bigint[]) as p(user_id, journey_id)`,
+  )
+
+const EndedRow = Type.Object({ user_id: IdOf<UserId>(), entrance_id: Type.Integer() })
+
+/** Those of these entrances that ended, as far as the history goes back. */
+export const endedAmong = (ctx: InTx, keys: EntranceKey[]) =>
+  ctx.db.many(
+    EndedRow,
+    sql`select p.user_id, p.entrance_id
+        from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ entrance_id }) => entrance_id)}::bigint[]) as k(user_id, entrance_id)
+        join journey_past p on p.project_id = ${ctx.projectId} and p.user_id = k.user_id and p.entrance_id = k.entrance_id`,
   )

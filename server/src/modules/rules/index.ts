@@ -5,7 +5,7 @@
  */
 export { checkRule } from './check.ts'
 export { type CompiledRule, compileRule, matchesTracker, referencesOf, type Tracker, type UserFacts } from './compile.ts'
-export type { Names, RuleTables } from './conditions/condition.ts'
+export type { JourneyFacts, Names, RuleTables } from './conditions/condition.ts'
 export { countFuture } from './conditions/counted.ts'
 export { describeRule } from './describe.ts'
 export { compileEventRule, EventRule, eventRuleFaults } from './event-rule.ts'

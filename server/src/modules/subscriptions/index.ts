@@ -7,6 +7,7 @@
  * gets no messages.
  */
 export { isSubscribed } from './consent.ts'
+export { consentsSince, type PastConsent } from './consents/history.queries.ts'
 export { eraseSubscriptions, mergeSubscriptions, usersWithConsent } from './consents/queries.ts'
 export { linksOf } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'

@@ -60,7 +60,7 @@ export const SubscriptionRow = Type.Object({
 })
 export type SubscriptionRow = Static<typeof SubscriptionRow>
 
-const state = StateOf([0, 1, 2], '0 unsubscribed, 1 subscribed, 2 opted in and confirmed.')
+export const state = StateOf([0, 1, 2], '0 unsubscribed, 1 subscribed, 2 opted in and confirmed.')
 
 /** The subscription state of a user for one type. */
 export const UserSubscription = Exact({

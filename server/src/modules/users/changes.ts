@@ -15,6 +15,8 @@ export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
+  /** The values that attributes had before, by their names. Those of a large change are left out. */
+  was?: Record<string, unknown>
   /** An import made the user. */
   is_import?: true
   /** The user as it is now and as it was before, when it was loaded anyway. Not stored in the queue. */
@@ -55,6 +57,22 @@ export function differences(before: UserRecord, after: UserRecord): string[] {
   const keys = before.data === after.data ? [] : differentKeys(before.data, after.data).map((key) => `data.${key}`)
   return [...fields, ...created, ...keys].map((name) => `${ATTRIBUTE}${name}`)
 }
+
+const WAS_BYTES_MAX = 1024
+
+/** The values that changed attributes had before, for `UserChange`: none if they are large. */
+export function formerValues(before: UserRecord, what: string[]): Pick<UserChange, 'was'> {
+  const was = Object.fromEntries(
+    what.flatMap((change) => {
+      const name = change.slice(ATTRIBUTE.length)
+      if (!change.startsWith(ATTRIBUTE) || name === 'created_at') return []
+      return [[name, (name.startsWith(DATA) ? before.data[name.slice(DATA.length)] : before[name as 'email']) ?? null]]
+    }),
+  )
+  return Buffer.byteLength(JSON.stringify(was)) <= WAS_BYTES_MAX ? { was } : {}
+}
+
+const DATA = 'data.'
 
 /** The prefix of attributes in changes. */
 export const ATTRIBUTE = 'attribute:'

@@ -23,9 +23,10 @@ export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { eraseUsers, findErasable, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'
-export { type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
+export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
+export { mergesSince } from './merges.queries.ts'
 export {
   findIdsOf,
   findMergedInto,

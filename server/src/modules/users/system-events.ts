@@ -22,7 +22,7 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
     if (!isNew && attributes.length === 0) return []
     const event: SystemEvent = {
       name: isNew ? USER_CREATED : USER_UPDATED,
-      data: isNew ? {} : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)) },
+      data: isNew ? {} : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)), ...formerOf(of) },
       created_at: now.toISOString(),
       starts: isNew ? 'journeys' : 'nothing',
     }
@@ -30,3 +30,7 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
     return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event, ...(isImport && { isImport: true as const }) }]
   })
 }
+
+/** What attributes were before the first of several changes, which backtests go back to. API replies leave it out. */
+const formerOf = (changes: UserChange[]): Pick<UserChange, 'was'> =>
+  changes.some(({ was }) => was) ? { was: Object.assign({}, ...changes.toReversed().map(({ was }) => was)) } : {}

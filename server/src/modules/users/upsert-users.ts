@@ -5,7 +5,7 @@ import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { phoneOf } from './batch.ts'
-import { differences, type UserChange, type UserChanges } from './changes.ts'
+import { differences, formerValues, type UserChange, type UserChanges } from './changes.ts'
 import { applyProfile, noUsers, type Profile, type UserRecord, type Users, type UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
 
@@ -42,7 +42,7 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
     const former = before.get(user)
     if (!former || user.mergedInto) return []
     const what = differences(former, user)
-    return what.length > 0 ? [{ user_id: user.id, what, user, former }] : []
+    return what.length > 0 ? [{ user_id: user.id, what, ...formerValues(former, what), user, former }] : []
   })
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
 }

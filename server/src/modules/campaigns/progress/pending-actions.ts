@@ -1,5 +1,6 @@
 /** Carries out the pending actions of campaigns on their messages, in as many short transactions as needed. */
 import { LRUCache } from 'lru-cache'
+import { APPLY } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import {
@@ -68,7 +69,11 @@ const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: Campaign
     for (const priority of [TRANSACTIONAL, BULK]) ctx.wake(SEND_JOBS[priority])
     return releaseMessages(ctx, id, range)
   },
-  withdraw: (ctx, id, state, range) => abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range),
+  withdraw: (ctx, id, state, range) => {
+    // The outcomes of messages of journeys are in the queue.
+    ctx.wake(APPLY)
+    return abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range)
+  },
 }
 
 /** A blast is scheduled again only when no message is in flight, because those may still be returned to the queue. */

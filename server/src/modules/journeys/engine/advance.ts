@@ -5,9 +5,9 @@
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import type { UserFacts } from '../../rules/index.ts'
 import type { Decision, Effect, Input, RuleResult, StepContext } from '../steps/step.ts'
+import { add, type Counts } from './counts.ts'
 import { arrive, type Entrance, end, leave, note, park, unpark, visitOf } from './entrance.ts'
 import type { CompiledStep, Graph } from './graph.ts'
-import { add, type Tally } from './tally.ts'
 
 /** A decision to be made. The inputs belong to one item; after the user has moved on, the others do not count. */
 export type Task = { entrance: Entrance; inputs: Input[]; at: Date }
@@ -29,7 +29,13 @@ export type Loaded = {
 /** An effect that a decision asked for. */
 export type Asked = { entrance: Entrance; step: CompiledStep; visit: number; effect: Effect; at: Date }
 
-export type Round = { tally: Tally; loaded: Loaded; isHeld(graph: Graph): boolean; onFailure(entrance: Entrance, error: unknown): void }
+export type Round = {
+  counts: Counts
+  loaded: Loaded
+  isHeld(graph: Graph): boolean
+  onFailure(entrance: Entrance, error: unknown): void
+  onArm(entrance: Entrance, path: string): void
+}
 
 const VISITS_PER_ITEM_MAX = 100
 /** The kinds whose effects leave the system, which users of a journey that is held wait for. */
@@ -121,6 +127,7 @@ function go(round: Round, entrance: Entrance, { path, reason }: Extract<Decision
   const { step, graph } = entrance
   leave(entrance, path, reason, at)
   count(round, entrance, step, path, reason)
+  if (step.type === 'experiment') round.onArm(entrance, path)
   const next = nextOf(graph, step, path)
   if (next === undefined) {
     const exits = exitsIfOpen(step, path)
@@ -141,13 +148,13 @@ function nextOf(graph: Graph, step: CompiledStep, path: string): CompiledStep | 
 }
 
 function count(
-  { tally }: Round,
+  { counts }: Round,
   { journeyId, graph: { version } }: Entrance,
   step: CompiledStep,
   path: string | null,
   reason: string,
 ): void {
-  add(tally, { journey_id: journeyId, what: 'left', version, step_id: step.id, path, reason })
+  add(counts, { journey_id: journeyId, what: 'left', version, step_id: step.id, path, reason })
 }
 
 /** Begins a visit of a step. Returns the decision to be made there, unless the journey is held. */
@@ -156,7 +163,7 @@ export function moveTo(round: Round, entrance: Entrance, step: CompiledStep, at:
     finish(round, entrance, 'exited', 'visit_limit', at, false)
     return []
   }
-  add(round.tally, { journey_id: entrance.journeyId, what: 'arrived', version: entrance.graph.version, step_id: step.id })
+  add(round.counts, { journey_id: entrance.journeyId, what: 'arrived', version: entrance.graph.version, step_id: step.id })
   if (HELD_AT.includes(step.type) && round.isHeld(entrance.graph)) {
     entrance.isHeld = true
     return []
@@ -176,5 +183,5 @@ export function finish(round: Round, entrance: Entrance, as: 'completed' | 'exit
   const { journeyId, graph, step } = entrance
   if (isAtStep) count(round, entrance, step, null, reason)
   end(entrance, as, reason, at)
-  add(round.tally, { journey_id: journeyId, what: as, version: graph.version, step_id: step.id, reason })
+  add(round.counts, { journey_id: journeyId, what: as, version: graph.version, step_id: step.id, reason })
 }

@@ -39,7 +39,7 @@ export type Entrance = {
   trail: Visit[]
   outcome: Outcome | null
   /** As it is stored: null for a new one. */
-  stored: { dueAt: Date | null } | null
+  stored: { dueAt: Date | null; visit: number } | null
   isChanged: boolean
   /** Visits since the item that is being applied. */
   visitsNow: number

@@ -1,24 +1,24 @@
 /** Who enters because of what happened. Pure. */
 import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS } from '../../../lib/times.ts'
+import { goalUntil } from '../goals.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { entryKeyIn } from '../steps/settings.ts'
 import type { EffectResult, EntryEvent } from '../steps/step.ts'
 import type { Question, Task } from './advance.ts'
+import { add } from './counts.ts'
 import { type Entrance, enter } from './entrance.ts'
 import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, entrancesFor } from './entry.ts'
-import type { Fact, Occurrence } from './facts.ts'
+import type { Fact, Occasion } from './facts.ts'
 import type { CompiledStep, Graph } from './graph.ts'
-import { causes, keyHash } from './ids.ts'
+import { causes, entranceId, keyHash } from './ids.ts'
 import { activeOf, type Candidate, deltaOf, exit, type Run } from './run.ts'
-import { add } from './tally.ts'
 
 /** A fact that a user may enter a journey by. */
 export type Attempt = { userId: UserId; at: Date; graph: Graph; fact: EntryFact; event: EntryEvent | null }
 
-/** The facts of an occurrence by which its user may enter, in the order of journeys. */
-export function attemptsOf(run: Run, occurrence: Occurrence): Attempt[] {
-  const { userId, at, facts, depth } = occurrence
+/** The facts of an occasion by which its user may enter, in the order of journeys. */
+export function attemptsOf(run: Run, occasion: Occasion): Attempt[] {
+  const { userId, at, facts, depth } = occasion
   const byFacts = run.graphs.live.flatMap((graph) =>
     facts.flatMap((fact): Attempt[] => {
       const entry = entryFactOf(fact, depth, at)
@@ -26,7 +26,7 @@ export function attemptsOf(run: Run, occurrence: Occurrence): Attempt[] {
       return [{ userId, at, graph, fact: entry, event: eventOf(fact, at) }]
     }),
   )
-  return [...byFacts, ...occurrence.items.flatMap((item) => attemptOf(run, item, userId, at))]
+  return [...byFacts, ...occasion.items.flatMap((item) => attemptOf(run, item, userId, at))]
 }
 
 function entryFactOf(fact: Fact, depth: number, at: Date): EntryFact | null {
@@ -68,7 +68,15 @@ export function neededBy(attempts: Attempt[]) {
   for (const { userId, at, graph, fact } of attempts) {
     for (const entrance of entrancesFor(graph.entrances, graph.journeyId, fact)) {
       questions.push({ userId, entrance: null, step: graph.steps.get(entrance.step) as CompiledStep, at })
-      candidates.push({ userId, journeyId: graph.journeyId, keyHash: keyHashOf(entrance, fact), entriesPerDayMax: maxPerDay(graph) })
+      const { journeyId } = graph
+      const isRepeatable = fact.is === 'sweep' || fact.is === 'api'
+      candidates.push({
+        userId,
+        journeyId,
+        keyHash: keyHashOf(entrance, fact),
+        entranceId: isRepeatable ? entranceId(journeyId, fact.cause, userId) : null,
+        entriesPerDayMax: maxPerDay(graph),
+      })
     }
     for (const list of graph.settings.exclusion_list_ids ?? []) lists.push({ userId, list })
   }
@@ -83,8 +91,11 @@ function keyHashOf({ settings: { entry_key, multiple } }: EntranceStep, fact: En
 
 /** Decides about an attempt. Returns what the user decides about first, or why there is nothing. */
 export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): { tasks: Task[]; result: EffectResult } {
-  const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))
   const nothing = (reason: string) => ({ tasks: [], result: { is: 'refused' as const, reason } })
+  // A cause begins one entrance, whatever became of it.
+  const id = entranceId(graph.journeyId, fact.cause, userId)
+  if (run.entrances.get(userId)?.some((entrance) => entrance.id === id) || run.world.loaded.hasEnded(userId, id)) return nothing('repeated')
+  const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))
   if (!entry) return nothing('no_entrance')
   const inside = 'slot' in entry ? activeOf(run, userId).find((one) => isIn(one, graph.journeyId, entry.slot)) : undefined
   switch (entry.is) {
@@ -112,21 +123,15 @@ const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean =
 function refuse(run: Run, { journeyId, settings }: Graph, userId: UserId, reason: string, at: Date): void {
   run.refusals.set(reason, (run.refusals.get(reason) ?? 0) + 1)
   if (reason !== 'held_out') {
-    add(run.tally, { journey_id: journeyId, what: 'refused', reason })
+    add(run.counts, { journey_id: journeyId, what: 'refused', reason })
     return
   }
   const known = run.world.loaded.journeyUser(userId, journeyId).heldOutAt ?? deltaOf(run, userId, journeyId).held_out_at
   if (known !== null) return
-  add(run.tally, { journey_id: journeyId, what: 'held_out' })
+  add(run.counts, { journey_id: journeyId, what: 'held_out' })
   const delta = deltaOf(run, userId, journeyId)
   delta.held_out_at = at
   delta.goal_until = goalUntil(settings, at)
-}
-
-/** Until when goals count that begin to count now. */
-function goalUntil({ goals = [] }: Graph['settings'], at: Date): Date | null {
-  if (goals.length === 0) return null
-  return new Date(at.getTime() + Math.max(...goals.map(({ within_days }) => within_days)) * DAY_MS)
 }
 
 type NewEntry = Extract<Entry, { is: 'enter' | 'restart' }>
@@ -135,13 +140,11 @@ function begin(run: Run, graph: Graph, userId: UserId, entry: NewEntry, event: E
   const entrance = enter(graph, userId, entry, event, at)
   const { journeyId, version, settings } = graph
   const all = run.entrances.get(userId)
-  // A cause begins one entrance, whatever becomes of it.
-  if (all?.some(({ id }) => id === entrance.id)) return []
   if (all) all.push(entrance)
   else run.entrances.set(userId, [entrance])
   const counted = { journey_id: journeyId, version, step_id: entrance.step.id }
-  add(run.tally, { ...counted, what: 'entered' })
-  add(run.tally, { ...counted, what: 'arrived' })
+  add(run.counts, { ...counted, what: 'entered' })
+  add(run.counts, { ...counted, what: 'arrived' })
   const delta = deltaOf(run, userId, journeyId)
   delta.entered++
   delta.active++

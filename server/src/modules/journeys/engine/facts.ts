@@ -25,7 +25,7 @@ export type Fact =
   | { is: 'changed'; what: readonly string[]; isNew: boolean }
 
 /** Everything that one item of the queue, or a timer, means for a user. A user has one in a wave. */
-export type Occurrence = {
+export type Occasion = {
   userId: UserId
   /** The instant of the item. */
   at: Date

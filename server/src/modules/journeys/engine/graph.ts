@@ -2,21 +2,11 @@
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { type CompiledRule, compileRule, type Rule } from '../../rules/index.ts'
 import type { Step, StepType } from '../schema.ts'
+import type { JourneySettings } from '../settings.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import * as kinds from '../steps/index.ts'
 import { DEFAULT_PATH, type Dependency, type StepKind } from '../steps/step.ts'
 import { type EntranceStep, entrancesOf } from './entry.ts'
-
-/** A goal counts once for each user and entrance, or hold-out, within so many days. */
-export type Goal = { name: string; event_name: string; where?: unknown; within_days: number }
-
-/** Settings that are published with the graph. */
-export type JourneySettings = {
-  holdout_percent?: number
-  exclusion_list_ids?: ListId[]
-  goals?: Goal[]
-  max_entries_per_day?: number
-}
 
 export type CompiledStep = {
   key: string
@@ -45,9 +35,7 @@ export type Graph = {
   criteria: readonly CompiledStep[]
   /** Steps that count what happens while the user is elsewhere. */
   counting: readonly CompiledStep[]
-  /** What entrances, exit criteria and goals depend on. */
-  mentions: ReadonlySet<Dependency>
-  /** The same with what any step waits for. */
+  /** What entrances, exit criteria, goals and steps depend on. */
   watches: ReadonlySet<Dependency>
 }
 
@@ -66,10 +54,8 @@ export function compileGraph({ journeyId, version, steps, settings, ids }: Graph
   const compiled = steps.map((step) => compileStep(step, ids.get(step.external_id) ?? 0))
   const inOrder = [...compiled].sort((a, b) => (a.key < b.key ? -1 : 1))
   const criteria = inOrder.filter(({ type, settings }) => type === 'exit' && settings.when !== undefined)
-  const mentions = new Set<Dependency>()
-  for (const step of compiled) if (step.type === 'entrance' || criteria.includes(step)) addAll(mentions, step.dependencies)
-  for (const { event_name } of settings.goals ?? []) mentions.add(`event:${event_name}`)
-  const watches = new Set(mentions)
+  const watches = new Set<Dependency>()
+  for (const { event_name } of settings.goals ?? []) watches.add(`event:${event_name}`)
   for (const step of compiled) addAll(watches, step.dependencies)
   return {
     journeyId,
@@ -80,7 +66,6 @@ export function compileGraph({ journeyId, version, steps, settings, ids }: Graph
     entrances: entrancesOf(steps),
     criteria,
     counting: compiled.filter(({ kind }) => kind.matches !== undefined),
-    mentions,
     watches,
   }
 }

@@ -3,7 +3,7 @@ import type { JourneyItem } from '../queue-items.ts'
 import type { Input } from '../steps/step.ts'
 import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, unpark } from './entrance.ts'
-import { dependenciesOf, type Fact, inputOf, type Occurrence } from './facts.ts'
+import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
 import { activeOf, countStale, exit, type Run } from './run.ts'
 
@@ -17,9 +17,9 @@ const isAbout = (step: Pick<CompiledStep, 'dependencies'>, fact: Fact): boolean 
 const criteriaFor = (entrance: Entrance, facts: Fact[]): CompiledStep[] =>
   entrance.graph.criteria.filter((step) => step.rules.length > 0 || facts.some((fact) => isAbout(step, fact)))
 
-/** What has to be loaded to see what occurrences do to users who are inside. */
-export function questionsOf(run: Run, occurrences: Occurrence[]): Question[] {
-  return occurrences.flatMap(({ userId, at, facts, timers }) =>
+/** What has to be loaded to see what occasions do to users who are inside. */
+export function questionsOf(run: Run, occasions: Occasion[]): Question[] {
+  return occasions.flatMap(({ userId, at, facts, timers }) =>
     activeOf(run, userId).flatMap((entrance): Question[] => {
       const isWoken = inputsFor(entrance, facts, timers).length > 0
       const counting = entrance.graph.counting.filter((step) => facts.some((fact) => isAbout(step, fact)))
@@ -30,7 +30,7 @@ export function questionsOf(run: Run, occurrences: Occurrence[]): Question[] {
 }
 
 /** Checks exit criteria, those of an entrance in the order of their keys. */
-export function checkExits(run: Run, { userId, at, facts }: Occurrence): void {
+export function checkExits(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
     const own = facts.filter(concerns)
     checkCriteria(run, entrance, own, at)
@@ -52,7 +52,7 @@ export function checkCriteria(run: Run, entrance: Entrance, facts: Fact[], at: D
 }
 
 /** Notes what later waits count. */
-export function noteMatches(run: Run, { userId, at, facts }: Occurrence): void {
+export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
     for (const step of entrance.graph.counting) {
       if (step === entrance.step) continue
@@ -75,8 +75,8 @@ function noteMatch(run: Run, entrance: Entrance, step: CompiledStep, fact: Fact,
   }
 }
 
-/** What of an occurrence the step of an entrance decides about. */
-function inputsFor(entrance: Entrance, facts: Fact[], timers: Occurrence['timers']): Input[] {
+/** What of an occasion the step of an entrance decides about. */
+function inputsFor(entrance: Entrance, facts: Fact[], timers: Occasion['timers']): Input[] {
   const { id, visit, dueAt } = entrance
   const isDue = timers.some((timer) => timer.entranceId === id && timer.visit === visit && timer.dueAt.getTime() === dueAt?.getTime())
   if (entrance.isHeld) return []
@@ -93,7 +93,7 @@ const wakes = (waits: ReadonlySet<string>, fact: Fact): boolean =>
 const retryOf = ({ parked }: Entrance): Input => (parked?.startsWith('timer:') ? { is: 'timer' } : { is: 'arrived' })
 
 /** The decisions about users who wait for what happened, or whose timers are due. */
-export function wake(run: Run, { userId, at, facts, timers }: Occurrence): Task[] {
+export function wake(run: Run, { userId, at, facts, timers }: Occasion): Task[] {
   return activeOf(run, userId).flatMap((entrance): Task[] => {
     const inputs = inputsFor(entrance, facts, timers)
     return inputs.length === 0 ? [] : [{ entrance, inputs, at: actAt(entrance, at) }]
@@ -101,7 +101,7 @@ export function wake(run: Run, { userId, at, facts, timers }: Occurrence): Task[
 }
 
 /** The decisions that items of journeys lead to. */
-export const applyItems = (run: Run, { userId, at, items }: Occurrence): Task[] =>
+export const applyItems = (run: Run, { userId, at, items }: Occasion): Task[] =>
   items.flatMap((item) =>
     activeOf(run, userId)
       .filter(({ journeyId, id }) => journeyId === item.journey_id && (item.entrance_id === undefined || id === item.entrance_id))

@@ -2,17 +2,16 @@
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import type { EffectResult } from '../steps/step.ts'
 import { type Asked, finish, type Loaded, type Question, type Round } from './advance.ts'
+import { add, type Counts } from './counts.ts'
 import type { Entrance } from './entrance.ts'
-import type { Occurrence } from './facts.ts'
+import type { Occasion } from './facts.ts'
 import type { Graph } from './graph.ts'
-import { add, type Tally } from './tally.ts'
 
 /** What is known of a user and a journey. */
 export type JourneyUser = {
   entered: number
   lastEnteredAt: Date | null
   heldOutAt: Date | null
-  goalUntil: Date | null
   arm: string | null
   goals: Record<string, string>
 }
@@ -35,7 +34,14 @@ export type JourneyUserDelta = {
 }
 
 /** A user who may enter, or reach a goal. */
-export type Candidate = { userId: UserId; journeyId: JourneyId; keyHash: number | null; entriesPerDayMax: number }
+export type Candidate = {
+  userId: UserId
+  journeyId: JourneyId
+  keyHash: number | null
+  /** The entrance that would begin, if its cause may come again. */
+  entranceId: number | null
+  entriesPerDayMax: number
+}
 
 /** What has to be loaded before a round. */
 export type Ask = { questions: Question[]; lists: { userId: UserId; list: ListId }[]; candidates: Candidate[] }
@@ -44,12 +50,13 @@ export type Ask = { questions: Question[]; lists: { userId: UserId; list: ListId
 export type World = {
   loaded: Loaded & {
     journeyUser(userId: UserId, journeyId: JourneyId): JourneyUser
+    hasEnded(userId: UserId, entranceId: number): boolean
     hasKey(userId: UserId, journeyId: JourneyId, keyHash: number): boolean
     enteredToday(userId: UserId, journeyId: JourneyId): number
   }
   load(ask: Ask): Promise<void>
   /** Applies effects. What follows from them for users is applied in the next round. */
-  apply(asked: Asked[]): Promise<{ results: ReadonlyMap<Asked, EffectResult>; followed: Occurrence[] }>
+  apply(asked: Asked[]): Promise<{ results: ReadonlyMap<Asked, EffectResult>; followed: Occasion[] }>
 }
 
 /** The published graphs of a project. */
@@ -69,30 +76,42 @@ export type Run = {
   /** The instant of the batch, which those of late items become. */
   now: Date
   round: Round
-  tally: Tally
+  counts: Counts
   /** The entrances of the users of the wave, also those that ended in it. */
   entrances: Map<UserId, Entrance[]>
   deltas: Map<string, JourneyUserDelta>
   /** Entry keys that were used. */
   keys: Map<string, { user_id: UserId; journey_id: JourneyId; key_hash: number }>
   refusals: Map<string, number>
+  /** How many rounds the walk took. */
+  rounds: number
 }
 
 export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Round['onFailure'] }
 
 export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances: Entrance[]): Run {
-  const tally: Tally = new Map()
-  return {
+  const counts: Counts = new Map()
+  const run: Run = {
     world,
     graphs,
     now,
-    tally,
-    round: { tally, loaded: world.loaded, isHeld: ({ journeyId }) => graphs.isHeld(journeyId), onFailure },
+    counts,
+    round: {
+      counts,
+      loaded: world.loaded,
+      isHeld: ({ journeyId }) => graphs.isHeld(journeyId),
+      onFailure,
+      onArm: ({ userId, journeyId }, path) => {
+        deltaOf(run, userId, journeyId).arm = path
+      },
+    },
     entrances: Map.groupBy(entrances, ({ userId }) => userId),
     deltas: new Map(),
     keys: new Map(),
     refusals: new Map(),
+    rounds: 0,
   }
+  return run
 }
 
 /** The entrances of a user that have not ended. */
@@ -115,7 +134,7 @@ export const exit = (run: Run, entrance: Entrance, reason: string, at: Date, as:
   finish(run.round, entrance, as, reason, at)
 
 /** Counts an item that is about an earlier visit. */
-export const countStale = ({ tally }: Run, { journeyId }: Entrance): void => add(tally, { journey_id: journeyId, what: 'stale' })
+export const countStale = ({ counts }: Run, { journeyId }: Entrance): void => add(counts, { journey_id: journeyId, what: 'stale' })
 
 const LATE_MS = 15 * 60_000
 

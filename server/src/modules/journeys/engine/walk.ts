@@ -1,21 +1,22 @@
 /**
  * A wave: what one item of each user does, from exits to entrances, and then the walk of all users, round by round, until each of them
- * waits or has ended. The same for users of a project and in a simulation, which differ in their world.
+ * waits or has ended (D-JRN-30). The same for users of a project and in a simulation, which differ in their world.
  */
 import type { EffectResult, Input } from '../steps/step.ts'
 import { type Asked, advance, type Question, type Task } from './advance.ts'
 import { type Attempt, attempt, attemptsOf, neededBy } from './entries.ts'
-import type { Occurrence } from './facts.ts'
+import type { Occasion } from './facts.ts'
 import { countGoals, goalCandidates } from './goals.ts'
 import { causes } from './ids.ts'
 import { applyItems, checkCriteria, checkExits, noteMatches, questionsOf, wake } from './react.ts'
 import { activeOf, type Run } from './run.ts'
 
-/** Applies one occurrence of each user. The entrances of the run are changed, and are to be saved. */
-export async function applyWave(run: Run, occurrences: Occurrence[]): Promise<void> {
-  for (const { userId } of occurrences) for (const entrance of activeOf(run, userId)) entrance.visitsNow = 0
-  let tasks = await react(run, occurrences)
+/** Applies one occasion of each user. The entrances of the run are changed, and are to be saved. */
+export async function applyWave(run: Run, occasions: Occasion[]): Promise<void> {
+  for (const { userId } of occasions) for (const entrance of activeOf(run, userId)) entrance.visitsNow = 0
+  let tasks = await react(run, occasions)
   while (tasks.length > 0) {
+    run.rounds++
     await run.world.load({ questions: tasks.map(questionOf), lists: [], candidates: [] })
     const { next, asked } = advance(run.round, tasks)
     tasks = [...next, ...(await applyEffects(run, asked))]
@@ -25,21 +26,21 @@ export async function applyWave(run: Run, occurrences: Occurrence[]): Promise<vo
 const questionOf = ({ entrance, at }: Task): Question => ({ userId: entrance.userId, entrance, step: entrance.step, at })
 
 /** Exits, then waits, then entrances. Returns the decisions to be made next. */
-async function react(run: Run, occurrences: Occurrence[]): Promise<Task[]> {
-  if (occurrences.length === 0) return []
-  const attempts = occurrences.flatMap((occurrence) => attemptsOf(run, occurrence))
+async function react(run: Run, occasions: Occasion[]): Promise<Task[]> {
+  if (occasions.length === 0) return []
+  const attempts = occasions.flatMap((occasion) => attemptsOf(run, occasion))
   const needed = neededBy(attempts)
   await run.world.load({
     ...needed,
-    questions: [...questionsOf(run, occurrences), ...needed.questions],
-    candidates: [...needed.candidates, ...goalCandidates(run, occurrences)],
+    questions: [...questionsOf(run, occasions), ...needed.questions],
+    candidates: [...needed.candidates, ...goalCandidates(run, occasions)],
   })
-  for (const occurrence of occurrences) {
-    countGoals(run, occurrence)
-    checkExits(run, occurrence)
-    noteMatches(run, occurrence)
+  for (const occasion of occasions) {
+    countGoals(run, occasion)
+    checkExits(run, occasion)
+    noteMatches(run, occasion)
   }
-  const waiting = occurrences.flatMap((occurrence) => [...applyItems(run, occurrence), ...wake(run, occurrence)])
+  const waiting = occasions.flatMap((occasion) => [...applyItems(run, occasion), ...wake(run, occasion)])
   await run.world.load({ questions: waiting.map(questionOf), lists: [], candidates: [] })
   const { next, asked } = advance(run.round, waiting)
   const entered = await enterAll(run, attempts)

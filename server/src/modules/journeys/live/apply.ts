@@ -4,10 +4,10 @@ import type { Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
-import { type MessageIntent, statesByCause } from '../../messages/index.ts'
+import { BULK, type MessageIntent, statesByCause } from '../../messages/index.ts'
 import { deleteTimers, type EntranceRow, entrancesOf, type TimerRow } from '../../positions/index.ts'
 import { type Entrance, park, visitOf } from '../engine/entrance.ts'
-import { dependenciesOf, type Occurrence } from '../engine/facts.ts'
+import { dependenciesOf, type Occasion } from '../engine/facts.ts'
 import { activeOf, instantOf, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
 import { applyEffects } from './effects.ts'
@@ -25,20 +25,20 @@ export type Applied = { events: StoredEvent[]; intents: MessageIntent[] }
 const NOTHING: Applied = { events: [], intents: [] }
 
 /** Does anything of this concern a journey? */
-const isRelevant = ({ watches }: Published, { facts, timers, items }: Occurrence): boolean =>
+const isRelevant = ({ watches }: Published, { facts, timers, items }: Occasion): boolean =>
   timers.length > 0 ||
   items.length > 0 ||
   facts.some((fact) => (fact.is === 'changed' && fact.isNew) || dependenciesOf(fact).some((what) => watches.has(what)))
 
-/** Applies one occurrence of each user. `rows` are entrances that were read before, by user; others are read. */
-export async function applyOccurrences(
+/** Applies one occasion of each user. `rows` are entrances that were read before, by user; others are read. */
+export async function applyOccasions(
   ctx: InTx,
   place: Place,
   published: Published,
-  occurrences: Occurrence[],
+  occasions: Occasion[],
   rows?: ReadonlyMap<UserId, EntranceRow[]>,
 ): Promise<Applied> {
-  const relevant = occurrences.filter((occurrence) => isRelevant(published, occurrence))
+  const relevant = occasions.filter((occasion) => isRelevant(published, occasion))
   if (relevant.length === 0) return NOTHING
   const ids = relevant.map(({ userId }) => userId)
   const unread = ids.filter((id) => !rows?.has(id))
@@ -49,7 +49,7 @@ export async function applyOccurrences(
   await readOutcomes(ctx, run, relevant)
   await applyWave(run, relevant)
   await save(ctx, run)
-  return { events: world.stored, intents: intentsOf(world) }
+  return { events: world.stored, intents: intentsOf(world, relevant) }
 }
 
 /** Rows as the engine works on them. */
@@ -67,15 +67,20 @@ const reportParked = (ctx: InTx) => (entrance: Entrance, error: unknown) => {
   ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
 }
 
-/** The messages of a wave, without those whose users left while they waited for them. */
-const intentsOf = ({ intended }: LiveWorld): MessageIntent[] =>
-  intended
+/**
+ * The messages of a wave, without those whose users left while they waited for them. Those that follow from a timer are bulk: a million
+ * reminders at nine o’clock do not delay a password reset.
+ */
+const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
+  const timed = new Set(occasions.filter(({ facts }) => facts.length === 0).map(({ userId }) => userId))
+  return intended
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
-    .map(({ intent }) => intent)
+    .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: BULK } : intent))
+}
 
 /** Deletes timers that are due and belong to no entrance, so that they are not found again. */
-async function dropOrphans(ctx: InTx, run: Run, occurrences: Occurrence[]): Promise<void> {
-  const orphans = occurrences.flatMap(({ userId, timers }) =>
+async function dropOrphans(ctx: InTx, run: Run, occasions: Occasion[]): Promise<void> {
+  const orphans = occasions.flatMap(({ userId, timers }) =>
     timers.flatMap(({ entranceId, journeyId, dueAt }) => {
       const entrance = activeOf(run, userId).find(({ id }) => id === entranceId)
       if (entrance?.dueAt?.getTime() === dueAt.getTime()) return []
@@ -86,22 +91,22 @@ async function dropOrphans(ctx: InTx, run: Run, occurrences: Occurrence[]): Prom
 }
 
 /** The timer of a user who waits for a message is the last resort: the message may have its outcome. */
-async function readOutcomes(ctx: InTx, run: Run, occurrences: Occurrence[]): Promise<void> {
-  const waiting = occurrences.flatMap((occurrence) =>
-    activeOf(run, occurrence.userId)
-      .filter(({ id, step }) => step.type === 'action' && occurrence.timers.some(({ entranceId }) => entranceId === id))
-      .map((entrance) => ({ occurrence, entrance })),
+async function readOutcomes(ctx: InTx, run: Run, occasions: Occasion[]): Promise<void> {
+  const waiting = occasions.flatMap((occasion) =>
+    activeOf(run, occasion.userId)
+      .filter(({ id, step }) => step.type === 'action' && occasion.timers.some(({ entranceId }) => entranceId === id))
+      .map((entrance) => ({ occasion, entrance })),
   )
   if (waiting.length === 0) return
   const causes = waiting.map(({ entrance: { userId, id, visit } }) => ({ user_id: userId, cause: causeOf(id, visit) }))
   const states = new Map((await statesByCause(ctx, causes)).map((row) => [`${row.user_id} ${row.cause}`, row]))
-  for (const { occurrence, entrance } of waiting) {
+  for (const { occasion, entrance } of waiting) {
     const message = states.get(`${entrance.userId} ${causeOf(entrance.id, entrance.visit)}`)
     if (!message) continue
-    occurrence.timers = occurrence.timers.filter(({ entranceId }) => entranceId !== entrance.id)
+    occasion.timers = occasion.timers.filter(({ entranceId }) => entranceId !== entrance.id)
     const { state, reason } = message
     const about = { journey_id: entrance.journeyId, user_id: entrance.userId, entrance_id: entrance.id, visit: entrance.visit }
-    occurrence.items.push({ ...about, do: 'outcome', state, reason })
+    occasion.items.push({ ...about, do: 'outcome', state, reason })
   }
 }
 
@@ -118,12 +123,12 @@ export async function applyTimers(ctx: InTx, place: Place, published: Published,
   const byUser = [...Map.groupBy(timers, ({ user_id }) => user_id)]
   const now = ctx.clock.now()
   for (let wave = 0; byUser.some(([, own]) => own.length > wave); wave++) {
-    const occurrences = byUser.flatMap(([userId, own]): Occurrence[] => {
+    const occasions = byUser.flatMap(([userId, own]): Occasion[] => {
       const timer = own[wave]
       if (!timer) return []
       return [{ userId, at: instantOf(timer.due_at, now), depth: 0, facts: [], timers: [timerOf(timer)], items: [] }]
     })
-    const { events, intents } = await applyOccurrences(ctx, place, published, occurrences)
+    const { events, intents } = await applyOccasions(ctx, place, published, occasions)
     all.events.push(...events)
     all.intents.push(...intents)
   }

@@ -1,5 +1,5 @@
 /** Applies the effects of a round, one statement for each kind, and evaluates the memberships that depend on them. */
-import type { ListId, SubscriptionId, UserId } from '../../../lib/ids.ts'
+import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { journeyIntents } from '../../campaigns/index.ts'
 import { type NewEvent, newSystemEvent, type StoredEvent, storeEvents } from '../../events/index.ts'
 import { changeMembers, evaluateMemberships, type MembershipChange, membershipEventsOf } from '../../lists/index.ts'
@@ -7,9 +7,9 @@ import { writeByJourney } from '../../subscriptions/index.ts'
 import { systemEventsOf, type UserChange, upsertUsers } from '../../users/index.ts'
 import type { Asked } from '../engine/advance.ts'
 import { DEPTH_MAX } from '../engine/entry.ts'
-import type { Occurrence } from '../engine/facts.ts'
+import type { Occasion } from '../engine/facts.ts'
 import type { Effect, EffectResult } from '../steps/step.ts'
-import { eventFact, membershipFact } from './occurrences.ts'
+import { eventFact, membershipFact } from './occasions.ts'
 import * as queries from './queries.ts'
 import { causeOf } from './save.ts'
 import type { LiveWorld } from './world.ts'
@@ -23,7 +23,7 @@ type Changed = { changes: UserChange[]; events: NewEvent[]; moves: MembershipCha
 
 type Results = Map<Asked, EffectResult>
 
-export async function applyEffects(world: LiveWorld, asked: Asked[]): Promise<{ results: Results; followed: Occurrence[] }> {
+export async function applyEffects(world: LiveWorld, asked: Asked[]): Promise<{ results: Results; followed: Occasion[] }> {
   const of = <K extends Effect['is']>(is: K) => asked.filter((one): one is Of<K> => one.effect.is === is)
   const results: Results = new Map()
   const changed: Changed = { changes: [], events: [], moves: [] }
@@ -116,7 +116,11 @@ async function updateUsers({ ctx }: LiveWorld, asked: Of<'update'>[], results: R
     else results.set(one, differs.has(one.entrance.userId) ? APPLIED : { is: 'applied', note: 'unchanged' })
   }
   changed.changes.push(...changes.changes)
-  changed.events.push(...systemEventsOf(ctx, changes.changes).map(newSystemEvent))
+  const origins = new Map(asked.map(({ entrance: { userId, journeyId, id } }) => [userId, { journey_id: journeyId, entrance_id: id }]))
+  for (const event of systemEventsOf(ctx, changes.changes).map(newSystemEvent)) {
+    const journey = origins.get(event.userId)
+    changed.events.push({ ...event, ...(journey && { journey }) })
+  }
 }
 
 async function changeLists({ ctx, partition }: LiveWorld, asked: Of<'list'>[], results: Results, changed: Changed): Promise<void> {
@@ -175,7 +179,7 @@ function emitEvents(asked: Of<'event'>[], results: Results, changed: Changed): v
 }
 
 /** Stores the events of a round, evaluates the memberships that depend on it, and returns what users are to be decided about. */
-async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves }: Changed): Promise<Occurrence[]> {
+async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves }: Changed): Promise<Occasion[]> {
   if (changes.length + events.length + moves.length === 0) return []
   const { ctx, partition, facts } = world
   const stored = await storeEvents(ctx, events, partition)
@@ -183,22 +187,22 @@ async function follow(world: LiveWorld, asked: Asked[], { changes, events, moves
   const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, moved), partition)
   world.stored.push(...stored, ...aboutLists)
   facts.forget(asked.map(({ entrance }) => entrance.userId))
-  const byUser = Map.groupBy(asked, ({ entrance }) => entrance.userId)
-  return [...byUser].flatMap(([userId, own]): Occurrence[] => {
+  const eventsOf = Map.groupBy(stored.filter(isWide), ({ userId }) => userId)
+  const movesOf = Map.groupBy(moved, ({ userId }) => userId)
+  const changesOf = Map.groupBy(changes, ({ user_id }) => user_id)
+  return [...Map.groupBy(asked, ({ entrance }) => entrance.userId)].map(([userId, own]): Occasion => {
     const depth = Math.max(...own.map(({ entrance }) => entrance.depth)) + 1
     const [{ at, entrance, visit }] = own as [Asked]
-    const key = `journey:${entrance.id}:${visit}`
-    const lists = moved.filter((move) => move.userId === userId)
-    const what = changes.filter((change) => change.user_id === userId).flatMap((change) => change.what)
+    const lists = movesOf.get(userId) ?? []
+    const what = (changesOf.get(userId) ?? []).flatMap((change) => change.what)
     const found = [
-      ...eventsOf(stored, userId).map(eventFact),
-      ...lists.map((move) => membershipFact(move, key)),
-      { is: 'changed' as const, what: [...what, ...lists.map(({ listId }) => `list:${listId as ListId}`)], isNew: false },
+      ...(eventsOf.get(userId) ?? []).map(eventFact),
+      ...lists.map((move) => membershipFact(move, `journey:${entrance.id}:${visit}`)),
+      { is: 'changed' as const, what: [...what, ...lists.map(({ listId }) => `list:${listId}`)], isNew: false },
     ]
-    return [{ userId, at, depth, facts: found, timers: [], items: [] }]
+    return { userId, at, depth, facts: found, timers: [], items: [] }
   })
 }
 
-/** Events that are too deep change nothing. */
-const eventsOf = (stored: StoredEvent[], userId: UserId): StoredEvent[] =>
-  stored.filter((event) => event.userId === userId && !(event.source === 'api' && event.starts === 'nothing'))
+/** An event that is too deep changes nothing. */
+const isWide = ({ source, starts }: StoredEvent): boolean => !(source === 'api' && starts === 'nothing')

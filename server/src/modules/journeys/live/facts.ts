@@ -3,7 +3,7 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import { hasLiquid } from '../../../lib/liquid.ts'
 import { loadFactsFor } from '../../lists/index.ts'
-import { entriesSince, journeyUsersOf } from '../../positions/index.ts'
+import { endedAmong, entriesSince, journeyUsersOf } from '../../positions/index.ts'
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import { findUsers } from '../../users/index.ts'
 import type { Loaded, Question } from '../engine/advance.ts'
@@ -19,15 +19,16 @@ import { resultOf } from './seen.ts'
 type User = UserFacts['user'] & { id: UserId }
 type Text = { text: string } | { problem: string }
 
-const NOBODY: JourneyUser = { entered: 0, lastEnteredAt: null, heldOutAt: null, goalUntil: null, arm: null, goals: {} }
+const NOBODY: JourneyUser = { entered: 0, lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} }
 const NO_RULE: RuleResult = { holds: false, nextChangeAt: null, seen: {} }
 
 export class Facts {
   readonly #ctx: InTx
   readonly #users = new Map<UserId, User | null>()
   readonly #rules = new Map<CompiledRule, Map<UserId, RuleResult>>()
-  readonly #lists = new Map<string, boolean | undefined>()
-  readonly #texts = new Map<string, Text>()
+  readonly #lists = new Map<UserId, Map<ListId, boolean | undefined>>()
+  readonly #texts = new Map<UserId, Map<string, Text>>()
+  readonly #ended = new Set<string>()
   readonly #journeyUsers = new Map<string, JourneyUser>()
   readonly #today = new Map<string, number>()
   readonly #keys = new Set<string>()
@@ -43,9 +44,10 @@ export class Facts {
     zone: '',
     user: (id) => this.#users.get(id) ?? undefined,
     rule: ({ userId }, step, param) => this.#ruleOf(userId, step, param),
-    isIn: (userId, list) => this.#lists.get(`${userId} ${list}`),
+    isIn: (userId, list) => this.#lists.get(userId)?.get(list),
     rendered: (entrance, step, param) => this.#textOf(entrance, step, param),
     journeyUser: (userId, journeyId) => this.#journeyUsers.get(`${userId} ${journeyId}`) ?? NOBODY,
+    hasEnded: (userId, id) => this.#ended.has(`${userId} ${id}`),
     hasKey: (userId, journeyId, hash) => this.#keys.has(`${userId} ${journeyId} ${hash}`),
     enteredToday: (userId, journeyId) => this.#today.get(`${userId} ${journeyId}`) ?? 0,
   }
@@ -62,8 +64,8 @@ export class Facts {
     for (const id of ids) {
       this.#users.delete(id)
       for (const results of this.#rules.values()) results.delete(id)
-      for (const key of this.#lists.keys()) if (key.startsWith(`${id} `)) this.#lists.delete(key)
-      for (const key of this.#texts.keys()) if (key.startsWith(`${id} `)) this.#texts.delete(key)
+      this.#lists.delete(id)
+      this.#texts.delete(id)
     }
   }
 
@@ -87,7 +89,7 @@ export class Facts {
     }
     const inSteps = questions.flatMap(({ userId, step }) => step.lists.map((list) => ({ userId, list })))
     for (const { userId, list } of [...lists, ...inSteps]) {
-      if (this.#lists.has(`${userId} ${list}`)) continue
+      if (this.#lists.get(userId)?.has(list)) continue
       named.set(list, (named.get(list) ?? new Set()).add(userId))
       ids.add(userId)
     }
@@ -102,7 +104,8 @@ export class Facts {
         results.set(id, found ? resultOf(rule, found, at.getTime()) : NO_RULE)
       }
     }
-    for (const [list, users] of named) for (const id of users) this.#lists.set(`${id} ${list}`, facts.isIn(id, list))
+    for (const [list, users] of named)
+      for (const id of users) this.#lists.set(id, (this.#lists.get(id) ?? new Map()).set(list, facts.isIn(id, list)))
   }
 
   #ruleOf(userId: UserId, step: CompiledStep, param: string): RuleResult {
@@ -113,7 +116,7 @@ export class Facts {
   async #renderTexts(questions: Question[]): Promise<void> {
     const wanted = questions.flatMap(({ entrance, step }) => {
       const dynamic = step.liquid.filter(({ template }) => hasLiquid(template))
-      return entrance && dynamic.length > 0 && !this.#texts.has(textKey(entrance, step, dynamic[0]?.param as string))
+      return entrance && dynamic.length > 0 && !this.#texts.get(entrance.userId)?.has(textKey(entrance, step, dynamic[0]?.param as string))
         ? [{ entrance, step, dynamic }]
         : []
     })
@@ -127,7 +130,8 @@ export class Facts {
       const outcome = outcomes[at]
       for (const [index, { param }] of dynamic.entries()) {
         const text = outcome && 'value' in outcome ? outcome.value[index] : undefined
-        this.#texts.set(textKey(entrance, step, param), text ?? { problem: 'Rendering takes too long.' })
+        const own = this.#texts.get(entrance.userId) ?? new Map<string, Text>()
+        this.#texts.set(entrance.userId, own.set(textKey(entrance, step, param), text ?? { problem: 'Rendering takes too long.' }))
       }
     }
   }
@@ -144,7 +148,7 @@ export class Facts {
   }
 
   #textOf(entrance: Entrance, step: CompiledStep, param: string): Text {
-    const known = this.#texts.get(textKey(entrance, step, param))
+    const known = this.#texts.get(entrance.userId)?.get(textKey(entrance, step, param))
     if (known) return known
     const template = step.liquid.find((one) => one.param === param)?.template
     return template === undefined ? { problem: 'There is no text.' } : { text: template }
@@ -153,6 +157,7 @@ export class Facts {
   async #loadCandidates(candidates: Candidate[]): Promise<void> {
     const fresh = candidates.filter(({ userId, journeyId }) => !this.#journeyUsers.has(`${userId} ${journeyId}`))
     if (fresh.length > 0) await this.#loadJourneyUsers(fresh)
+    await this.#loadEnded(candidates)
     const keys = candidates.flatMap(({ userId, journeyId, keyHash }) =>
       keyHash === null || this.#askedKeys.has(`${userId} ${journeyId} ${keyHash}`)
         ? []
@@ -165,13 +170,21 @@ export class Facts {
     }
   }
 
+  async #loadEnded(candidates: Candidate[]): Promise<void> {
+    const pairs = candidates.flatMap(({ userId, entranceId }) =>
+      entranceId === null ? [] : [{ user_id: userId, entrance_id: entranceId }],
+    )
+    if (pairs.length === 0) return
+    for (const { user_id, entrance_id } of await endedAmong(this.#ctx, pairs)) this.#ended.add(`${user_id} ${entrance_id}`)
+  }
+
   async #loadJourneyUsers(candidates: Candidate[]): Promise<void> {
     const userIds = [...new Set(candidates.map(({ userId }) => userId))]
     const journeyIds = [...new Set(candidates.map(({ journeyId }) => journeyId))]
     for (const userId of userIds) for (const journeyId of journeyIds) this.#journeyUsers.set(`${userId} ${journeyId}`, NOBODY)
     for (const row of await journeyUsersOf(this.#ctx, userIds, journeyIds)) {
-      const { user_id, journey_id, entered, last_entered_at, held_out_at, goal_until, arm, goals } = row
-      const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, goalUntil: goal_until, arm, goals }
+      const { user_id, journey_id, entered, last_entered_at, held_out_at, arm, goals } = row
+      const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, arm, goals }
       this.#journeyUsers.set(`${user_id} ${journey_id}`, known)
     }
     // Only who entered so often at all can have done so today.
@@ -190,7 +203,7 @@ export class Facts {
   }
 }
 
-const textKey = ({ userId, id, visit }: Entrance, { key }: CompiledStep, param: string) => `${userId} ${id} ${visit} ${key} ${param}`
+const textKey = ({ id, visit }: Entrance, { key }: CompiledStep, param: string) => `${id} ${visit} ${key} ${param}`
 
 /** The answers of webhook steps, as templates and tests read them: `journey.<step>.body`. */
 export const answersOf = ({ answers }: Pick<Entrance, 'answers'>): Record<string, unknown> => ({ ...answers })

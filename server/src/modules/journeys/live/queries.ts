@@ -4,9 +4,9 @@ import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joi
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
-import type { JourneySettings } from '../engine/graph.ts'
-import type { Count } from '../engine/tally.ts'
+import type { Count } from '../engine/counts.ts'
 import type { Step } from '../schema.ts'
+import type { JourneySettings } from '../settings.ts'
 
 const VersionRow = Type.Object({
   journey_id: IdOf<JourneyId>(),

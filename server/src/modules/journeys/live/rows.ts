@@ -31,7 +31,7 @@ export function entranceOf(row: EntranceRow, graph: Graph): Entrance | undefined
     seen: row.seen,
     trail: row.trail,
     outcome: null,
-    stored: { dueAt: row.due_at },
+    stored: { dueAt: row.due_at, visit: row.visit },
     isChanged: false,
     visitsNow: 0,
   }

@@ -1,6 +1,7 @@
 /** Saves what a wave changed, with one statement for each kind of row. */
 import { APPLY } from '../../../infra/queue/queue.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { namesInRules } from '../../lists/index.ts'
 import { abortJourneyMessages } from '../../messages/index.ts'
 import {
   copyPast,
@@ -11,6 +12,7 @@ import {
   saveJourneyUsers,
   type TimerRow,
 } from '../../positions/index.ts'
+import { appendUserChanges } from '../../users/index.ts'
 import { type Entrance, park, visitOf } from '../engine/entrance.ts'
 import { activeOf, deltaOf, type Run } from '../engine/run.ts'
 import * as queries from './queries.ts'
@@ -32,8 +34,11 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   const deltas = [...run.deltas.values()].filter(isSomething)
   if (deltas.length > 0) await saveJourneyUsers(ctx, deltas)
   if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
-  if (run.tally.size > 0) await queries.appendCounts(ctx, [...run.tally.values()])
+  if (run.counts.size > 0) await queries.appendCounts(ctx, [...run.counts.values()])
   await dropWaiting(ctx, ended)
+  const moved = all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0)
+  const heldOut = [...run.deltas.values()].filter(({ held_out_at }) => held_out_at !== null)
+  await tellLists(ctx, [...moved, ...heldOut.map(({ user_id: userId, journey_id: journeyId }) => ({ userId, journeyId }))])
   report(ctx, run, ended)
 }
 
@@ -59,17 +64,31 @@ const isSomething = (delta: ReturnType<typeof deltaOf>): boolean =>
   Object.keys(delta.goals).length > 0
 
 async function saveTimers(ctx: InTx, entrances: Entrance[]): Promise<void> {
-  const moved = entrances.filter(({ stored, dueAt }) => stored === null || stored.dueAt?.getTime() !== dueAt?.getTime())
-  const before = moved.flatMap(({ journeyId, userId, id, stored }) =>
-    stored?.dueAt ? [{ journey_id: journeyId, user_id: userId, entrance_id: id, due_at: stored.dueAt }] : [],
-  )
-  const kept = entrances.filter((entrance) => !moved.includes(entrance) && entrance.isChanged)
-  const after = [...moved, ...kept].flatMap(({ journeyId, userId, id, visit, dueAt }): TimerRow[] =>
-    dueAt === null ? [] : [{ journey_id: journeyId, user_id: userId, entrance_id: id, visit, due_at: dueAt }],
-  )
+  const isSame = ({ stored, dueAt }: Entrance) => stored !== null && stored.dueAt?.getTime() === dueAt?.getTime()
+  const before = entrances.flatMap((entrance) => {
+    const { journeyId, userId, id, stored } = entrance
+    return stored?.dueAt && !isSame(entrance) ? [{ journey_id: journeyId, user_id: userId, entrance_id: id, due_at: stored.dueAt }] : []
+  })
+  const after = entrances.flatMap((entrance): TimerRow[] => {
+    const { journeyId, userId, id, visit, dueAt, stored } = entrance
+    if (dueAt === null || (isSame(entrance) && stored?.visit === visit)) return []
+    return [{ journey_id: journeyId, user_id: userId, entrance_id: id, visit, due_at: dueAt }]
+  })
   if (before.length > 0) await deleteTimers(ctx, before)
   if (after.length > 0) await insertTimers(ctx, after)
   if (after.length > 0) ctx.wake(APPLY)
+}
+
+/** Where users are in a journey is a condition of lists, which follow by an item of the queue. */
+async function tellLists(ctx: InTx, moved: Pick<Entrance, 'userId' | 'journeyId'>[]): Promise<void> {
+  const names = [...new Set(moved.map(({ journeyId }) => `journey:${journeyId}`))]
+  const named = new Set(names.length === 0 ? [] : await namesInRules(ctx, names))
+  if (named.size === 0) return
+  const changes = moved.map(({ userId, journeyId }) => ({ user_id: userId, what: [`journey:${journeyId}`] }))
+  await appendUserChanges(
+    ctx,
+    changes.filter(({ what: [name] }) => named.has(name as string)),
+  )
 }
 
 /** Aborts the messages that users have left while they waited, and the calls that are not answered. */
@@ -95,9 +114,11 @@ async function dropWaiting(ctx: InTx, ended: Entrance[]): Promise<void> {
 export const causeOf = (entranceId: number, visit: number): string => `journey:${entranceId}:${visit}`
 
 function report(ctx: InTx, run: Run, ended: Entrance[]): void {
-  for (const { what, users, reason } of run.tally.values()) {
+  for (const { what, users, reason } of run.counts.values()) {
     if (what === 'entered' || what === 'stale' || what === 'held_out') ctx.metrics.journeys(what, users)
     if (what === 'refused') ctx.metrics.journeyRefusals(reason ?? '', users)
   }
   if (ended.length > 0) ctx.metrics.journeys('ended', ended.length)
+  ctx.metrics.journeyRounds('waves', 1)
+  ctx.metrics.journeyRounds('rounds', run.rounds)
 }

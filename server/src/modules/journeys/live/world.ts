@@ -6,7 +6,7 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import type { MessageIntent } from '../../messages/index.ts'
 import type { Asked } from '../engine/advance.ts'
-import type { Occurrence } from '../engine/facts.ts'
+import type { Occasion } from '../engine/facts.ts'
 import type { Ask, World } from '../engine/run.ts'
 import type { EffectResult } from '../steps/step.ts'
 import { Facts } from './facts.ts'
@@ -26,7 +26,7 @@ export type LiveWorld = World & {
   stored: StoredEvent[]
 }
 
-type Apply = (world: LiveWorld, asked: Asked[]) => Promise<{ results: Map<Asked, EffectResult>; followed: Occurrence[] }>
+type Apply = (world: LiveWorld, asked: Asked[]) => Promise<{ results: Map<Asked, EffectResult>; followed: Occasion[] }>
 
 export function openWorld(ctx: InTx, outside: Db, partition: Partition, apply: Apply): LiveWorld {
   const facts = new Facts(ctx)

@@ -97,6 +97,23 @@ export const graphsWithLinks = (ctx: ProjectCtx) =>
         where v.project_id = ${ctx.projectId} and v.status = 'live' and v.steps @> '[{"type": "link"}]'`,
   )
 
+const LiveGraphRow = Type.Object({
+  journey_id: IdOf<JourneyId>(),
+  version: Type.Integer(),
+  steps: Type.Unsafe<Step[]>({ type: 'array' }),
+  settings: Type.Unsafe<JourneySettings>({ type: 'object' }),
+})
+
+/** The graphs of these journeys that users can enter. */
+export const liveGraphsOf = (ctx: ProjectCtx, ids: JourneyId[]) =>
+  ctx.db.many(
+    LiveGraphRow,
+    sql`select v.journey_id, v.version, v.steps, v.settings
+        from journey_versions v
+        join journeys j on j.project_id = v.project_id and j.id = v.journey_id and j.archived_at is null and j.status = 'live'
+        where v.project_id = ${ctx.projectId} and v.journey_id = any(${ids}::bigint[]) and v.status = 'live'`,
+  )
+
 type Graph = { steps: Step[]; settings: JourneySettings }
 
 /** Saves the draft of a locked journey. The number of a new one follows that of the last published version. */

@@ -18,3 +18,9 @@ export async function dependenciesThrough(ctx: InTx, names: Iterable<string>): P
   }
   return found
 }
+
+/** Those of these things that the rule of a list depends on. The caller holds the lock on lists. */
+export async function namesInRules(ctx: InTx, names: string[]): Promise<string[]> {
+  const registry = await registryOf(ctx)
+  return names.filter((name) => registry.dependingOn(name).length > 0)
+}

@@ -1,4 +1,5 @@
 /** Saves the send results of a batch and everything that follows from them, in one transaction. */
+import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
@@ -41,6 +42,8 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     if (done.some(({ result }) => result.state === 'deferred')) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     await storeContents(ctx, kept)
     await applyBounces(ctx, kept)
+    // The outcomes of messages of journeys are in the queue.
+    if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
     const now = ctx.clock.now()
     await emit(ctx, () => done.flatMap(({ message, user, result, attempt }) => webhookEventsOf(message, user, result, attempt, now)))
     await appendUserChanges(

@@ -6,6 +6,7 @@
 import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
+import { APPLY } from '../../../infra/queue/queue.ts'
 import { asSystem, type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
@@ -131,7 +132,7 @@ export const claim = (ctx: Ctx, priority: Priority, shares: queries.Share[]): Pr
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {
   const released = await queries.releaseLeases(quickly(ctx), RELEASED_AT_ONCE)
-  if (released > 0) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
+  if (released > 0) for (const job of [...Object.values(SEND_JOBS), APPLY]) ctx.wake(job)
   await queries.purgeSendAttempts(ctx)
   return released
 }

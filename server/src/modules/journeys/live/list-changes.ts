@@ -3,14 +3,14 @@ import { APPLY, appendAll } from '../../../infra/queue/queue.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MembershipChange } from '../../lists/index.ts'
 import { publishedGraphs } from './graphs.ts'
-import type { ListMove } from './occurrences.ts'
+import type { ListChange } from './occasions.ts'
 
 /** Appends the changes of lists that journeys depend on to the ingest queue. */
-export async function appendListMoves(ctx: InTx, changes: MembershipChange[]): Promise<void> {
+export async function appendListChanges(ctx: InTx, changes: MembershipChange[]): Promise<void> {
   const published = changes.length === 0 ? null : await publishedGraphs(ctx)
   const moves = changes
     .filter(({ listId, inherited }) => !inherited && published?.watches.has(`list:${listId}`))
-    .map(({ userId, listId, entered }): ListMove => ({ do: 'membership', user_id: userId, list_id: listId, entered }))
+    .map(({ userId, listId, entered }): ListChange => ({ do: 'membership', user_id: userId, list_id: listId, entered }))
   if (moves.length === 0) return
   const { projectId } = ctx
   const entry = { projectId, kind: 'journeys', userId: null, requestId: '', receivedAt: ctx.clock.now(), items: moves.length }

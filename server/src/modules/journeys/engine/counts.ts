@@ -13,15 +13,15 @@ export type Count = {
   arm: string | null
 }
 
-export type Tally = Map<string, Count & { users: number }>
+export type Counts = Map<string, Count & { users: number }>
 
 type Counted = Pick<Count, 'journey_id' | 'what'> & Partial<Count>
 
-export function add(tally: Tally, counted: Counted): void {
+export function add(counts: Counts, counted: Counted): void {
   const count: Count = { version: null, step_id: null, path: null, reason: null, arm: null, ...counted }
   const { journey_id, what, version, step_id, path, reason, arm } = count
   const key = JSON.stringify([journey_id, what, version, step_id, path, reason, arm])
-  const known = tally.get(key)
+  const known = counts.get(key)
   if (known) known.users++
-  else tally.set(key, { ...count, users: 1 })
+  else counts.set(key, { ...count, users: 1 })
 }

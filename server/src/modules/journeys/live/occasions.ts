@@ -3,7 +3,7 @@ import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import type { MembershipChange } from '../../lists/index.ts'
 import type { UserChange } from '../../users/index.ts'
-import type { Fact, Occurrence } from '../engine/facts.ts'
+import type { Fact, Occasion } from '../engine/facts.ts'
 import { instantOf } from '../engine/run.ts'
 import type { JourneyItem } from '../queue-items.ts'
 
@@ -35,19 +35,19 @@ export const membershipFact = ({ listId, entered, inherited }: MembershipChange,
 })
 
 /** An item of a user, and the item that it carries for journeys. */
-export type UserItem = { userId: UserId; key: string; at: Date; item: JourneyItem | ListMove | null }
+export type UserItem = { userId: UserId; key: string; at: Date; item: JourneyItem | ListChange | null }
 
 /** A membership that changed because time passed, as it is stored in the queue. */
-export type ListMove = { do: 'membership'; user_id: UserId; list_id: ListId; entered: boolean }
+export type ListChange = { do: 'membership'; user_id: UserId; list_id: ListId; entered: boolean }
 
 /** What a wave brought. */
-export type WaveFacts = { items: UserItem[]; events: StoredEvent[]; moves: MembershipChange[]; changes: UserChange[] }
+export type WaveFacts = { items: UserItem[]; events: StoredEvent[]; memberships: MembershipChange[]; changes: UserChange[] }
 
 const LIST_EVENTS: Record<string, boolean> = { list_entered: true, list_left: false }
 
 /** What each user of a wave is to be decided about, in the order of their items. */
-export function occurrencesOf({ items, events, moves, changes }: WaveFacts, now: Date): Occurrence[] {
-  const byUser = new Map<UserId, Occurrence & { key: string }>()
+export function occasionsOf({ items, events, memberships, changes }: WaveFacts, now: Date): Occasion[] {
+  const byUser = new Map<UserId, Occasion & { key: string }>()
   for (const { userId, key, at } of items) {
     const known = byUser.get(userId)
     const instant = instantOf(at, now)
@@ -60,14 +60,14 @@ export function occurrencesOf({ items, events, moves, changes }: WaveFacts, now:
     return known
   }
   for (const event of events) of(event.userId).facts.push(...factsOf(event, of(event.userId).key))
-  for (const move of moves) of(move.userId).facts.push(membershipFact(move, of(move.userId).key))
+  for (const move of memberships) of(move.userId).facts.push(membershipFact(move, of(move.userId).key))
   for (const { userId, item, key } of items) {
     if (item === null) continue
     if (item.do !== 'membership') of(userId).items.push({ ...item, user_id: userId })
     else of(userId).facts.push({ is: 'membership', listId: item.list_id, entered: item.entered, key, isInherited: false })
   }
   for (const { user_id, what, is_new } of changes) of(user_id).facts.push({ is: 'changed', what, isNew: is_new === true })
-  for (const { userId, listId } of moves) of(userId).facts.push({ is: 'changed', what: [`list:${listId}`], isNew: false })
+  for (const { userId, listId } of memberships) of(userId).facts.push({ is: 'changed', what: [`list:${listId}`], isNew: false })
   return [...byUser.values()]
 }
 

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { createJourney, type JourneyClient, userIdOf } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { backtestDue } from './run.ts'
+
+const at = (y: number) => ({ x: 0, y })
+const to = (external_id: string, path?: string) => ({ external_id, ...(path !== undefined && { path }) })
+
+/** Every kind of input: an event, a keyed repeat, attributes, a dynamic list that follows, an experiment, and an exit criterion. */
+const graph = (list: number) => ({
+  start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart', multiple: true }, children: [to('split')] },
+  split: {
+    type: 'experiment',
+    ...at(1),
+    data: {
+      branches: [
+        { path: 'a', weight: 1 },
+        { path: 'b', weight: 1 },
+      ],
+    },
+    children: [to('soon', 'a'), to('wait', 'b')],
+  },
+  soon: { type: 'delay', ...at(2), data: { format: 'duration', hours: 5 }, children: [to('mark')] },
+  wait: {
+    type: 'wait_until',
+    ...at(3),
+    data: {
+      conditions: [
+        { path: 'bought', event_name: 'purchase' },
+        { path: 'pro', list_id: list, is: 'in' },
+      ],
+      timeout: '12h',
+    },
+    children: [to('thanks', 'bought'), to('thanks', 'pro'), to('mark', 'timeout')],
+  },
+  mark: { type: 'update', ...at(4), data: { attributes: { stage: '{{ event.data.cart }}' } }, children: [to('check')] },
+  check: {
+    type: 'gate',
+    ...at(5),
+    data: { rule: { attribute: 'data.plan', is: 'pro' } },
+    children: [to('thanks', 'yes'), to('late', 'no')],
+  },
+  late: { type: 'delay', ...at(6), data: { format: 'time', time: '09:00' }, children: [to('thanks')] },
+  thanks: { type: 'exit', ...at(7) },
+  stop: { type: 'exit', ...at(8), data: { as: 'exited', reason: 'cancelled', when: [{ event_name: 'cancel' }] } },
+})
+
+async function proList(w: World): Promise<number> {
+  const { body } = await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
+  await w.drain()
+  return body.id
+}
+
+const NAMES = Array.from({ length: 12 }, (_, index) => `user${index}`)
+
+type Input = { at: string; event?: object; profile?: object }
+
+/** A day and a half of events and attributes, which are applied as they come. No timer is applied more than some minutes late. */
+async function aDayAndAHalf(w: World): Promise<Map<string, Input[]>> {
+  const inputs = new Map(NAMES.map((name): [string, Input[]] => [name, []]))
+  let seed = 7
+  const pick = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  for (let tick = 0; tick < 216; tick++) {
+    w.advance('1 minute')
+    const external_id = NAMES[pick(NAMES.length)] as string
+    const is = pick(6)
+    const name = ['cart', 'cart', 'purchase', 'cancel', 'login'][pick(5)] as string
+    const at = w.clock.now().toISOString()
+    if (is === 0) {
+      const profile = { data: { plan: pick(2) === 0 ? 'pro' : 'free' } }
+      await w.post('/api/client/users/batch', [{ external_id, ...profile }])
+      inputs.get(external_id)?.push({ at, profile })
+    }
+    if (is === 1) {
+      const event = { name, data: { cart: `c-${tick}` } }
+      await w.post('/api/client/events', [{ ...event, external_id }])
+      inputs.get(external_id)?.push({ at, event })
+    }
+    await w.drain('ingest.apply')
+    w.advance('9 minutes')
+  }
+  return inputs
+}
+
+/** All visits of the live journey: user, step, path, instants. */
+async function liveVisits(w: World, journey: JourneyClient): Promise<string[]> {
+  const rows = await select(
+    w,
+    `select user_id, trail from journey_entrances where project_id = $1 and journey_id = $2
+     union all select user_id, trail from journey_past where project_id = $1 and journey_id = $2`,
+    [w.projectId, journey.id],
+  )
+  return rows.flatMap(({ user_id, trail }) => (trail as object[]).map((visit) => visitOf(Number(user_id), visit))).sort()
+}
+
+/** The visits of a simulation with the inputs that the user had, who had no attributes at the beginning. */
+async function simulatedVisits(w: World, journey: JourneyClient, name: string, inputs: Input[], at: string): Promise<string[]> {
+  const reset = { at, profile: { data: { plan: null, stage: null } } }
+  const until = w.clock.now().toISOString()
+  const { body, text } = await journey.post('simulate', { version: 1, user: { external_id: name }, at, inputs: [reset, ...inputs], until })
+  expect(body.visits, text).toBeDefined()
+  const id = await userIdOf(w, name)
+  return body.visits.map((visit: object) => visitOf(id, visit))
+}
+
+const visitOf = (user: number, { step, path, reason, arrived_at, left_at }: any) =>
+  `${user} ${step} ${path} ${reason} ${arrived_at} ${left_at}`
+
+async function run(w: World, journey: JourneyClient, body: object) {
+  const started = await journey.post('backtest', body)
+  expect(started.status, started.text).toBe(202)
+  expect(started.body).toMatchObject({ state: 'running', progress: { users_done: 0, users_total: null } })
+  await w.drain()
+  return journey.get(`backtests/${started.body.id}`)
+}
+
+describe('a backtest', () => {
+  test('of a window gives what the live journey did in it, and a simulation of the inputs of a user gives the same', async () => {
+    await using w = await world()
+    await w.users(...NAMES)
+    await w.drain()
+    const journey = await createJourney(w, {}, graph(await proList(w)))
+    expect((await journey.post('publish')).status).toBe(200)
+    const since = w.clock.now().toISOString()
+    const inputs = await aDayAndAHalf(w)
+    const { state, result, progress } = await run(w, journey, { since, version: 1 })
+    expect(state).toBe('finished')
+    expect(progress.users_done).toBe(progress.users_total)
+    expect(result.difference).toEqual({})
+    expect(result.excluded).toEqual({})
+    const live = await liveVisits(w, journey)
+    expect(live.length).toBeGreaterThan(40)
+    const users = new Set(result.examples.map(({ user_id }: { user_id: number }) => user_id))
+    const tested = result.examples.flatMap(({ user_id, visits }: { user_id: number; visits: object[] }) =>
+      visits.map((visit) => visitOf(user_id, visit)),
+    )
+    expect(tested.sort()).toEqual(live.filter((visit) => users.has(Number(visit.split(' ')[0]))))
+    expect(result.steps.start.entered).toBe(live.filter((visit) => visit.includes(' start ')).length)
+    const simulated: string[] = []
+    for (const [name, given] of inputs)
+      if (users.has(await userIdOf(w, name))) simulated.push(...(await simulatedVisits(w, journey, name, given, since)))
+    expect(simulated.sort()).toEqual(tested)
+  }, 120_000)
+
+  test('runs one at a time, ten in a day, and can be cancelled', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })
+    const since = new Date(w.clock.now().getTime() - 3_600_000).toISOString()
+    const first = await journey.post('backtest', { since })
+    expect(first.status, first.text).toBe(202)
+    expect(await journey.post('backtest', { since })).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
+    expect((await w.delete(`${journey.path}/backtests/${first.body.id}`)).status).toBe(204)
+    expect(await journey.get(`backtests/${first.body.id}`)).toMatchObject({ state: 'cancelled' })
+    for (let count = 1; count < 10; count++) {
+      const { body } = await journey.post('backtest', { since })
+      await w.drain('journeys.backtest')
+      expect(await journey.get(`backtests/${body.id}`)).toMatchObject({ state: 'finished', result: { users: 0, entrants: 0 } })
+    }
+    expect(await journey.post('backtest', { since })).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } })
+    w.advance('1 day')
+    expect((await journey.post('backtest', { since })).status).toBe(202)
+    expect((await w.get(`${journey.path}/backtests/999999`)).status).toBe(404)
+    expect((await w.delete(`${journey.path}/backtests/999999`)).status).toBe(404)
+  })
+
+  test('that its process left is computed again when the lease ends, and fails after three times', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })
+    const since = new Date(w.clock.now().getTime() - 3_600_000).toISOString()
+    const { id } = (await journey.post('backtest', { since })).body
+    const leave = (attempts: number) =>
+      select(
+        w,
+        `update journey_backtests set state = 'running', attempts = $2, lease_token = gen_random_uuid(), lease_until = $3 where id = $1`,
+        [id, attempts, new Date(w.clock.now().getTime() + 60_000)],
+      )
+    await leave(1)
+    await (await backtestDue(w.ctx)).finished
+    expect((await journey.get(`backtests/${id}`)).state).toBe('running')
+    w.advance('2 minutes')
+    await (await backtestDue(w.ctx)).finished
+    expect((await journey.get(`backtests/${id}`)).state).toBe('finished')
+    await leave(3)
+    w.advance('2 minutes')
+    await (await backtestDue(w.ctx)).finished
+    expect((await journey.get(`backtests/${id}`)).state).toBe('failed')
+  })
+
+  test.each([
+    ['91 days ago', { since: '2026-08-24T09:00:00Z' }, 'since'],
+    ['in the future', { since: '2026-11-20T09:00:00Z', until: '2026-11-24T09:00:00Z' }, 'until'],
+    ['that ends before it begins', { since: '2026-11-20T09:00:00Z', until: '2026-11-19T09:00:00Z' }, 'until'],
+  ])('of a window %s is refused', async (_, body, param) => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })
+    expect(await journey.post('backtest', body)).toMatchObject({ status: 422, body: { error: { param } } })
+  })
+})

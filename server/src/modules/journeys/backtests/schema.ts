@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox'
+import type { BacktestId } from '../../../lib/ids.ts'
+import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { StepsInput } from '../schema.ts'
+
+const USERS_MAX = 1_000_000
+const STATES = ['running', 'finished', 'cancelled', 'failed'] as const
+
+export const BacktestInput = Exact({
+  version: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft, otherwise the live version.' }),
+  ),
+  steps: Type.Optional({
+    ...StepsInput,
+    description: 'Steps that are not stored, as they are written with setJourneySteps, instead of a version.',
+  }),
+  since: { ...Timestamp, description: 'The start of the window, at most 90 days ago.' },
+  until: Type.Optional({ ...Timestamp, description: 'The end of the window. By default now.' }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all who may have entered.' }),
+  ),
+})
+export type BacktestInput = Static<typeof BacktestInput>
+
+const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })
+
+const Visit = Exact({
+  step: Type.String(),
+  arrived_at: Type.String(),
+  left_at: Nullable(Type.String()),
+  path: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+})
+
+/** What a backtest found. */
+export const BacktestResult = Exact({
+  users: Type.Integer({ description: 'How many users were simulated: those who may have entered.' }),
+  entrants: Type.Integer({ description: 'How often users entered.' }),
+  completed: Type.Integer(),
+  exited: Type.Integer(),
+  active: Type.Integer({ description: 'How many were inside at the end of the window.' }),
+  sends: Type.Integer({ description: 'How many messages would have been sent.' }),
+  skips: Counts('Messages that users would not have got, by reason.'),
+  refused: Counts('How often users did not enter, by reason.'),
+  steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
+  edges: Type.Array(Exact({ from: Type.String(), path: Type.String(), to: Type.String(), users: Type.Integer() })),
+  inside_at_start: Type.Integer({
+    description: 'How many users were inside the live journey when the window began. They are not part of the numbers.',
+  }),
+  excluded: Counts('Users who are left out, by reason: `merged` or `erased` in the window.'),
+  difference: Type.Record(Type.String(), Exact({ live: Type.Integer(), backtest: Type.Integer() }), {
+    description: 'How often users came to each step in the live journey and in the backtest, where that differs.',
+  }),
+  approximate: Type.Array(Type.String(), {
+    description:
+      'What could not be known as of then, so that today’s values were used: `attributes`, `devices`, `suppressions`; or `balancer`, whose times hold as a set.',
+  }),
+  examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), { description: 'Some users with their visits.' }),
+})
+export type BacktestResult = Static<typeof BacktestResult>
+
+const Progress = Exact({
+  users_done: Type.Integer(),
+  users_total: Nullable(Type.Integer({ description: 'Null until the users are known.' })),
+})
+
+export const Backtest = Exact({
+  id: IdOf<BacktestId>(),
+  state: OneOf(STATES),
+  since: Timestamp,
+  until: Timestamp,
+  version: Type.Optional(Type.Integer()),
+  progress: Progress,
+  result: Type.Optional(BacktestResult),
+  created_at: Timestamp,
+  finished_at: Type.Optional(Timestamp),
+})
+export type Backtest = Static<typeof Backtest>
+
+/** What a backtest was asked for, as it is stored. */
+export type BacktestParams = { version?: number; steps?: Record<string, unknown>; since: string; until: string; limit?: number }
+
+export const BacktestRow = Type.Object({
+  id: IdOf<BacktestId>(),
+  state: OneOf(STATES),
+  params: Type.Unsafe<BacktestParams>({}),
+  users_total: Nullable(Type.Integer()),
+  users_done: Type.Integer(),
+  result: Nullable(Type.Unsafe<BacktestResult>({})),
+  created_at: Instant,
+  finished_at: Nullable(Instant),
+})
+export type BacktestRow = Static<typeof BacktestRow>

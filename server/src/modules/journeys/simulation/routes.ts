@@ -1,0 +1,25 @@
+import { route } from '../../../infra/http/route.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { pathId } from '../../../lib/path-params.ts'
+import { SimulationInput, SimulationResult } from './schema.ts'
+import { simulate } from './service.ts'
+
+const params = { journeyId: pathId<JourneyId>() }
+
+/** The endpoint that shows what would happen to a user. */
+export const simulationRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/simulate',
+    summary: 'Show what would happen to a user in a journey.',
+    description:
+      'The graph runs with the decisions of live journeys, and time jumps from one thing that happens to the next. Nothing is written, sent or called. ' +
+      'Earlier entrances of the user, other journeys, caps and quiet hours are left out.',
+    access: { secret: 'editor' },
+    params,
+    body: SimulationInput,
+    reply: SimulationResult,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => simulate(ctx, params.journeyId, body),
+  }),
+]

@@ -1,0 +1,110 @@
+import { type Static, Type } from 'typebox'
+import type { CampaignId, ListId } from '../../../lib/ids.ts'
+import { Exact, FreeForm, IdOf, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { Identifier, profile } from '../../users/index.ts'
+import { StepsInput } from '../schema.ts'
+
+const INPUTS_MAX = 200
+const DATA_BYTES_MAX = 65_536
+const BODY_BYTES_MAX = 8192
+const STATUS_MAX = 599
+const KEY_LENGTH_MAX = 64
+
+/** States of a message at which the user waits no longer. */
+const OUTCOMES = ['sent', 'delivered', 'bounced', 'complained', 'failed', 'skipped', 'aborted', 'unknown'] as const
+
+const Input = Exact(
+  {
+    at: Timestamp,
+    event: Type.Optional(
+      Exact({ name: Line(255), data: Type.Optional(FreeForm(DATA_BYTES_MAX)) }, { description: 'The user does something.' }),
+    ),
+    profile: Type.Optional(Exact(profile, { description: 'Attributes change. Null removes one.' })),
+    list_entered: Type.Optional(IdOf<ListId>({ description: 'The user enters the list with this id.' })),
+    list_left: Type.Optional(IdOf<ListId>({ description: 'The user leaves the list with this id.' })),
+  },
+  { description: 'What happens to the user at an instant.' },
+)
+export type SimulationStep = Static<typeof Input>
+
+const Key = Type.String({ maxLength: KEY_LENGTH_MAX })
+
+/** What is asked of a simulation. */
+export const SimulationInput = Exact({
+  version: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft, otherwise the live version.' }),
+  ),
+  steps: Type.Optional({
+    ...StepsInput,
+    description: 'Steps that are not stored, as they are written with setJourneySteps, instead of a version.',
+  }),
+  user: Exact(
+    {
+      external_id: Type.Optional(Identifier),
+      profile: Type.Optional(Exact(profile, { description: 'The attributes of a user who is made up.' })),
+    },
+    { description: 'A user of the project by `external_id`, as it is now, or one who is made up, with a `profile`.' },
+  ),
+  entrance: Type.Optional(
+    Line(KEY_LENGTH_MAX, {
+      description:
+        'The step at which the user enters at `at`. By default the user enters by an input. Without inputs, or in a journey that users enter by requests only, it is the first entrance.',
+    }),
+  ),
+  at: Type.Optional({ ...Timestamp, description: 'When the simulation begins. By default now.' }),
+  inputs: Type.Optional(Type.Array(Input, { maxItems: INPUTS_MAX, description: 'What happens to the user, in any order.' })),
+  answers: Type.Optional(
+    Type.Record(
+      Key,
+      Exact({
+        status: Type.Integer({ minimum: 100, maximum: STATUS_MAX }),
+        body: Type.Optional(Type.Unsafe<unknown>({ description: 'The body of the answer, as JSON or text.', bytesMax: BODY_BYTES_MAX })),
+      }),
+      { description: 'What webhook steps are answered, by the key of the step. By default 200 and `{}`.' },
+    ),
+  ),
+  outcomes: Type.Optional(
+    Type.Record(Key, OneOf(OUTCOMES), {
+      description: 'What becomes of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing.',
+    }),
+  ),
+  until: Type.Optional({ ...Timestamp, description: 'When the simulation ends, at most five years after `at`. That is the default.' }),
+})
+export type SimulationInput = Static<typeof SimulationInput>
+
+const SimulatedVisit = Exact({
+  entrance: Type.Integer({ minimum: 1, description: 'Which entrance of the simulation it belongs to: 1 for the first.' }),
+  visit: Type.Integer({ minimum: 1, description: 'The number of the visit in the entrance.' }),
+  step: Type.String(),
+  arrived_at: Timestamp,
+  left_at: Nullable(Timestamp),
+  path: Nullable(Type.String({ description: 'The path by which the user left.' })),
+  reason: Nullable(Type.String({ description: 'Why, in a word.' })),
+  seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision depended on.' }),
+  sentence: Type.String({ description: 'The visit in words.' }),
+})
+
+const SimulatedMessage = Exact({
+  step: Type.String(),
+  visit: Type.Integer(),
+  campaign_id: IdOf<CampaignId>(),
+  at: Timestamp,
+  eligible: Type.Boolean({ description: 'Whether the user would get it. Caps and quiet hours are left out.' }),
+  reason: Nullable(Type.String({ description: 'Why the user would get nothing: a skip reason, or `campaign_stopped`.' })),
+  rendered: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The content for this user, of the first 50 messages.' }),
+  ),
+  problem: Type.Optional(Type.String({ description: 'Why it cannot be rendered.' })),
+})
+
+export const SimulationResult = Exact({
+  visits: Type.Array(SimulatedVisit, { description: 'Visits of steps in order, at most 500.' }),
+  messages: Type.Array(SimulatedMessage),
+  refused: Type.Array(Exact({ at: Timestamp, reason: Type.String() }), { description: 'When the user did not enter, and why.' }),
+  outcome: Nullable(Exact({ as: OneOf(['completed', 'exited']), reason: Type.String(), at: Timestamp })),
+  next_due: Nullable({ ...Timestamp, description: 'When the user would be decided about next; null if the user is not inside.' }),
+  stopped: Type.Optional(
+    OneOf(['visits', 'time'], { description: 'The limit at which the simulation stopped: 500 visits or two seconds.' }),
+  ),
+})
+export type SimulationResult = Static<typeof SimulationResult>

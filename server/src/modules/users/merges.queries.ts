@@ -1,0 +1,16 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { UserId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
+
+const MergeRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
+
+/** Merges since an instant of which one of these users is a part. */
+export const mergesSince = (ctx: ProjectCtx, ids: UserId[], since: Date) =>
+  ctx.db.many(
+    MergeRow,
+    sql`select id, merged_into from users
+        where project_id = ${ctx.projectId} and merged_into is not null and updated_at >= ${since}
+          and (id = any(${ids}::bigint[]) or merged_into = any(${ids}::bigint[]))`,
+  )
