@@ -8,10 +8,10 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
-import { matches } from '../../lib/validate.ts'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { parseValues } from './parse-values.ts'
+import { rowProblem } from './row-problem.ts'
 
 /** A statement or a part of one. Only `sql` creates them. */
 export class Sql {
@@ -310,23 +310,8 @@ function rowOf(value: TSchema): TSchema {
 
 const rows = new WeakMap<TSchema, TSchema>()
 
-type RowCheck = ReturnType<typeof matches>
-
-const shapes = new WeakMap<TSchema, RowCheck>()
-/** By the text of the schema, because many tests make a schema for each statement. */
-const shapesByText = new Map<string, RowCheck>()
-
-function checkOf(row: TSchema): RowCheck {
-  const text = JSON.stringify(row)
-  const check = shapesByText.get(text) ?? matches(row)
-  shapesByText.set(text, check)
-  shapes.set(row, check)
-  return check
-}
-
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  const check = shapes.get(row) ?? checkOf(row)
-  const problem = check(found)
+  const problem = rowProblem(row, found)
   if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
 
