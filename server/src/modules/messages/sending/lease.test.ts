@@ -16,8 +16,9 @@ import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
+import { claim } from './claim.ts'
 import { withLease } from './lease.ts'
-import { claim, createSender, sendQueue } from './sender.ts'
+import { createSender, sendQueue } from './sender.ts'
 
 const Row = Type.Object({
   state: Type.String(),
