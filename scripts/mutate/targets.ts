@@ -46,7 +46,7 @@ export const TARGETS: Target[] = [
     source: `${MODULES}/channels/access-tokens.ts`,
     tests: [`${MODULES}/channels/access-tokens.test.ts`, `${MODULES}/channels/push-services.test.ts`],
   },
-  { source: `${MODULES}/keys/user-tokens.ts`, tests: [`${MODULES}/keys`, `${MODULES}/inbox/inbox.test.ts`] },
+  { source: `${MODULES}/keys/user-tokens.ts`, tests: [`${MODULES}/keys`, `${MODULES}/users/users.test.ts`] },
   { source: `${MODULES}/webhooks/retry.ts`, tests: [`${MODULES}/webhooks`] },
   { source: `${MODULES}/webhooks/signature.ts`, tests: [`${MODULES}/webhooks`] },
   { source: `${MODULES}/webhooks/suspension.ts`, tests: [`${MODULES}/webhooks`] },

@@ -67,7 +67,7 @@ export const withoutAutovacuum = (db: Db) =>
 
 /** What PostgreSQL knew of a table before it was filled. */
 export const ANALYSED = ['an empty table', 'a table that was full and emptied', 'a full table'] as const
-export type Analysed = (typeof ANALYSED)[number]
+type Analysed = (typeof ANALYSED)[number]
 
 export type FilledTables = {
   /** Replaces the rows of a table, without checking what they refer to. Leaves a table as it is that these rows were the last to fill. */

@@ -8,7 +8,7 @@ const MERGES = 'the memberships of merged users depend on who was merged into wh
 
 /** Statements that use a table of another module, and the reason. */
 const MAY: Record<string, string> = {
-  'keys.findCredential': 'every request is authenticated by this one statement, with the defaults of its project',
+  'keys.findCredentials': 'every request is authenticated by this one statement, with the defaults of its project',
   'lists.ruleTables': 'rules own no tables: lists pass the tables that rules read',
   'lists.countByRule': RULES,
   'lists.countUsers': RULES,

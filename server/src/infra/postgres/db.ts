@@ -3,15 +3,16 @@
  * `${}`, and fragments can be nested.
  */
 import { createHash } from 'node:crypto'
-import { Readable, type Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Static, type TSchema, Type } from 'typebox'
-import { matches } from '../../lib/validate.ts'
+import type { Static, TSchema } from 'typebox'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
+import { beginWith, runWithin, type TransactionLimits } from './limits.ts'
 import { parseValues } from './parse-values.ts'
+import { rowOf, rowProblem } from './row-schemas.ts'
 
 /** A statement or a part of one. Only `sql` creates them. */
 export class Sql {
@@ -52,9 +53,6 @@ parseValues(pg.types)
 
 /** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
-
-/** `statementMs` limits the time of each statement, `lockMs` its wait for a lock. */
-export type TransactionLimits = { statementMs?: number; lockMs?: number }
 
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
@@ -131,7 +129,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     ...dbOn(connections, options),
     within: (limits) =>
-      dbOn({ ...connections, query: (statement) => withRetries(() => runWithin(connections, statement, limits)) }, options),
+      dbOn({ ...connections, query: (statement) => withRetries(() => runWithin(connections, statement, limits, isReadOnly)) }, options),
     transaction: (work, limits) => withRetries(() => transactionOn(connections, options, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
@@ -182,38 +180,6 @@ async function transactionOn<T>(
     client.release(broken)
   }
 }
-
-/** The members of a client that its types leave out. */
-type Pipelining = { pipeline: boolean; connection: { stream: Writable } }
-
-/** Runs a statement between a begin with limits and a commit, which are sent without waiting. If it fails, the commit undoes it. */
-async function runWithin(connections: FreshConnections, statement: pg.QueryConfig, limits: TransactionLimits): Promise<pg.QueryResult> {
-  const client = await connections.take()
-  const pipelining = client as unknown as Pipelining
-  const { stream } = pipelining.connection
-  pipelining.pipeline = true
-  stream.cork()
-  const sent = [client.query(beginWith(limits)), client.query(statement), client.query('commit')] as const
-  stream.uncork()
-  const [begun, done, committed] = await Promise.allSettled(sent)
-  pipelining.pipeline = false
-  const failed = [begun, committed].find((one) => one.status === 'rejected')
-  client.release(failed?.reason)
-  if (done.status === 'rejected') {
-    if (isReadOnly(done.reason)) connections.drop()
-    throw done.reason
-  }
-  if (failed) throw failed.reason
-  return done.value
-}
-
-/** The limits are set on the way, in the same message. */
-const beginWith = ({ statementMs, lockMs }: TransactionLimits): string =>
-  [
-    'begin',
-    ...(statementMs === undefined ? [] : [`set local statement_timeout = ${statementMs}`]),
-    ...(lockMs === undefined ? [] : [`set local lock_timeout = ${lockMs}`]),
-  ].join('; ')
 
 function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
   const tx: TxDb = { ...dbOn(client, options), inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
@@ -301,32 +267,8 @@ function render({ strings, values: parts }: Sql, values: unknown[]): string {
   return text
 }
 
-/** The schema of a row with one column of any name. Cached, because compiling it takes longer than a statement. */
-function rowOf(value: TSchema): TSchema {
-  const row = rows.get(value) ?? Type.Record(Type.String(), value)
-  rows.set(value, row)
-  return row
-}
-
-const rows = new WeakMap<TSchema, TSchema>()
-
-type RowCheck = ReturnType<typeof matches>
-
-const shapes = new WeakMap<TSchema, RowCheck>()
-/** By the text of the schema, because many tests make a schema for each statement. */
-const shapesByText = new Map<string, RowCheck>()
-
-function checkOf(row: TSchema): RowCheck {
-  const text = JSON.stringify(row)
-  const check = shapesByText.get(text) ?? matches(row)
-  shapesByText.set(text, check)
-  shapes.set(row, check)
-  return check
-}
-
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  const check = shapes.get(row) ?? checkOf(row)
-  const problem = check(found)
+  const problem = rowProblem(row, found)
   if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
 

@@ -11,10 +11,11 @@ import { createInboxStreams } from '../inbox/index.ts'
 import { result, resultOf, type SendResult } from './eligibility.ts'
 import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
 import { type ClaimedMessage, type MessageIntent, TRANSACTIONAL } from './schema.ts'
+import { claim } from './sending/claim.ts'
 import { insertSendAttempts, queuesByDueTime } from './sending/queries.ts'
 import { createRateHints } from './sending/rates.ts'
 import { recordResults } from './sending/record-results.ts'
-import { claim, createSender, sendDueMessages, sendQueue } from './sending/sender.ts'
+import { createSender, sendDueMessages, sendQueue } from './sending/sender.ts'
 
 const INBOX = '/api/client/sandbox/messages'
 const EXPIRES = new Date('2027-01-01T00:00:00.000Z')

@@ -6,7 +6,8 @@ import { world } from '../../../../test/world.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { BULK } from '../schema.ts'
-import { claim, createSender, sendQueue } from '../sending/sender.ts'
+import { claim } from '../sending/claim.ts'
+import { createSender, sendQueue } from '../sending/sender.ts'
 
 const POLICY = '/api/client/sending-policy'
 

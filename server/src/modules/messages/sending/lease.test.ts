@@ -16,13 +16,19 @@ import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
+import { claim } from './claim.ts'
 import { withLease } from './lease.ts'
-import { claim, createSender, sendQueue } from './sender.ts'
+import { createSender, sendQueue } from './sender.ts'
 
-const Row = Type.Object({ state: Type.String(), reason: Type.Unsafe<string | null>({}), attempts: Type.Integer() })
+const Row = Type.Object({
+  state: Type.String(),
+  reason: Type.Unsafe<string | null>({}),
+  attempts: Type.Integer(),
+  provider: Type.Unsafe<string | null>({}),
+})
 
 const messages = (w: World) =>
-  w.db.many(Row, sql`select state, reason, attempts from messages where project_id = ${w.projectId} order by id`)
+  w.db.many(Row, sql`select state, reason, attempts, provider from messages where project_id = ${w.projectId} order by id`)
 
 /** The messages that a sender has claimed, and when. */
 type Claim = { messages: ClaimedMessage[]; at: Date }
@@ -74,7 +80,7 @@ describe('over a relay', () => {
     await send(w.ctx, second)
     await w.drain()
     expect(recipientsOf(relay)).toEqual(['ana@example.com'])
-    expect(await messages(w)).toMatchObject([{ state: 'sent' }])
+    expect(await messages(w)).toMatchObject([{ state: 'sent', provider: 'smtp' }])
   })
 
   test('a mail that was being sent when the lease ended is not sent again, and its late result is dropped', async () => {

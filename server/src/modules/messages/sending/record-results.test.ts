@@ -12,8 +12,9 @@ import { sql } from '../../../infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { TRANSACTIONAL } from '../schema.ts'
+import { claim } from './claim.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
-import { claim, createSender, sendQueue } from './sender.ts'
+import { createSender, sendQueue } from './sender.ts'
 
 test('an address that a relay calls unknown is suppressed; an address that it refuses for another reason is not', async () => {
   await using w = await world()

@@ -29,38 +29,26 @@ import {
 } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
+import { type Claiming, claimNext, nameOf } from './claim.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
-import { type Lease, leaseMs, withLease } from './lease.ts'
+import { type Lease, withLease } from './lease.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
-import { applyRates, countAsSent, createRateHints, type Granted, type NamedRate, type RateHints } from './rates.ts'
+import { applyRates, countAsSent, createRateHints, type Granted, type NamedRate } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
-const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000 }
 const SLICE_MESSAGES = 100
 const SLICES_AT_ONCE = 3
-const QUEUES_MAX = 200
-/** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
-const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000 }
 /** Queues with up to this many messages share statements. */
 const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
-/**
- * What a sending process keeps between batches. `inFlight` counts the messages of each queue that are being sent; `waiting` are those of these
- * queues that have further messages.
- */
-export type Sender = SenderParts & {
-  priority: Priority
-  rateHints: RateHints
-  prepare: TemplateCache
-  inFlight: Map<string, number>
-  waiting: Set<string>
-}
+/** What a sending process keeps between batches. */
+export type Sender = SenderParts & Claiming & { prepare: TemplateCache }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -104,30 +92,6 @@ export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started
   })
   return { done: claimed.length, finished: sending.then(() => undefined), wakesItself: true, nextAt }
 }
-
-/** Claims messages of the queues that have none in flight, as far as there is room. Notes which of the others have to be looked at again. */
-async function claimNext(ctx: Ctx, { priority, inFlight, waiting, rateHints }: Sender) {
-  const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
-  if (room <= 0) {
-    for (const name of inFlight.keys()) waiting.add(name)
-    return { claimed: [], limits: new Map<string, number>(), nextAt: null }
-  }
-  const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
-  for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
-  const now = ctx.clock.now()
-  const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
-  const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
-  const shares = rateHints.sharesOf(ctx, due, Math.min(room, BATCH_MESSAGES[priority]))
-  const claimed = shares.length > 0 ? await claim(ctx, priority, shares) : []
-  const limits = new Map(shares.map((share) => [nameOf(share), share.limit]))
-  return { claimed, limits, nextAt: idle[0]?.due_at ?? null }
-}
-
-const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
-
-/** Claims due messages of these queues. */
-export const claim = (ctx: Ctx, priority: Priority, shares: queries.Share[]): Promise<ClaimedMessage[]> =>
-  queries.claimMessages(quickly(ctx), priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
 
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
 export async function releaseLeases(ctx: Ctx): Promise<number> {

@@ -11,8 +11,9 @@ import { sql } from '../../../infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { TRANSACTIONAL } from '../schema.ts'
+import { claim } from './claim.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
-import { claim, createSender, sendQueue } from './sender.ts'
+import { createSender, sendQueue } from './sender.ts'
 
 /** Claims one message and sends it; `find` reads its campaign. */
 async function sendOne(w: World, find: FindSendingCampaigns): Promise<void> {
