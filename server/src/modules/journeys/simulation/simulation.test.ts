@@ -163,6 +163,19 @@ test.each([
   expect(await journey.post('simulate', body)).toMatchObject({ status: 422, body: { error: { param } } })
 })
 
+test('the rule of an entrance decides who enters', async () => {
+  await using w = await world()
+  const data = { trigger: 'event', event_name: 'cart', rule: { not: { attribute: 'data.plan', is: 'free' } } }
+  const journey = await createJourney(
+    w,
+    {},
+    { start: { type: 'entrance', ...at(0), data, children: [to('out')] }, out: { type: 'exit', ...at(1) } },
+  )
+  const run = async (plan: string) => (await journey.post('simulate', { user: { profile: { data: { plan } } }, inputs: [cart] })).body
+  expect(stepsOf(await run('pro'))).toEqual(['start', 'out'])
+  expect(await run('free')).toMatchObject({ visits: [], refused: [{ reason: 'rule' }] })
+})
+
 test('a loop ends at 500 visits', async () => {
   await using w = await world()
   const steps = {

@@ -106,6 +106,7 @@ export const entrance = step({
   example: { trigger: 'event', event_name: 'order_placed', multiple: true, concurrent: false },
   sentence: 'users enter when order_placed occurs, any number of times, but not while still in the journey',
   references: ({ list_id, rule }) => ({ ids: idAt('list', list_id, 'list_id'), rules: ruleAt(rule, 'rule') }),
+  needs: ({ rule }) => ({ rules: ruleAt(rule, 'rule') }),
   paths: () => [{ path: 'default', isRequired: true }],
   faults: (settings, when) => (when === 'published' ? publishedFaults(settings) : []),
   decide: (_, { input }) => (input.is === 'arrived' ? { is: 'go', path: 'default', reason: 'entered' } : { is: 'stay' }),
