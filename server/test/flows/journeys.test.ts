@@ -326,6 +326,34 @@ test('a balancer lets users pass at its rate', async () => {
   expect(counts).toEqual([2, 3, 4, 5, 6])
 })
 
+test('users who find no place at a balancer leave it to the next ones', async () => {
+  await using w = await world()
+  const names = Array.from({ length: 30 }, (_, at) => `user${at}`)
+  await w.users(...names)
+  await live(w, {
+    start: { ...entrance('cart'), children: ['rate'] },
+    rate: {
+      type: 'balancer',
+      data: { rate_limit: 1, rate_interval: 'hour', max_wait_hours: 2 },
+      children: ['end', ['over_limit', 'over']],
+    },
+    end: { type: 'exit' },
+    over: { type: 'exit', data: { reason: 'over_limit' } },
+  })
+  const passed = async () => (await trail(w)).filter((steps) => steps.at(-1) === 'end').length
+  for (const name of names.slice(0, 20)) await event(w, 'cart', name)
+  await w.drain()
+  w.advance('3 hours')
+  await w.drain()
+  expect(await passed()).toBe(3)
+  // The seventeen others have taken nothing.
+  for (const name of names.slice(20)) await event(w, 'cart', name)
+  await w.drain()
+  w.advance('3 hours')
+  await w.drain()
+  expect(await passed()).toBe(6)
+})
+
 test('an experiment keeps its arm over entrances, and a link goes on to another journey', async () => {
   await using w = await world()
   await w.users('ana')

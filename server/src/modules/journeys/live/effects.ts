@@ -1,4 +1,5 @@
 /** Applies the effects of a round, one statement for each kind, and evaluates the memberships that depend on them. */
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { journeyIntents } from '../../campaigns/index.ts'
 import { type NewEvent, newSystemEvent, type StoredEvent, storeEvents } from '../../events/index.ts'
@@ -64,16 +65,12 @@ async function reservePlaces({ ctx, outside }: LiveWorld, asked: Of<'reserve'>[]
     const [{ entrance, step, effect }] = group as [Of<'reserve'>]
     const { limit, intervalMs, maxWaitMs } = effect
     const nowMs = ctx.clock.now().getTime()
-    const { first_at } = await queries.reserve(own, {
-      journey_id: entrance.journeyId,
-      step_id: step.id,
-      limit,
-      intervalMs,
-      users: group.length,
-    })
+    const reservation = { journey_id: entrance.journeyId, step_id: step.id, limit, intervalMs, maxWaitMs, users: group.length }
+    // Those who find no place leave it to the next ones.
+    const { firstAt, places } = await inTx(own, (own) => queries.reserve(own, reservation))
     for (const [index, one] of group.entries()) {
-      const at = Math.max(nowMs, Math.ceil(first_at.getTime() + (index * intervalMs) / limit))
-      results.set(one, maxWaitMs !== null && at - nowMs > maxWaitMs ? { is: 'over_limit' } : { is: 'reserved', at: new Date(at) })
+      const at = Math.max(nowMs, Math.ceil(firstAt.getTime() + (index * intervalMs) / limit))
+      results.set(one, index < places ? { is: 'reserved', at: new Date(at) } : { is: 'over_limit' })
     }
   }
 }

@@ -115,28 +115,42 @@ export const deleteCalls = (ctx: InTx, calls: CallKey[]) =>
         where c.project_id = ${ctx.projectId} and c.user_id = g.user_id and c.entrance_id = g.entrance_id and c.visit = g.visit`,
   )
 
-/** Places in the rate of a balancer, for so many users. */
-export type Reservation = { journey_id: JourneyId; step_id: number; limit: number; intervalMs: number; users: number }
+/** Places in the rate of a balancer, for so many users. With `maxWaitMs`, those who would wait longer get none. */
+export type Reservation = {
+  journey_id: JourneyId
+  step_id: number
+  limit: number
+  intervalMs: number
+  maxWaitMs: number | null
+  users: number
+}
 
-const ReservedRow = Type.Object({ first_at: Instant })
+const RateRow = Type.Object({ next_at: Instant })
 
 /**
  * Reserves places of a rate, which all users of a step share: the next ones after those that were reserved before, with as many at once as
- * the limit. Returns when the first of them would be without the burst.
+ * the limit. Returns when the first of them would be without the burst, and how many there are.
  */
-export const reserve = (ctx: ProjectCtx, { journey_id, step_id, limit, intervalMs, users }: Reservation) => {
-  const now = ctx.clock.now()
+export async function reserve(ctx: InTx, { journey_id, step_id, limit, intervalMs, maxWaitMs, users }: Reservation) {
+  const now = ctx.clock.now().getTime()
   const eachMs = intervalMs / limit
-  const burst = `${intervalMs - eachMs} milliseconds`
-  const taken = `${eachMs * users} milliseconds`
-  return ctx.db.one(
-    ReservedRow,
-    sql`insert into journey_rates as r (project_id, journey_id, step_id, next_at)
-        values (${ctx.projectId}, ${journey_id}, ${step_id}, ${now}::timestamptz - ${burst}::interval + ${taken}::interval)
-        on conflict (project_id, journey_id, step_id) do update
-        set next_at = greatest(r.next_at, ${now}::timestamptz - ${burst}::interval) + ${taken}::interval
-        returning next_at - ${taken}::interval as first_at`,
+  const earliest = now - intervalMs + eachMs
+  await ctx.db.run(
+    sql`insert into journey_rates (project_id, journey_id, step_id, next_at)
+        values (${ctx.projectId}, ${journey_id}, ${step_id}, ${new Date(earliest)}) on conflict do nothing`,
   )
+  const { next_at } = await ctx.db.one(
+    RateRow,
+    sql`select next_at from journey_rates
+        where project_id = ${ctx.projectId} and journey_id = ${journey_id} and step_id = ${step_id} for update`,
+  )
+  const firstMs = Math.max(next_at.getTime(), earliest)
+  const places = maxWaitMs === null ? users : Math.max(0, Math.min(users, Math.floor((now + maxWaitMs - firstMs) / eachMs) + 1))
+  await ctx.db.run(
+    sql`update journey_rates set next_at = ${new Date(firstMs)}::timestamptz + ${`${eachMs * places} milliseconds`}::interval
+        where project_id = ${ctx.projectId} and journey_id = ${journey_id} and step_id = ${step_id}`,
+  )
+  return { firstAt: new Date(firstMs), places }
 }
 
 type Merge = { from_id: UserId; into_id: UserId }

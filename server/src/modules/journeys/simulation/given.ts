@@ -1,7 +1,7 @@
 /** What a simulation is given beside its user. */
 import type { CampaignId } from '../../../lib/ids.ts'
 import type { Asked } from '../engine/advance.ts'
-import type { Answer } from '../steps/step.ts'
+import type { Answer, Effect } from '../steps/step.ts'
 import type { SimulatedList, SimulatedUser } from './user.ts'
 
 export type Text = { text: string } | { problem: string }
@@ -34,6 +34,6 @@ export type Given = {
   planMessage(asked: Asked, campaignId: CampaignId, user: SimulatedUser): MessagePlan | null
   answerOf(asked: Asked): { answer: Answer; problem: string | null; at: Date }
   /** The place in the rate of a balancer. */
-  reserve(asked: Asked, limit: number, intervalMs: number): Date
+  reserve(asked: Asked, effect: Extract<Effect, { is: 'reserve' }>): Date
   render(items: { templates: string[]; scope: Record<string, unknown> }[]): Promise<Text[][]>
 }

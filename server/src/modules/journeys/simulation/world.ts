@@ -200,7 +200,7 @@ export class MemoryWorld implements World {
   }
 
   #reserve(one: Asked, effect: Extract<Asked['effect'], { is: 'reserve' }>): EffectResult {
-    const at = this.given.reserve(one, effect.limit, effect.intervalMs)
+    const at = this.given.reserve(one, effect)
     const isTooLate = effect.maxWaitMs !== null && at.getTime() - one.at.getTime() > effect.maxWaitMs
     return isTooLate ? { is: 'over_limit' } : { is: 'reserved', at }
   }
