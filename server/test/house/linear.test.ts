@@ -23,8 +23,7 @@ import { checkItem } from '../../src/modules/users/index.ts'
 import { routes } from '../all-routes.ts'
 import { slowTexts } from './adversarial.ts'
 
-/** Callers may send more, but what is quadratic takes seconds with this many characters. */
-const LENGTH = 262_144
+const LENGTH = 1_048_576
 
 type Json = Record<string, any>
 

@@ -104,7 +104,7 @@ describe('an event that matches a trigger campaign', () => {
         from: 'Test <hello@example.com>',
         to: 'ana@example.com',
         subject: 'Thanks, Ana & <Co>',
-        html: '<p>Ana &amp; &lt;Co&gt; bought Tea</p>',
+        html: '<html lang="en"><p>Ana &amp; &lt;Co&gt; bought Tea</p>',
         text: 'Ana & <Co> bought Tea',
       },
     ],
