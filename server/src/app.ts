@@ -51,7 +51,8 @@ export type App = AsyncDisposable & {
 const WEBHOOK_USER_AGENT = 'Carillon-Webhooks/1.0'
 const TASK_THREAD = new URL('./task-thread.ts', import.meta.url)
 const API_CONNECTIONS = 20
-const WORKER_CONNECTIONS = 10
+/** More than the ten that batches of the queue can have at a time, because a batch may need another one for the rate of a balancer. */
+const WORKER_CONNECTIONS = 12
 
 /** Starts a process with this role. Resolves when it is ready. */
 export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
