@@ -4,7 +4,11 @@ import { filesUnder, read, sourcesOf } from './sources.ts'
 const LINES_MAX = 300
 
 /** Longer files, which are tables of similar entries. */
-const TABLES = ['server/src/modules/channels/providers/recorded/ses.ts', 'server/src/modules/tools/schema.ts']
+const TABLES = [
+  'server/src/api-description/members.ts',
+  'server/src/modules/channels/providers/recorded/ses.ts',
+  'server/src/modules/tools/schema.ts',
+]
 
 const TEXT = /\.(ts|mjs|cjs|json|md|sql|sh|yaml|yml|grit)$|(^|\/)[^.]+$/
 

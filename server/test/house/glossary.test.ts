@@ -39,7 +39,7 @@ const NAMES: (Exception & { names: string[] })[] = [
 const MEANINGS: (Exception & { word: string })[] = [
   {
     word: 'occurrence',
-    in: [`${MODULES}journeys/schedule`, `${MODULES}journeys/sweeps/`],
+    in: [`${MODULES}journeys/schedule`, `${MODULES}journeys/sweeps/`, `${MODULES}journeys/backtests/schedules.ts`],
     why: 'an instant of a recurrence rule, in RFC 5545',
   },
   { word: 'segment', in: [`${MODULES}templates/`], why: 'a part of a long text message' },

@@ -26,8 +26,6 @@ const findVersions = jointMany(
         from ${callRows(calls)}
         join journeys j on j.project_id = q.project_id
         join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status <> 'draft'
-        where j.archived_at is null
-           or exists (select 1 from journey_entrances e where e.project_id = j.project_id and e.journey_id = j.id)
         order by q.call, v.journey_id, v.version`,
 )
 

@@ -159,7 +159,8 @@ test('an email can be read in the browser with its URL, until the user is erased
   expect(page.status).toBe(200)
   expect(page.text).toContain('Hello ana')
   expect(page.headers['content-security-policy']).toContain("default-src 'none'")
-  expect((await w.get(`${path.slice(0, -1)}x`, { key: null })).status).toBe(404)
+  const forged = `${path.slice(0, -8)}${path.at(-8) === 'x' ? 'y' : 'x'}${path.slice(-7)}`
+  expect((await w.get(forged, { key: null })).status).toBe(404)
   await w.delete('/api/client/users/ana')
   await w.drain()
   expect((await w.get(path, { key: null })).status).toBe(404)
