@@ -69,40 +69,25 @@ export const withoutAutovacuum = (db: Db) =>
 export const ANALYSED = ['an empty table', 'a table that was full and emptied', 'a full table'] as const
 type Analysed = (typeof ANALYSED)[number]
 
-export type FilledTables = {
-  /** Replaces the rows of a table, without checking what they refer to. Leaves a table as it is that these rows were the last to fill. */
-  fill(analysed: Analysed, table: string, rows: () => Sql): Promise<void>
-  /** Tables that a test changes, so that the next one fills them again. */
-  forget(tables: string[]): void
-}
-
-/** Tables that several tests read, filled once for all of them. */
-export function filledTables(db: Database): FilledTables {
-  const last = new Map<string, { analysed: Analysed; rows: () => Sql }>()
+/**
+ * Replaces the rows of a table, without checking what they refer to. Each test has rows of its own: those that others have read or changed
+ * are no longer where PostgreSQL expects them.
+ */
+export async function fillTable(db: Database, analysed: Analysed, table: string, rows: () => Sql): Promise<void> {
   const unchecked = (statement: Sql) =>
     db.transaction(async (db) => {
       await db.run(sql`set local session_replication_role = replica`)
       await db.run(statement)
     })
-  return {
-    async fill(analysed, table, rows) {
-      const known = last.get(table)
-      if (known?.analysed === analysed && known.rows === rows) return
-      last.set(table, { analysed, rows })
-      const [emptying, analysing] = [sql`delete from ${raw(table)}`, sql`vacuum analyze ${raw(table)}`]
-      await unchecked(emptying)
-      if (analysed === 'a table that was full and emptied') {
-        await unchecked(rows())
-        await unchecked(emptying)
-      }
-      await db.run(analysing)
-      await unchecked(rows())
-      if (analysed === 'a full table') await db.run(analysing)
-    },
-    forget(tables) {
-      for (const table of tables) last.delete(table)
-    },
+  const [emptying, analysing] = [sql`delete from ${raw(table)}`, sql`vacuum analyze ${raw(table)}`]
+  await unchecked(emptying)
+  if (analysed === 'a table that was full and emptied') {
+    await unchecked(rows())
+    await unchecked(emptying)
   }
+  await db.run(analysing)
+  await unchecked(rows())
+  if (analysed === 'a full table') await db.run(analysing)
 }
 
 /** Runs `work` in a transaction, and undoes what it wrote. */

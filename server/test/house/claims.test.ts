@@ -15,7 +15,7 @@ import { findRetired, findUnfinished } from '../../src/modules/lists/building/qu
 import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
-import { ANALYSED, explaining, type FilledTables, filledTables, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
+import { ANALYSED, explaining, fillTable, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 30_000
@@ -27,12 +27,10 @@ const ANYWAY = 1500
 
 let w: World
 let projects: ProjectId[]
-let tables: FilledTables
 beforeAll(async () => {
   w = await world({ own: true, env: {} })
   projects = [w.projectId, (await w.other()).projectId, (await w.other()).projectId]
   await withoutAutovacuum(w.db)
-  tables = filledTables(w.db)
 })
 afterAll(() => w[Symbol.asyncDispose]())
 
@@ -226,7 +224,7 @@ function versions(status: string) {
 
 describe.each(ANALYSED)('after %s was analysed', (analysed) => {
   test.each(Object.entries(claims))('%s reads in proportion to what it claims', async (_, { table, fill, claim, rows }) => {
-    await tables.fill(analysed, table, fill)
+    await fillTable(w.db, analysed, table, fill)
     const readings: Reading[] = []
     await rolledBack(w.ctx, (ctx) => claim(explaining(ctx, readings)))
     expect(readings.length).toBeGreaterThan(0)
