@@ -26,7 +26,7 @@ type JourneyItems = Extract<Item, { journey: unknown }>
 
 const isUpdate = (item: Item): item is UpdateItem => 'update' in item
 const isChange = (item: Item): item is ChangeItem => 'change' in item
-export const isOfJourney = (item: Item): item is JourneyItems => 'journey' in item
+const isOfJourney = (item: Item): item is JourneyItems => 'journey' in item
 
 /** The users that items belong to before any of them is applied. */
 export type KnownUsers = { ids: KnownIds; mergedInto: MergedInto }

@@ -4,6 +4,6 @@
  * item that cannot be read is parked with the reason.
  */
 export { type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf, usersOfItems } from './identify.ts'
-export type { Item, QueuedJourneyItem } from './read.ts'
+export type { Item } from './read.ts'
 export { ingestRoutes } from './routes.ts'
-export { concernedUsers, type Watches, wavesOf } from './waves.ts'
+export { concernedUsers, wavesOf } from './waves.ts'

@@ -50,7 +50,7 @@ export type ParsedSchedule = {
 export type Occurrence = { local: string; at: Date }
 
 /** Reads a schedule: `RRULE`, with or without the name, and `DTSTART` before it on a line of its own. The problem ends a sentence. */
-export function parseSchedule(text: string): ParsedSchedule | { problem: string } {
+function parseSchedule(text: string): ParsedSchedule | { problem: string } {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   const [rule = '', ...more] = lines.filter((line) => !/^DTSTART/i.test(line.trim()))
   const starts = lines.filter((line) => /^DTSTART/i.test(line.trim()))

@@ -6,7 +6,6 @@
 export { countInsideAt, entrancesSince, type RecordedEntrance, usersEnteredSince } from './history.queries.ts'
 export {
   type EntranceFilter,
-  type EntrancePlace,
   entrancesAfter,
   hasUsersInside,
   usersAtSteps,
@@ -28,11 +27,10 @@ export {
   saveJourneyUsers,
 } from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
-export { EntranceRow, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
+export { EntranceRow, type PastEntrance, type TimerRow } from './schema.ts'
 export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
 export { dueTimers, nextTimers } from './timers.queries.ts'
 export {
-  endedListing,
   type InsideRow,
   insideListing,
   insideOf,

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import { join, raw, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
-import type { Month } from './past.ts'
+
+/** A month in UTC: `from` is included, `to` is not. */
+export type Month = { name: string; from: string; to: string }
 
 const columns = sql`project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, ended_at, outcome,
   reason, key, cause, event, answers, trail`

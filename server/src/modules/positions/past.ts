@@ -6,11 +6,8 @@ import * as queries from './past.queries.ts'
 const MONTHS_AHEAD = 2
 const LOCK_WAIT_MS = 2000
 
-/** A month in UTC: `from` is included, `to` is not. */
-export type Month = { name: string; from: string; to: string }
-
 /** The month of an instant, or the one `ahead` months later. */
-export function pastMonthOf(instant: Date, ahead = 0): Month {
+function pastMonthOf(instant: Date, ahead = 0): queries.Month {
   const day = (months: number) =>
     new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + months, 1)).toISOString().slice(0, '2026-11-01'.length)
   const [from, to] = [day(ahead), day(ahead + 1)]

@@ -134,7 +134,7 @@ export const journeyUserOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: Use
         where project_id = ${ctx.projectId} and user_id = ${userId} and journey_id = ${journeyId}`,
   )
 
-export const endedListing = listing({
+const endedListing = listing({
   resource: 'journey_users',
   sorts: { user_id: { column: sql`user_id`, type: 'bigint' } },
   defaultSort: 'user_id',

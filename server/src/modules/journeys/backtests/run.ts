@@ -61,7 +61,7 @@ const compute = (ctx: Ctx, due: queries.DueBacktest): Promise<void> =>
 type Params = queries.DueBacktest['params']
 
 /** Runs a graph over a window. `report` returns false to stop; then there is no result. */
-export async function backtest(
+async function backtest(
   ctx: ProjectCtx,
   id: JourneyId,
   { version, steps, since: start, until: end, limit }: Params,

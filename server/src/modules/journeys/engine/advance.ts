@@ -158,7 +158,7 @@ function count(
 }
 
 /** Begins a visit of a step. Returns the decision to be made there, unless the journey is held. */
-export function moveTo(round: Round, entrance: Entrance, step: CompiledStep, at: Date): Task[] {
+function moveTo(round: Round, entrance: Entrance, step: CompiledStep, at: Date): Task[] {
   if (entrance.visitsNow >= VISITS_PER_ITEM_MAX || !arrive(entrance, step, at)) {
     finish(round, entrance, 'exited', 'visit_limit', at, false)
     return []

@@ -146,7 +146,7 @@ function calledEntrance(entrances: readonly EntranceStep[], step: string | null,
 }
 
 /** Whether a system event may begin a journey. A journey does not begin by its own messages. */
-export const startsJourneys = (journeyId: JourneyId, { name, ofJourney }: { name: string; ofJourney: JourneyId | null }): boolean =>
+const startsJourneys = (journeyId: JourneyId, { name, ofJourney }: { name: string; ofJourney: JourneyId | null }): boolean =>
   isStartingName(name) && ofJourney !== journeyId
 
 /**

@@ -19,9 +19,6 @@ export const causes = {
   link: (entrance: number, visit: number) => `link:${entrance}:${visit}`,
 }
 
-/** The part of a cause before its first colon: `event`, `list`, `schedule`, `api`, `link`. */
-export const kindOfCause = (cause: string): string => cause.slice(0, cause.indexOf(':'))
-
 /** Whether a user is held out of a journey. The same users are, as long as the percentage does not fall. */
 export const isHeldOut = (journeyId: JourneyId, userId: number, percent: number): boolean =>
   share('holdout', journeyId, userId) * 100 < percent

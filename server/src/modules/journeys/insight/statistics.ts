@@ -67,7 +67,7 @@ function edgesOf(counts: readonly CountRow[], graphs: ReadonlyMap<number, Step[]
 }
 
 /** The goals by arm, each with the rate of the users who were held out for comparison. */
-export function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered: number): Statistics['goals'] {
+function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered: number): Statistics['goals'] {
   const heldOut = sumOf(counts, 'held_out')
   const withArm = new Map<string, number>()
   for (const { what, arm, users } of counts) if (what === 'arm' && arm !== null) withArm.set(arm, (withArm.get(arm) ?? 0) + users)

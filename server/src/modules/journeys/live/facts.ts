@@ -206,4 +206,4 @@ export class Facts {
 const textKey = ({ id, visit }: Entrance, { key }: CompiledStep, param: string) => `${id} ${visit} ${key} ${param}`
 
 /** The answers of webhook steps, as templates and tests read them: `journey.<step>.body`. */
-export const answersOf = ({ answers }: Pick<Entrance, 'answers'>): Record<string, unknown> => ({ ...answers })
+const answersOf = ({ answers }: Pick<Entrance, 'answers'>): Record<string, unknown> => ({ ...answers })

@@ -72,7 +72,7 @@ async function userOf(ctx: ProjectCtx, { user }: SimulationInput, at: Date): Pro
 }
 
 /** An event of a user as rules count it. */
-export const knownEvent = ({ name, source, data, created_at }: Awaited<ReturnType<typeof pastEventsOf>>[number]): KnownEvent => ({
+const knownEvent = ({ name, source, data, created_at }: Awaited<ReturnType<typeof pastEventsOf>>[number]): KnownEvent => ({
   name,
   source,
   data,

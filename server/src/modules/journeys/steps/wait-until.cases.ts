@@ -1,7 +1,9 @@
 /** The table of cases of `wait_until`. */
 import type { ListId } from '../../../lib/ids.ts'
 import type { Case, Decision, Input } from './step.ts'
-import type { WaitSettings } from './wait-until.ts'
+
+/** Not that of the kind, which imports this file. */
+type WaitSettings = { conditions: Record<string, unknown>[]; timeout: string }
 
 const list = 12 as ListId
 const at = (text: string) => new Date(text)

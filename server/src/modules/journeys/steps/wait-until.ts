@@ -21,7 +21,7 @@ import {
   Tests,
   testFaults,
 } from './settings.ts'
-import { type Decision, type Dependency, type Input, type Seen, type StepContext, type StepRule, step } from './step.ts'
+import { type Case, type Decision, type Dependency, type Input, type Seen, type StepContext, type StepRule, step } from './step.ts'
 import { WAIT_CASES } from './wait-until.cases.ts'
 
 const TIMEOUT_MAX_MS = 400 * DAY_MS
@@ -56,7 +56,7 @@ const Settings = Exact({
   timeout: Type.Optional(Duration('How long to wait at most, from 1 minute to 400 days; then users take the path `timeout`.')),
 })
 /** The settings of a wait. */
-export type WaitSettings = Static<typeof Settings>
+type WaitSettings = Static<typeof Settings>
 type Condition = NonNullable<WaitSettings['conditions']>[number]
 
 const ONE_OF = ['event_name', 'list_id', 'rule'] as const
@@ -177,5 +177,5 @@ export const wait_until = step({
     if (left_at === null || path === null) return 'Waiting for a condition.'
     return path === TIMEOUT ? `Waited for ${inWords(timeout)} in vain.` : `Waited until the condition of the path ${path} was met.`
   },
-  cases: WAIT_CASES,
+  cases: WAIT_CASES as Case<WaitSettings>[],
 })

@@ -6,7 +6,6 @@ import { Steps } from '../schema.ts'
 import { JourneySettings } from '../settings.ts'
 
 const NOTE_LENGTH_MAX = 500
-const STEP_KEY_LENGTH_MAX = 64
 
 /** What becomes of the users at a step of an earlier version. */
 export type PlanEntry = 'stay' | 'exit' | 'move' | { move: string }
@@ -142,5 +141,3 @@ export const DiffQuery = Exact({
   from: Type.Optional({ ...VersionName, description: 'The earlier version. Default: `live`.' }),
   to: Type.Optional({ ...VersionName, description: 'The later version. Default: `draft`.' }),
 })
-
-export const isStepKey = (text: string): boolean => text !== '' && text.length <= STEP_KEY_LENGTH_MAX
