@@ -66,28 +66,25 @@ export const withoutAutovacuum = (db: Db) =>
   )
 
 /** What PostgreSQL knew of a table before it was filled. */
-export const ANALYSED = ['an empty table', 'a table that was full and emptied', 'a full table'] as const
+export const ANALYSED = ['an empty table', 'a full table'] as const
 type Analysed = (typeof ANALYSED)[number]
 
 /**
- * Replaces the rows of a table, without checking what they refer to. Each test has rows of its own: those that others have read or changed
- * are no longer where PostgreSQL expects them.
+ * Replaces the rows of tables, without checking what they refer to. The tables are truncated: VACUUM gives the pages of deleted rows back
+ * only if it can, and PostgreSQL takes a table that has pages, and had no rows when it was analysed, for an empty one.
  */
-export async function fillTable(db: Database, analysed: Analysed, table: string, rows: () => Sql): Promise<void> {
-  const unchecked = (statement: Sql) =>
-    db.transaction(async (db) => {
-      await db.run(sql`set local session_replication_role = replica`)
-      await db.run(statement)
-    })
-  const [emptying, analysing] = [sql`delete from ${raw(table)}`, sql`vacuum analyze ${raw(table)}`]
-  await unchecked(emptying)
-  if (analysed === 'a table that was full and emptied') {
-    await unchecked(rows())
-    await unchecked(emptying)
+export async function fillTables(db: Database, analysed: Analysed, tables: Record<string, () => Sql>): Promise<void> {
+  const names = Object.keys(tables).map(raw)
+  const analyse = async () => {
+    for (const name of names) await db.run(sql`vacuum analyze ${name}`)
   }
-  await db.run(analysing)
-  await unchecked(rows())
-  if (analysed === 'a full table') await db.run(analysing)
+  for (const name of names) await db.run(sql`truncate ${name} cascade`)
+  await analyse()
+  await db.transaction(async (db) => {
+    await db.run(sql`set local session_replication_role = replica`)
+    for (const rows of Object.values(tables)) await db.run(rows())
+  })
+  if (analysed === 'a full table') await analyse()
 }
 
 /** Runs `work` in a transaction, and undoes what it wrote. */

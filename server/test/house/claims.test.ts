@@ -15,7 +15,7 @@ import { findRetired, findUnfinished } from '../../src/modules/lists/building/qu
 import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
-import { ANALYSED, explaining, fillTable, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
+import { ANALYSED, explaining, fillTables, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 30_000
@@ -224,7 +224,7 @@ function versions(status: string) {
 
 describe.each(ANALYSED)('after %s was analysed', (analysed) => {
   test.each(Object.entries(claims))('%s reads in proportion to what it claims', async (_, { table, fill, claim, rows }) => {
-    await fillTable(w.db, analysed, table, fill)
+    await fillTables(w.db, analysed, { [table]: fill })
     const readings: Reading[] = []
     await rolledBack(w.ctx, (ctx) => claim(explaining(ctx, readings)))
     expect(readings.length).toBeGreaterThan(0)

@@ -3,7 +3,7 @@
  * batch of one project, and for the small ones of many projects that share a statement. Counted as in `claims.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
+import { type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { jointViews } from '../../src/infra/postgres/joint.ts'
 import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import type { CampaignId, ImportId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
@@ -18,7 +18,7 @@ import { templatesOf } from '../../src/modules/templates/queries.ts'
 import { verifiedDomains } from '../../src/modules/tracking/domains/queries.ts'
 import { ownersOfEmails, ownersOfPhones } from '../../src/modules/users/contact-details.queries.ts'
 import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
-import { explaining, type Reading, withoutAutovacuum } from '../explain.ts'
+import { ANALYSED, explaining, fillTables, type Reading, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 30_000
@@ -256,27 +256,9 @@ function expectProportion(batch: string, parts: [project: number, count: number]
   ).toEqual([Math.min(read, ANYWAY + keys * ROWS_EACH), Math.min(pages, ANYWAY + keys * PAGES_EACH)])
 }
 
-const unchecked = (statements: Sql[]) =>
-  w.db.transaction(async (db) => {
-    await db.run(sql`set local session_replication_role = replica`)
-    for (const statement of statements) await db.run(statement)
-  })
-
-/** Fills tables for one test. Rows that other tests have read or changed are no longer where PostgreSQL expects them. */
-async function fill(tables: Lookup['tables'], analysed: string): Promise<void> {
-  const names = Object.keys(tables).map(raw)
-  const analyse = async () => {
-    for (const name of names) await w.db.run(sql`vacuum analyze ${name}`)
-  }
-  await unchecked(names.map((name) => sql`delete from ${name}`))
-  await analyse()
-  await unchecked(Object.values(tables).map((rows) => rows()))
-  if (analysed === 'a full table') await analyse()
-}
-
-describe.each(['an empty table', 'a full table'] as const)('after %s was analysed', (analysed) => {
+describe.each(ANALYSED)('after %s was analysed', (analysed) => {
   test.each(Object.entries(lookups))('%s are read by their keys', async (_, { tables, call }) => {
-    await fill(tables, analysed)
+    await fillTables(w.db, analysed, tables)
     for (const [batch, parts] of Object.entries(batches)) {
       const readings: Reading[] = []
       await inTx(w.ctx, async (tx) => {

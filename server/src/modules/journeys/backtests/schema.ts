@@ -14,8 +14,8 @@ export const BacktestInput = Exact({
     ...StepsInput,
     description: 'Steps that are not stored, as they are written with setJourneySteps, instead of a version.',
   }),
-  since: { ...Timestamp, description: 'The start of the window, at most 90 days ago.' },
-  until: Type.Optional({ ...Timestamp, description: 'The end of the window. By default now.' }),
+  since: Type.String({ format: 'time', description: 'The start of the window, at most 90 days ago.' }),
+  until: Type.Optional(Type.String({ format: 'time', description: 'The end of the window. By default now.' })),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all who may have entered.' }),
   ),

@@ -2,7 +2,7 @@
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../../lib/errors.ts'
 import type { BacktestId, JourneyId } from '../../../lib/ids.ts'
-import { DAY_MS } from '../../../lib/times.ts'
+import { DAY_MS, parseTime } from '../../../lib/times.ts'
 import { BACKTEST } from '../job-names.ts'
 import { findJourney } from '../queries.ts'
 import { graphFor } from '../simulation/graphs.ts'
@@ -38,8 +38,8 @@ export async function startBacktest(ctx: ProjectCtx, id: JourneyId, input: Backt
 }
 
 function windowOf({ since: start, until: end }: BacktestInput, now: Date): { since: Date; until: Date } {
-  const since = new Date(start)
-  const until = end === undefined ? now : new Date(end)
+  const since = parseTime(start) as Date
+  const until = end === undefined ? now : (parseTime(end) as Date)
   if (since.getTime() < now.getTime() - DAYS_MAX * DAY_MS)
     throw fault('validation_failed', 'since', `The time in \`since\` is more than ${DAYS_MAX} days ago.`)
   if (until <= since) throw fault('validation_failed', 'until', 'The time in `until` is not after that in `since`.')

@@ -1,6 +1,7 @@
 /** Turns the inputs of a simulation into what happens to its user. Pure. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
+import { parseTime } from '../../../lib/times.ts'
 import { mergeData, phoneOf, toProfile, type UserRow } from '../../users/index.ts'
 import type { Fact } from '../engine/facts.ts'
 import type { Graph } from '../engine/graph.ts'
@@ -51,7 +52,7 @@ export function itemsOf({ entrances }: Graph, journeyId: JourneyId, row: UserRow
 }
 
 function itemOf({ at, event, profile, list_entered, list_left }: SimulationStep, index: number): SimulatedItem {
-  const instant = new Date(at)
+  const instant = parseTime(at) as Date
   const key = `simulated:${index}`
   const move = (listId: number, entered: boolean) => ({
     is: 'membership' as const,

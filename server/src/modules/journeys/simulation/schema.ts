@@ -14,7 +14,7 @@ const OUTCOMES = ['sent', 'delivered', 'bounced', 'complained', 'failed', 'skipp
 
 const Input = Exact(
   {
-    at: Timestamp,
+    at: Type.String({ format: 'time' }),
     event: Type.Optional(
       Exact({ name: Line(255), data: Type.Optional(FreeForm(DATA_BYTES_MAX)) }, { description: 'The user does something.' }),
     ),
@@ -50,7 +50,7 @@ export const SimulationInput = Exact({
         'The step at which the user enters at `at`. By default the user enters by an input. Without inputs, or in a journey that users enter by requests only, it is the first entrance.',
     }),
   ),
-  at: Type.Optional({ ...Timestamp, description: 'When the simulation begins. By default now.' }),
+  at: Type.Optional(Type.String({ format: 'time', description: 'When the simulation begins. By default now.' })),
   inputs: Type.Optional(Type.Array(Input, { maxItems: INPUTS_MAX, description: 'What happens to the user, in any order.' })),
   answers: Type.Optional(
     Type.Record(
@@ -67,7 +67,9 @@ export const SimulationInput = Exact({
       description: 'What becomes of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing.',
     }),
   ),
-  until: Type.Optional({ ...Timestamp, description: 'When the simulation ends, at most five years after `at`. That is the default.' }),
+  until: Type.Optional(
+    Type.String({ format: 'time', description: 'When the simulation ends, at most five years after `at`. That is the default.' }),
+  ),
 })
 export type SimulationInput = Static<typeof SimulationInput>
 

@@ -3,7 +3,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { fault, missing, refuse } from '../../../lib/errors.ts'
 import type { CampaignId, JourneyId } from '../../../lib/ids.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../lib/times.ts'
+import { DAY_MS, HOUR_MS, parseTime, SECOND_MS } from '../../../lib/times.ts'
 import { isSendable, reasonAgainst, renderSimulated } from '../../campaigns/index.ts'
 import { pastEventsOf } from '../../events/index.ts'
 import { suppressedAmong } from '../../subscriptions/index.ts'
@@ -51,9 +51,9 @@ export async function simulate(ctx: ProjectCtx, id: JourneyId, input: Simulation
 }
 
 function periodOf({ at: given, until: end }: SimulationInput, now: Date): { at: Date; until: Date } {
-  const at = given === undefined ? now : new Date(given)
+  const at = given === undefined ? now : (parseTime(given) as Date)
   const latest = new Date(at.getTime() + YEARS_MS)
-  const until = end === undefined ? latest : new Date(end)
+  const until = end === undefined ? latest : (parseTime(end) as Date)
   if (until < at) throw fault('validation_failed', 'until', 'The time in `until` is before that in `at`.')
   if (until > latest) throw fault('validation_failed', 'until', 'The time in `until` is more than five years after that in `at`.')
   return { at, until }
