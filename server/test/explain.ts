@@ -69,10 +69,7 @@ export const withoutAutovacuum = (db: Db) =>
 export const ANALYSED = ['an empty table', 'a full table'] as const
 type Analysed = (typeof ANALYSED)[number]
 
-/**
- * Replaces the rows of tables, without checking what they refer to. The tables are truncated: VACUUM gives the pages of deleted rows back
- * only if it can, and PostgreSQL takes a table that has pages, and had no rows when it was analysed, for an empty one.
- */
+/** Replaces the rows of tables, without checking what they refer to. */
 export async function fillTables(db: Database, analysed: Analysed, tables: Record<string, () => Sql>): Promise<void> {
   const names = Object.keys(tables).map(raw)
   const analyse = async () => {
