@@ -48,7 +48,7 @@ function millisecondsOf(run: () => void): number {
 
 export const RATIO_MAX = 3
 /** What takes less stalls nothing, and the garbage collector and the compiler would decide the ratio. */
-const MEASURED_MS = 60
+const MEASURED_MS = 200
 /** What takes more is measured once: chance cannot explain it. */
 const CERTAIN_MS = 1000
 const ATTEMPTS = 8
