@@ -1,8 +1,5 @@
 /** What a server with nothing to do costs: statements per second, and the processor time of the server and of PostgreSQL. */
-import { execFileSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type BenchServer, report, startServer } from './support.ts'
+import { type BenchServer, postgresPids, report, startServer, ticksOf } from './support.ts'
 
 const WARM_UP_MS = 15_000
 const MEASURED_MS = 20_000
@@ -37,24 +34,7 @@ async function statements({ url }: BenchServer): Promise<number> {
 const nodeTicks = async ({ pid }: BenchServer): Promise<number> => ticksOf(pid)
 
 /** The time of all processes of PostgreSQL, with those that have ended. */
-async function postgresTicks({ dataDir }: BenchServer): Promise<number> {
-  const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
-  const children = execFileSync('pgrep', ['-P', String(postmaster)])
-    .toString()
-    .trim()
-    .split('\n')
-    .map(Number)
-  const ticks = await Promise.all([postmaster, ...children].map((pid) => ticksOf(pid, pid === postmaster)))
+async function postgresTicks(server: BenchServer): Promise<number> {
+  const ticks = await Promise.all((await postgresPids(server)).map((pid, at) => ticksOf(pid, at === 0)))
   return ticks.reduce((sum, one) => sum + one, 0)
-}
-
-/** The processor time of a process: user and system, on request with that of its ended children. */
-async function ticksOf(pid: number, withChildren = false): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
-  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
-  return user + system + (withChildren ? childUser + childSystem : 0)
 }

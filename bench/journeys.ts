@@ -86,7 +86,7 @@ async function throughput(): Promise<void> {
   await db.end()
 }
 
-/** An entrance by an event that nobody sends. */
+/** An entrance by an event that the benchmark never sends. */
 const watching = (number: number) => ({
   type: 'entrance',
   ...at,

@@ -1,5 +1,5 @@
 /** Shared by all benchmarks: a server, a load generator and a report. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -111,4 +111,26 @@ export async function saveResults(bench: string, commit: string, date: string): 
   const hardware = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
   const file = new URL(`./results/${date}-${bench}.txt`, import.meta.url)
   await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${hardware}\n${lines.join('\n')}\n\n`)
+}
+
+/** The processes of the embedded PostgreSQL: the postmaster first, then its children. */
+export async function postgresPids({ dataDir }: BenchServer): Promise<number[]> {
+  const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+  const children = execFileSync('pgrep', ['-P', String(postmaster)])
+    .toString()
+    .trim()
+    .split('\n')
+    .map(Number)
+  return [postmaster, ...children]
+}
+
+/** The processor time of a process in ticks: user and system, on request with that of its ended children. */
+export async function ticksOf(pid: number, withChildren = false): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
+  return user + system + (withChildren ? childUser + childSystem : 0)
 }

@@ -2,12 +2,10 @@
  * What an event costs from its request to its email when thousands of projects send one each: processor time of the server and of
  * PostgreSQL, statements, and bytes written ahead. Unlike times, these are comparable on a machine that does other work too.
  */
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import pg from 'pg'
 import { openSink, pause, type Sink } from './sending.ts'
-import { type BenchServer, report, startServer } from './support.ts'
+import { type BenchServer, postgresPids, report, startServer, ticksOf } from './support.ts'
 import { keyOf, sendEvent, setUpProjects } from './tenants.ts'
 
 const PROJECTS = Number(process.env.BENCH_TENANTS ?? 5000)
@@ -100,27 +98,8 @@ async function usage(server: BenchServer, db: pg.Client): Promise<Usage> {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)
 
-/** The postmaster first, then its children. */
-async function postgresPids({ dataDir }: BenchServer): Promise<number[]> {
-  const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
-  const children = execFileSync('pgrep', ['-P', String(postmaster)])
-    .toString()
-    .trim()
-    .split('\n')
-    .map(Number)
-  return [postmaster, ...children]
-}
-
 /** User and system time of a process, on request with that of its ended children. */
-async function processorMs(pid: number, withChildren = false): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
-  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
-  return (user + system + (withChildren ? childUser + childSystem : 0)) * TICK_MS
-}
+const processorMs = async (pid: number, withChildren = false): Promise<number> => (await ticksOf(pid, withChildren)) * TICK_MS
 
 async function switchesOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')

@@ -79,7 +79,7 @@ export function inClaim<C extends Ctx, T>(ctx: C, claim: (ctx: InTx<C>) => Promi
 /** Like `inClaim`, for claims whose statements need no common transaction: each takes a single round trip. */
 export const quickly = <C extends Ctx>(ctx: C): C => ({ ...ctx, db: { ...ctx.db, ...ctx.db.within({ statementMs: CLAIM_MS }) } })
 
-/** Runs a claim in a transaction that goes on with what was claimed, for which the usual limit holds again. */
+/** Runs a claim at the start of a longer transaction. The short limit applies to the claim only; later statements have the usual one. */
 export async function claimFirst<T>(ctx: InTx<Ctx>, claim: () => Promise<T>): Promise<T> {
   await ctx.db.run(sql`select set_config('statement_timeout', ${`${CLAIM_MS}ms`}, true)`)
   const claimed = await claim()

@@ -24,7 +24,7 @@ export type MailToCompose = {
   /** Further headers, in order. */
   headers: readonly (readonly [name: string, value: string])[]
   attachments?: readonly Attachment[]
-  /** Separates the parts. Nobody who writes a part may be able to guess it. */
+  /** Separates the parts. It must be unpredictable for the authors of templates, who could otherwise end a part. */
   boundary: string
 }
 

@@ -124,7 +124,7 @@ function foldAt(name: string, text: string): string {
 const B_OVERHEAD = '=?UTF-8?B??='.length
 /** How much longer than B an encoded word in Q may be. */
 const Q_PREFERRED = 1.5
-/** What Q may leave as it is: RFC 2047 §5 (3) is the strictest, for phrases. */
+/** The characters that Q does not escape. In a display name there are fewer (RFC 2047 §5 (3)). */
 const Q_PLAIN = { phrase: /^[A-Za-z0-9!*+/-]$/, text: /^[\x21-\x3C\x3E\x40-\x5E\x60-\x7E]$/ }
 
 /**

@@ -43,7 +43,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
   return {
     receive: (reply) => receive(state, reply),
     secured() {
-      // What the server said before TLS may be somebody else's.
+      // An attacker can change what is sent before TLS, so the offered extensions are read again.
       Object.assign(state, { isSecure: true, extensions: new Map() })
       return [command(state, `EHLO ${options.name}`, { for: 'ehlo' })]
     },

@@ -1,11 +1,11 @@
 /** Sends a trigger campaign to a user on request, without an event. */
 import { type Static, Type } from 'typebox'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { fault, faultsError, notOfProject } from '../../lib/errors.ts'
-import { type CampaignId, type MessageId, type UserId, ulid } from '../../lib/ids.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { fault } from '../../lib/errors.ts'
+import { type CampaignId, type MessageId, ulid } from '../../lib/ids.ts'
 import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
 import { enqueueMessages, messagesOf } from '../messages/index.ts'
-import { Identifier, resolveIds } from '../users/index.ts'
+import { Identifier, userByIds } from '../users/index.ts'
 import { getCampaign } from './service.ts'
 import { intentFor } from './triggers.ts'
 
@@ -46,7 +46,7 @@ export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTr
       throw fault('validation_failed', 'type', 'A campaign of the type `blast` is sent to lists. Schedule it instead.')
     if (campaign.state !== 'running')
       throw fault('validation_failed', 'state', `The campaign is \`${campaign.state}\`. Set \`state\` to \`running\` first.`)
-    const userId = await userOf(ctx, input)
+    const userId = await userByIds(ctx, input)
     const now = ctx.clock.now()
     const event = { name: campaign.event_name ?? '', data: input.data ?? {}, created_at: now.toISOString() }
     const intent = intentFor(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
@@ -54,19 +54,4 @@ export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTr
     const message = (await messagesOf(ctx, id, userId)).find(({ cause }) => cause === intent.cause)
     return message ? { message_id: message.id } : {}
   })
-}
-
-async function userOf(ctx: InTx, { external_id, anonymous_id }: DirectTrigger): Promise<UserId> {
-  if (external_id === undefined && anonymous_id === undefined)
-    throw fault('parameter_missing', 'external_id', 'One of `external_id`, `anonymous_id` is required.')
-  if (external_id !== undefined && anonymous_id !== undefined)
-    throw fault('validation_failed', 'anonymous_id', 'Give `external_id` or `anonymous_id`, not both.')
-  const [found] = await resolveIds(
-    ctx,
-    [external_id].filter((id) => id !== undefined),
-    [anonymous_id].filter((id) => id !== undefined),
-  )
-  const param = external_id === undefined ? 'anonymous_id' : 'external_id'
-  if (!found) throw faultsError([notOfProject(param, 'a user')])
-  return found.id
 }

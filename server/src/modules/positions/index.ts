@@ -27,7 +27,7 @@ export {
   saveJourneyUsers,
 } from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
-export { EntranceRow, type PastEntrance, type TimerRow } from './schema.ts'
+export { EntranceRow, type PastEntrance, type TimerRow, type TrailVisit } from './schema.ts'
 export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
 export { dueTimers, nextTimers } from './timers.queries.ts'
 export {
@@ -40,6 +40,5 @@ export {
   listInside,
   type PastRow,
   pastOf,
-  type StoredVisit,
   type TrailRow,
 } from './users.queries.ts'

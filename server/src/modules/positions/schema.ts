@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
-const Json = <T>() => Type.Unsafe<T>({})
+/** A column of JSON whose shape this module wrote. */
+export const Json = <T>() => Type.Unsafe<T>({})
 
 /** A visit of a step, as it is stored in the trail of an entrance. */
 export type TrailVisit = {

@@ -5,19 +5,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-
-const Json = <T>() => Type.Unsafe<T>({})
-
-/** A visit as it is stored in a trail. */
-export type StoredVisit = {
-  step: string
-  visit: number
-  arrived_at: string
-  left_at: string | null
-  path: string | null
-  reason: string | null
-  seen: Record<string, unknown>
-}
+import { Json, type TrailVisit } from './schema.ts'
 
 const shared = {
   user_id: IdOf<UserId>(),
@@ -72,7 +60,7 @@ export const listInside = (
 const TrailRow = Type.Object({
   ...InsideRow.properties,
   event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
-  trail: Json<StoredVisit[]>(),
+  trail: Json<TrailVisit[]>(),
 })
 export type TrailRow = Static<typeof TrailRow>
 
@@ -91,7 +79,7 @@ const PastRow = Type.Object({
   outcome: Type.String(),
   reason: Type.String(),
   event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
-  trail: Json<StoredVisit[]>(),
+  trail: Json<TrailVisit[]>(),
 })
 export type PastRow = Static<typeof PastRow>
 

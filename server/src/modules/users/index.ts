@@ -39,6 +39,6 @@ export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, reso
 export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
-export { findLiveUsers, presentBatch, requireUser, unlinkRemoved, usersForCaller } from './service.ts'
+export { findLiveUsers, presentBatch, requireUser, unlinkRemoved, userByIds, usersForCaller } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
 export { upsertUsers } from './upsert-users.ts'

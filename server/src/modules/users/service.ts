@@ -1,7 +1,7 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { missing } from '../../lib/errors.ts'
+import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
@@ -105,6 +105,24 @@ export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRo
   const row = await queries.findUserByName(ctx, name)
   if (!row) throw missing('user')
   return row
+}
+
+/** The live user that a request names by one of its ids. Throws 400 unless one is given, and 422 for an unknown user. */
+export async function userByIds(
+  ctx: ProjectCtx,
+  { external_id, anonymous_id }: { external_id?: string; anonymous_id?: string },
+): Promise<UserId> {
+  if (external_id === undefined && anonymous_id === undefined)
+    throw fault('parameter_missing', 'external_id', 'One of `external_id`, `anonymous_id` is required.')
+  if (external_id !== undefined && anonymous_id !== undefined)
+    throw fault('validation_failed', 'anonymous_id', 'Give `external_id` or `anonymous_id`, not both.')
+  const [found] = await queries.resolveIds(
+    ctx,
+    [external_id].filter((id) => id !== undefined),
+    [anonymous_id].filter((id) => id !== undefined),
+  )
+  if (!found) throw faultsError([notOfProject(external_id === undefined ? 'anonymous_id' : 'external_id', 'a user')])
+  return found.id
 }
 
 /** Removes a user from every read at once. A job erases the data. */

@@ -1,9 +1,9 @@
 /** Letting a user enter on request, and moving or removing users who are inside (D-JRN-7). */
-import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { fault, faultsError, missing, notOfProject, refuse } from '../../../lib/errors.ts'
-import { type JourneyId, type UserId, ulid } from '../../../lib/ids.ts'
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { fault, missing, refuse } from '../../../lib/errors.ts'
+import { type JourneyId, ulid } from '../../../lib/ids.ts'
 import { insideOf, type TrailRow } from '../../positions/index.ts'
-import { requireUser, resolveIds } from '../../users/index.ts'
+import { requireUser, userByIds } from '../../users/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { entrancesFor, entrancesOf } from '../engine/entry.ts'
 import { causes, entranceId } from '../engine/ids.ts'
@@ -27,7 +27,7 @@ export const enterJourney = (ctx: ProjectCtx, id: JourneyId, input: EntranceInpu
     if (!journey) throw missing('journey')
     if (journey.status !== 'live')
       throw fault('validation_failed', 'status', `The journey is \`${journey.status}\`. Set \`status\` to \`live\` first.`)
-    const userId = await userOf(ctx, input)
+    const userId = await userByIds(ctx, input)
     const now = ctx.clock.now()
     const { entrance, data = {}, key } = input
     const cause = causes.api(key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES)))
@@ -56,20 +56,6 @@ const noEntrance = (entrance: string | undefined) =>
       ? 'The live version has no entrance with the trigger `api` or `none`. Name another one in `entrance`.'
       : `The live version has no entrance \`${entrance}\`.`,
   )
-
-async function userOf(ctx: InTx, { external_id, anonymous_id }: EntranceInput): Promise<UserId> {
-  if (external_id === undefined && anonymous_id === undefined)
-    throw fault('parameter_missing', 'external_id', 'One of `external_id`, `anonymous_id` is required.')
-  if (external_id !== undefined && anonymous_id !== undefined)
-    throw fault('validation_failed', 'anonymous_id', 'Give `external_id` or `anonymous_id`, not both.')
-  const [found] = await resolveIds(
-    ctx,
-    [external_id].filter((id) => id !== undefined),
-    [anonymous_id].filter((id) => id !== undefined),
-  )
-  if (!found) throw faultsError([notOfProject(external_id === undefined ? 'anonymous_id' : 'external_id', 'a user')])
-  return found.id
-}
 
 /** Moves a user to a step of the version that they are on. Throws 404, 422. */
 export const moveUser = (ctx: ProjectCtx, id: JourneyId, name: string, { to, entrance_id }: MoveInput): Promise<Concerned> =>

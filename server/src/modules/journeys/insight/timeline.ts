@@ -2,7 +2,7 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
-import { insideOf, journeyUserOf, type PastRow, pastOf, type StoredVisit, type TrailRow } from '../../positions/index.ts'
+import { insideOf, journeyUserOf, type PastRow, pastOf, type TrailRow, type TrailVisit } from '../../positions/index.ts'
 import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
@@ -71,7 +71,7 @@ function causeOf({ cause, event }: TrailRow | PastRow): TimelineEntrance['cause'
 function visitsOf(row: TrailRow | PastRow, steps: Step[], hidden: ReadonlySet<string>): TimelineEntrance['visits'] {
   const { trail, visit, external_id: step, arrived_at } = row
   const isNoted = trail.some((one) => one.visit === visit)
-  const present: StoredVisit = { step, visit, arrived_at: arrived_at.toISOString(), left_at: null, path: null, reason: null, seen: {} }
+  const present: TrailVisit = { step, visit, arrived_at: arrived_at.toISOString(), left_at: null, path: null, reason: null, seen: {} }
   return [...trail, ...(isNoted ? [] : [present])].map((stored) => {
     const seen = Object.fromEntries(Object.entries(stored.seen).filter(([name]) => !isHidden(hidden, name)))
     const shown = { ...stored, seen }
@@ -87,7 +87,7 @@ function visitsOf(row: TrailRow | PastRow, steps: Step[], hidden: ReadonlySet<st
 const isHidden = (hidden: ReadonlySet<string>, name: string): boolean =>
   [...hidden].some((attribute) => name === attribute || name.startsWith(`${attribute}.`))
 
-function sentenceOf(visit: StoredVisit, steps: Step[]): string {
+function sentenceOf(visit: TrailVisit, steps: Step[]): string {
   const step = steps.find(({ external_id }) => external_id === visit.step)
   const kind = step && types[step.type]
   return step && kind ? kind.tell(step.data, visit) : `Was at \`${visit.step}\`.`
