@@ -94,21 +94,26 @@ const watching = (number: number) => ({
   children: [to('first')],
 })
 
-const PER_REQUEST = 1000
+const PER_REQUEST = 100
+const REQUESTS_AT_ONCE = 20
 
 /** Events that no journey waits for, from the first request until all are applied. */
 async function eventsPerSecond(call: Call, db: Db): Promise<number> {
   const started = performance.now()
-  for (let sent = 0; sent < BATCH_EVENTS; sent += PER_REQUEST) {
-    const events = Array.from({ length: PER_REQUEST }, (_, index) => ({
-      name: 'page_viewed',
-      external_id: `person-${1 + ((sent + index) % Math.min(WAITING, 10_000))}`,
-    }))
-    await call('POST', '/api/client/events', events)
+  const firsts = Array.from({ length: BATCH_EVENTS / PER_REQUEST }, (_, number) => number * PER_REQUEST).values()
+  const send = async () => {
+    for (const first of firsts) await call('POST', '/api/client/events', eventsFrom(first))
   }
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, send))
   await untilNone(db, 'select count(*) from queue_entries')
   return BATCH_EVENTS / ((performance.now() - started) / 1000)
 }
+
+const eventsFrom = (first: number) =>
+  Array.from({ length: PER_REQUEST }, (_, index) => ({
+    name: 'page_viewed',
+    external_id: `person-${1 + ((first + index) % Math.min(WAITING, 10_000))}`,
+  }))
 
 const WAIT_MS = 50
 const WAITS_MAX = 12_000
