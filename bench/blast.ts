@@ -1,7 +1,7 @@
 /** The rate of a blast with the provider `discard`, which shows the cost of the server alone, and through an SMTP relay. */
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
-import { parseTemplate } from '../server/src/lib/liquid.ts'
+import { parseTemplate } from '../server/src/lib/liquid/liquid.ts'
 import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
 import { type Call, caller, emailType, heavyMail, listOfAll, makeUsers, openSink, pause, peakMemory, trackEverything } from './sending.ts'
 import { report, startServer } from './support.ts'

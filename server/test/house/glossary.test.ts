@@ -46,7 +46,7 @@ const MEANINGS: (Exception & { word: string })[] = [
   { word: 'segment', in: [`${MODULES}channels/providers/recorded/`], why: 'a part of a long text message, in the replies of a provider' },
   {
     word: 'segment',
-    in: ['server/src/infra/http/openapi/', 'server/src/lib/liquid-variables.ts', 'server/src/lib/liquid-paths.ts'],
+    in: ['server/src/infra/http/openapi/', 'server/src/lib/liquid/variables.ts', 'server/src/lib/liquid/paths.ts'],
     why: 'a part of a path',
   },
   { word: 'signals', in: ['server/src/cli/'], why: 'signals of the operating system' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ratioOf } from '../../../test/cpu-time.ts'
-import { LiquidError, liquidTags } from '../liquid.ts'
+import { LiquidError, liquidTags } from '../liquid/liquid.ts'
 import { readHtml } from './html-reader.ts'
 import { maskValidLiquid } from './liquid-mask.ts'
 import { plainTextOf } from './plain-text.ts'

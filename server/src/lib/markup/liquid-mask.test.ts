@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { liquidSoup } from '../../../test/arbitrary-html.ts'
-import { LiquidError } from '../liquid.ts'
+import { LiquidError } from '../liquid/liquid.ts'
 import { maskLiquid, maskValidLiquid, piecesIn } from './liquid-mask.ts'
 
 const piecesOf = (text: string) => maskLiquid(text).pieces.map((piece) => piece.text)

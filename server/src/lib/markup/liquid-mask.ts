@@ -2,7 +2,7 @@
  * Masks Liquid inside markup. Parsers of markup do not know Liquid, which contains characters with a meaning in markup, such as quotes and
  * `<`. So each piece of Liquid is replaced by a placeholder and restored afterwards.
  */
-import { LiquidError, type LiquidTag, liquidTags } from '../liquid.ts'
+import { LiquidError, type LiquidTag, liquidTags } from '../liquid/liquid.ts'
 
 export type MaskedText = {
   /** The text with a placeholder for each piece of Liquid. */

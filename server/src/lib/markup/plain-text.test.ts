@@ -2,7 +2,7 @@ import { encodeHTML } from 'entities'
 import fc from 'fast-check'
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { parseTemplate } from '../liquid.ts'
+import { parseTemplate } from '../liquid/liquid.ts'
 import { withoutInvisible } from './invisible.ts'
 import { plainTextOf } from './plain-text.ts'
 

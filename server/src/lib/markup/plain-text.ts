@@ -4,7 +4,7 @@
  * attributes, because they affect the text too.
  */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
-import { hasLiquid, isLiquid } from '../liquid.ts'
+import { hasLiquid, isLiquid } from '../liquid/liquid.ts'
 import { trimEndMatching } from '../text.ts'
 import { type MaskedText, maskLiquid } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'

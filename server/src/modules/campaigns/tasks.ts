@@ -1,7 +1,7 @@
 /** What worker threads do for campaigns. */
 import { task } from '../../infra/threads/task.ts'
 import type { Channel } from '../../lib/channels.ts'
-import type { Scope } from '../../lib/liquid.ts'
+import type { Scope } from '../../lib/liquid/liquid.ts'
 import type { Contact } from '../channels/index.ts'
 import type { SendableTemplate } from '../templates/index.ts'
 import { type PreflightResult, preflightMessage } from './preflight/preflight-message.ts'

@@ -1,6 +1,6 @@
 /** What worker threads do for journeys. */
 import { task } from '../../infra/threads/task.ts'
-import { LiquidError, parseTemplate, type Scope } from '../../lib/liquid.ts'
+import { LiquidError, parseTemplate, type Scope } from '../../lib/liquid/liquid.ts'
 
 /** The strings of a step for one user. */
 type Input = { templates: string[]; scope: Scope }

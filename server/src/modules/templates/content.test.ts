@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { LiquidError, MissingVariable } from '../../lib/liquid.ts'
+import { LiquidError, MissingVariable } from '../../lib/liquid/liquid.ts'
 import { CHANNELS, type Channel } from '../../lib/shapes.ts'
 import { checkContent, compileContent, contentOf, renderContent, requiredOf } from './content.ts'
 import { isMailbox, splitAddresses } from './kinds/email.ts'

@@ -1,9 +1,9 @@
 /** The content of templates: checked and compiled when it is saved, rendered for each message. Pure. */
 import type { Fault } from '../../lib/errors.ts'
-import { countTags, LiquidError, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid.ts'
-import { RenderBudget } from '../../lib/liquid-budget.ts'
-import { canonicalPath, namesOfPath } from '../../lib/liquid-paths.ts'
-import { isEmptyVariable } from '../../lib/liquid-variables.ts'
+import { RenderBudget } from '../../lib/liquid/budget.ts'
+import { countTags, LiquidError, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid/liquid.ts'
+import { canonicalPath, namesOfPath } from '../../lib/liquid/paths.ts'
+import { isEmptyVariable } from '../../lib/liquid/variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { compileHtml } from './compile-email.ts'

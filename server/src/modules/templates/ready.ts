@@ -2,7 +2,7 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, refuse } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import type { Scope } from '../../lib/liquid.ts'
+import type { Scope } from '../../lib/liquid/liquid.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { chooseTemplate } from './choose.ts'
 import { contentOf, requiredOf } from './content.ts'

@@ -2,7 +2,7 @@
 import { task } from '../../infra/threads/task.ts'
 import type { Channel } from '../../lib/channels.ts'
 import type { Fault } from '../../lib/errors.ts'
-import { LiquidError, type Scope } from '../../lib/liquid.ts'
+import { LiquidError, type Scope } from '../../lib/liquid/liquid.ts'
 import { checkContent, compileContent, contentOf, measure, renderContent, requiredOf } from './content.ts'
 import type { Compiled, Measures } from './kinds/template.ts'
 import { type Finding, findingsIn } from './lints/find.ts'

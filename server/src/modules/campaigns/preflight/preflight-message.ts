@@ -1,8 +1,8 @@
 /** Renders one user's message without sending it. Pure. */
 
 import { LRUCache } from 'lru-cache'
-import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid.ts'
-import { isEmptyVariable, variablesOf } from '../../../lib/liquid-variables.ts'
+import { LiquidError, liquidTags, type Scope } from '../../../lib/liquid/liquid.ts'
+import { isEmptyVariable, variablesOf } from '../../../lib/liquid/variables.ts'
 import type { Channel } from '../../../lib/shapes.ts'
 import type { Contact } from '../../channels/index.ts'
 import { compose } from '../../channels/tasks.ts'

@@ -1,7 +1,7 @@
 /** Loads what decisions about users depend on, with few statements for a round, and keeps it until an effect changes it. */
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { loadFactsFor } from '../../lists/index.ts'
 import { endedAmong, entriesSince, journeyUsersOf } from '../../positions/index.ts'
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'

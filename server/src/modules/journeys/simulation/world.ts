@@ -1,7 +1,7 @@
 /** A world in memory, of one user: facts that were read before, and effects that change nothing but this memory. */
 
 import type { CampaignId, JourneyId, ListId, UserId } from '../../../lib/ids.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import type { CompiledRule } from '../../rules/index.ts'
 import type { Asked, Question } from '../engine/advance.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { atDate, atTimeOfDay, clamped, durationOf, WEEKDAYS } from '../times.ts'

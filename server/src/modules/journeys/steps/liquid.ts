@@ -1,8 +1,8 @@
 /** Liquid in settings: where it is, what it reads, and the settings with what was rendered. Pure. */
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
-import { hasLiquid, isLiquid } from '../../../lib/liquid.ts'
-import { variablesOf } from '../../../lib/liquid-variables.ts'
+import { hasLiquid, isLiquid } from '../../../lib/liquid/liquid.ts'
+import { variablesOf } from '../../../lib/liquid/variables.ts'
 import { broken } from './settings.ts'
 import type { Dependency, Needs, StepContext } from './step.ts'
 

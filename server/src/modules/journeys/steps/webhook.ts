@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { HOUR_MS, SECOND_MS } from '../../../lib/times.ts'
 import { liquidFaults, templatesIn, withRendered } from './liquid.ts'

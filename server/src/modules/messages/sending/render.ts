@@ -2,7 +2,7 @@
 import type { TaskTools } from '../../../infra/threads/task.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, SubscriptionId } from '../../../lib/ids.ts'
-import { LiquidError, OverBudget } from '../../../lib/liquid.ts'
+import { LiquidError, OverBudget } from '../../../lib/liquid/liquid.ts'
 import type { Contact, Rendered } from '../../channels/index.ts'
 import { compose } from '../../channels/tasks.ts'
 import { linksOf } from '../../subscriptions/tasks.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isEmail } from '../../../lib/email.ts'
 import type { Fault } from '../../../lib/errors.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { compileEmail } from '../compile-email.ts'
 import { common, templateKind } from './template.ts'

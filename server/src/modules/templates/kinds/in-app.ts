@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { isTime } from '../../../lib/times.ts'
 import { common, templateKind } from './template.ts'

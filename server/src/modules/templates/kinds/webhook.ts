@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isAllowedPort } from '../../../lib/egress.ts'
 import type { Fault } from '../../../lib/errors.ts'
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import { common, templateKind } from './template.ts'
 

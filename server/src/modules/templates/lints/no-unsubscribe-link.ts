@@ -1,4 +1,4 @@
-import { variablesOf } from '../../../lib/liquid-variables.ts'
+import { variablesOf } from '../../../lib/liquid/variables.ts'
 import { lint } from './lint.ts'
 import { textsOf } from './reading.ts'
 

@@ -1,5 +1,5 @@
 /** How lints read templates. */
-import { hasLiquid } from '../../../lib/liquid.ts'
+import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, maskLiquid } from '../../../lib/markup/liquid-mask.ts'
 import { lineCounter } from '../../../lib/text.ts'

@@ -1,4 +1,4 @@
-import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
+import { LiquidError, parseTemplate } from '../../../lib/liquid/liquid.ts'
 import { segmentsOf } from '../sms.ts'
 import { lint } from './lint.ts'
 

@@ -1,5 +1,5 @@
-import { canonicalPath, namesOfPath } from '../../../lib/liquid-paths.ts'
-import { type Variable, variablesOf } from '../../../lib/liquid-variables.ts'
+import { canonicalPath, namesOfPath } from '../../../lib/liquid/paths.ts'
+import { type Variable, variablesOf } from '../../../lib/liquid/variables.ts'
 import { CHANNELS } from '../../../lib/shapes.ts'
 import { type Found, type LintContext, lint } from './lint.ts'
 import { textsOf } from './reading.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { liquidTags, parseTemplate } from '../../../lib/liquid.ts'
+import { liquidTags, parseTemplate } from '../../../lib/liquid/liquid.ts'
 import { compileMjml } from './compile-mjml.ts'
 
 const body = (content: string, head = '') => `<mjml>\n<mj-head>${head}</mj-head>\n<mj-body>${content}</mj-body>\n</mjml>`

@@ -1,7 +1,7 @@
 /** Compiles MJML that contains Liquid to HTML. A document that would lose Liquid is refused. */
 import { loading } from '../../../infra/threads/task.ts'
 import type { Fault } from '../../../lib/errors.ts'
-import { LiquidError, parseTemplate } from '../../../lib/liquid.ts'
+import { LiquidError, parseTemplate } from '../../../lib/liquid/liquid.ts'
 import { type MaskedText, maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { trimEndMatching } from '../../../lib/text.ts'
 import { sizeOf } from './size.ts'

@@ -2,7 +2,7 @@
  * MJML silently drops everything between its elements. Liquid there is wrapped in `mj-raw`, which keeps its position; other text that
  * would be lost is reported.
  */
-import { isLiquid } from '../../../lib/liquid.ts'
+import { isLiquid } from '../../../lib/liquid/liquid.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { lineCounter } from '../../../lib/text.ts'

@@ -2,8 +2,8 @@
  * Finds the links of an HTML template before Liquid fills it in, and gives each another address afterwards. In between, boundaries
  * of digits stand around the values, which no filter changes: a number that cannot be guessed, then which link it is, and its quotes.
  */
-import { LiquidError } from '../../../lib/liquid.ts'
-import { variablesOf } from '../../../lib/liquid-variables.ts'
+import { LiquidError } from '../../../lib/liquid/liquid.ts'
+import { variablesOf } from '../../../lib/liquid/variables.ts'
 import { decodeAttribute, encodeAttribute } from '../../../lib/markup/attribute-text.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, maskValidLiquid } from '../../../lib/markup/liquid-mask.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ratioOf } from '../../test/cpu-time.ts'
-import { namesOfPath } from './liquid-paths.ts'
-import { variablesOf } from './liquid-variables.ts'
+import { ratioOf } from '../../../test/cpu-time.ts'
+import { namesOfPath } from './paths.ts'
+import { variablesOf } from './variables.ts'
 
 test.each<[string, string[]]>([
   ['Hi\n\n{{ user.data.name | default: event.name }}', ['user.data.name:3', 'event.name:3']],

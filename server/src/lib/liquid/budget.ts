@@ -14,7 +14,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs'
-import { keysIn } from './attribute-paths.ts'
+import { keysIn } from '../attribute-paths.ts'
 
 /** Tags and outputs that are evaluated; a long one counts as several. */
 const OPERATIONS_MAX = 100_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { RenderBudget } from './budget.ts'
 import { countTags, hasLiquid, LiquidError, liquidTags, OverBudget, parseTemplate } from './liquid.ts'
-import { RenderBudget } from './liquid-budget.ts'
 
 const render = (text: string, scope: Record<string, unknown> = {}, isHtml = false) => parseTemplate(text, { escape: isHtml }).render(scope)
 

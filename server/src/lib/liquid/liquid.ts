@@ -12,10 +12,10 @@ import {
   TokenKind,
 } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
-import { BudgetExceeded, BudgetedLiquid, countedFilter, finiteOnly, RenderBudget } from './liquid-budget.ts'
-import { dateFilter, inZone, money } from './liquid-filters.ts'
-import { type FilterHandler, sortedByPath } from './liquid-paths.ts'
-import { lineCounter } from './text.ts'
+import { lineCounter } from '../text.ts'
+import { BudgetExceeded, BudgetedLiquid, countedFilter, finiteOnly, RenderBudget } from './budget.ts'
+import { dateFilter, inZone, money } from './filters.ts'
+import { type FilterHandler, sortedByPath } from './paths.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
 /** The parser takes quadratic time for many tags. */

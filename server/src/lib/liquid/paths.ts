@@ -12,7 +12,7 @@ import {
   TokenKind,
   Variable,
 } from 'liquidjs'
-import { escapedKey, keysIn } from './attribute-paths.ts'
+import { escapedKey, keysIn } from '../attribute-paths.ts'
 
 Tokenizer.prototype.readNonEmptyIdentifier = function (this: Tokenizer) {
   const name = this.readIdentifier()

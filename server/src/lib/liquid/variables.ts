@@ -1,6 +1,6 @@
 /** The variables that templates read. Each tag is analysed alone: the engine’s analysis of a whole text takes quadratic time. */
 import { analysed, type LiquidTag, liquidTags, type Scope } from './liquid.ts'
-import { pathOfVariable } from './liquid-paths.ts'
+import { pathOfVariable } from './paths.ts'
 
 /** A variable that a template reads. */
 export type Variable = {

@@ -1,9 +1,9 @@
 /** Liquid filters for amounts and times in the user’s locale and time zone. */
 import type { FilterImplOptions } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
-import { isLocale, normaliseLocale } from './locales.ts'
-import { isTimeZone } from './time-zones.ts'
-import { MINUTE_MS } from './times.ts'
+import { isLocale, normaliseLocale } from '../locales.ts'
+import { isTimeZone } from '../time-zones.ts'
+import { MINUTE_MS } from '../times.ts'
 
 const CACHE_ENTRIES_MAX = 1000
 
