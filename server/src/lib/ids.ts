@@ -33,12 +33,17 @@ export function ulid(now: Date, random: Uint8Array): string {
     head = CROCKFORD[time % 32] + head
     time = Math.floor(time / 32)
   }
-  let bits = 0n
-  for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte)
-  let tail = ''
-  for (let i = 0; i < 16; i++) {
-    tail = CROCKFORD[Number(bits & 31n)] + tail
-    bits >>= 5n
+  return head + fiveBytes(random, 0) + fiveBytes(random, 5)
+}
+
+/** 40 bits as 8 characters. */
+function fiveBytes(bytes: Uint8Array, from: number): string {
+  let bits = 0
+  for (let at = from; at < from + 5; at++) bits = bits * 256 + (bytes[at] ?? 0)
+  let text = ''
+  for (let i = 0; i < 8; i++) {
+    text = CROCKFORD[bits % 32] + text
+    bits = Math.floor(bits / 32)
   }
-  return head + tail
+  return text
 }

@@ -1,11 +1,12 @@
 /** Steps 5 to 14 of D-HTTP-1 for one request, in order. */
 import type { FastifyRequest } from 'fastify'
 import { unauthenticated } from '../../lib/credentials.ts'
-import { ApiError, type Fault, fault, refuse } from '../../lib/errors.ts'
+import { ApiError, fault } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { networkOf } from '../../lib/networks.ts'
 import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../runtime/ctx.ts'
+import { childWhenUsed } from '../runtime/log.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, readsBody, toRecord } from './body.ts'
@@ -13,7 +14,7 @@ import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { errorReply } from './error-reply.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
-import { readPageRequest } from './paging.ts'
+import { inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
 import type { Access, Authenticator, Credential, Download, Live, LiveCall, Received, Route } from './route.ts'
 import { type OpenBody, openBody, receive } from './streamed.ts'
@@ -77,9 +78,6 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   return stored
 }
 
-/** The query of a request. Throws 400 if a name occurs twice. */
-const queryOf = (request: FastifyRequest): Record<string, string> => toRecord(parsePairs((request.query as { text: string }).text))
-
 const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
 
 /** A header with one value. */
@@ -109,12 +107,22 @@ function countedFailure(ctx: Ctx, limits: RateLimits, request: FastifyRequest, e
 }
 
 function keyOf(request: FastifyRequest): string {
-  const headers = request.raw.rawHeaders.filter((_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'authorization')
+  const headers = authorizationsOf(request.raw.rawHeaders)
   const [header] = headers
   if (header === undefined || header.trim() === '') throw unauthenticated('key_missing')
   const key = headers.length === 1 ? KEY.exec(header.trim())?.[1] : undefined
   if (key) return key
   throw unauthenticated(/^Bearer +[!-~]+$/i.test(header.trim()) && headers.length === 1 ? 'key_invalid' : 'key_malformed')
+}
+
+/** All headers of this name: Node gives only the first of them in `headers`. */
+function authorizationsOf(rawHeaders: string[]): string[] {
+  const found: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 'authorization'.length && name.toLowerCase() === 'authorization') found.push(rawHeaders[at + 1] as string)
+  }
+  return found
 }
 
 function spendRateLimits(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
@@ -200,21 +208,9 @@ async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): 
 }
 
 function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId }: Exchange): Ctx {
-  const log = ctx.log.child({ request_id: requestId, key_id: credential.keyId })
+  const log = childWhenUsed(ctx.log, { request_id: requestId, key_id: credential.keyId })
   if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, organisationId: credential.organisationId })
   return Object.assign({}, ctx, { log, caller, projectId: credential.projectId, project: credential.project })
-}
-
-/** Checks all parameters together, so that the reply lists all of their faults. */
-function inputOf(route: CompiledRoute, { request, requestId }: Exchange, value?: unknown) {
-  const given = request.params as Record<string, string>
-  const params = Object.fromEntries(
-    Object.entries(route.def.params ?? {}).map(([name, param]) => [name, param.read(given[name] ?? '', name)]),
-  )
-  const { query, page, faults } = readQuery(route, request)
-  const checked = value === undefined ? { faults: [], value } : route.checkBody(value)
-  refuse([...faults, ...checked.faults])
-  return { params, query, page, body: checked.value, requestId }
 }
 
 /** Checks the parameters, then runs the handler. */
@@ -268,24 +264,4 @@ async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<s
     const body = JSON.stringify(errorReply(error, input.requestId, baseUrl))
     throw new HandlerRefusal(error, { status: error.status, body, location: null })
   }
-}
-
-function readQuery(route: CompiledRoute, request: FastifyRequest) {
-  const given = queryOf(request)
-  const unknown: Fault[] = Object.keys(given)
-    .filter((name) => !route.queryNames.has(name))
-    .map((name) => ({
-      code: 'parameter_unknown',
-      param: name.slice(0, 255),
-      message: `Unrecognised query parameter \`${name.slice(0, 255)}\`.`,
-    }))
-  const { list } = route.def
-  const paging = list ? readPageRequest(list, given) : { request: undefined, faults: [] }
-  const own = Object.fromEntries(
-    Object.entries(given).filter(([name]) =>
-      Object.hasOwn((route.def.query as { properties?: object } | undefined)?.properties ?? {}, name),
-    ),
-  )
-  const { faults, value } = route.checkQuery(own)
-  return { query: value, page: paging.request, faults: [...unknown, ...paging.faults, ...faults] }
 }

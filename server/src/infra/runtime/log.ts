@@ -25,3 +25,16 @@ export const createLog = (level: string, destination?: { write(line: string): vo
     },
     ...(destination ? [destination] : []),
   )
+
+/** A child that is made when it first logs: most requests log nothing, and a child of pino costs as much as parsing a small body. */
+export function childWhenUsed(parent: Log, fields: object): Log {
+  let child: Log | undefined
+  const log = () => (child ??= parent.child(fields))
+  return {
+    debug: (...line) => log().debug(...line),
+    info: (...line) => log().info(...line),
+    warn: (...line) => log().warn(...line),
+    error: (...line) => log().error(...line),
+    child: (more) => log().child(more),
+  }
+}

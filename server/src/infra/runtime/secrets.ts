@@ -5,9 +5,9 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createSecretKey,
+  hash,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
@@ -83,7 +83,7 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
 }
 
 /** SHA-256 in hexadecimal. For random secrets, which need no slow hash (D-KEY-2). */
-export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string | Buffer): string => hash('sha256', text)
 
 /** Are two texts the same? Takes the same time wherever they differ, so that a secret cannot be guessed piece by piece. */
 export const isSameSecret = (given: string, secret: string): boolean =>
