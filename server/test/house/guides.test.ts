@@ -1,21 +1,19 @@
-/** The guides and the README share one shorthand for requests, and what they call exists. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** The pages that users read share one shorthand for requests, and what they call exists. */
 import { describe, expect, test } from 'vitest'
 import { routes } from '../all-routes.ts'
+import { blocksOf, fileNameOf, fits, needOf, PAGES, readPage, stepsOf } from '../guides.ts'
 
-const root = new URL('../../../', import.meta.url)
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
-const blocksOf = (text: string) => [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block as string)
-
-const guides = readdirSync(new URL('docs/guide/', root)).map((file) => `docs/guide/${file}`)
-const pages = ['README.md', ...guides]
+const shellOf = (page: string) =>
+  blocksOf(readPage(page))
+    .filter(({ language }) => language === 'sh')
+    .map(({ code }) => code)
 
 type Call = { method: string; path: string }
 
 /** The requests of a page, each with its whole command. A command continues while quotes are open. */
-function callsIn(text: string): Call[] {
-  const code = blocksOf(text).join('\n')
-  return [...code.matchAll(/(?:^|\s|\()(api|me) ("[^"]+"|[^\s"']+)((?:'[^']*'|"[^"]*"|\\\n|[^'"\n])*)/g)].map(
+function callsIn(page: string): Call[] {
+  const code = shellOf(page).join('\n')
+  return [...code.matchAll(/(?<=^|[\s(])(?<!start )(api|me) ("[^"]+"|[^\s"']+)((?:'[^']*'|"[^"]*"|\\\n|[^'"\n|])*)/g)].map(
     ([, name = '', path = '', options = '']) => {
       const [, method = / (?:-d|-T) /.test(options) ? 'POST' : 'GET'] = / -X ([A-Z]+)/.exec(options) ?? []
       const plain = path.replaceAll('"', '').replace(/\?.*/s, '')
@@ -25,39 +23,69 @@ function callsIn(text: string): Call[] {
 }
 
 /** Whether a path of an example is that of a route: an id, a name or a variable stands for a parameter. */
-function fits(route: string, path: string): boolean {
+function leadsTo(route: string, path: string): boolean {
   const [wanted, given] = [route.split('/'), path.split('/')]
   return wanted.length === given.length && wanted.every((part, at) => part === given[at] || part.startsWith('{'))
 }
 
-describe.each(pages)('%s', (page) => {
-  const text = read(page)
-  const calls = callsIn(text)
+/** Options of curl 7.68 that the pages use. Newer ones, such as `--json` and `--url-query`, are in few distributions of Linux. */
+const CURL_OPTIONS = ['-A', '-H', '-T', '-X', '-d', '-f', '-o', '-s', '-sS', '-sf', '-w']
+
+describe.each(PAGES)('%s', (page) => {
+  const calls = callsIn(page)
 
   test('calls routes that exist', () => {
     const unknown = calls.filter(
-      ({ method, path }) => !path.includes('$1') && !routes.some((route) => route.method === method && fits(route.path, path)),
+      ({ method, path }) => !path.includes('$1') && !routes.some((route) => route.method === method && leadsTo(route.path, path)),
     )
     expect(unknown).toEqual([])
   })
 
-  test('has no request without the shorthand, and leads to its definition', () => {
-    const lines = blocksOf(text)
-      .join('\n')
-      .split('\n')
-      .filter((line) => /\bcurl\b/.test(line))
-    expect(lines.filter((line) => !line.startsWith('api() {'))).toEqual([])
-    const isDefined = lines.length > 0 || text.includes('(shorthand.md)')
-    expect(isDefined || calls.length === 0).toBe(true)
+  test('leads to the definition of the shorthand if it uses it', () => {
+    const isLinked = readPage(page).includes('shorthand.md)') || page === 'docs/guide/shorthand.md'
+    expect(isLinked || calls.length === 0).toBe(true)
+  })
+
+  test('uses options that curl 7.68 has', () => {
+    const commands = shellOf(page).flatMap((code) => [...code.matchAll(/^.*(?<![\w-])(?:curl|api|me) .*$/gm)].map(([line]) => line))
+    const options = commands.flatMap((line) =>
+      [...line.replace(/'[^']*'|"[^"]*"/g, '').matchAll(/(?<=\s)--?[A-Za-z][\w-]*/g)].map(([option]) => option),
+    )
+    expect([...new Set(options)].filter((option) => !CURL_OPTIONS.includes(option))).toEqual([])
   })
 })
 
 test('requests are found', () => {
-  expect(pages.flatMap((page) => callsIn(read(page))).length).toBeGreaterThan(40)
+  expect(PAGES.flatMap(callsIn).length).toBeGreaterThan(150)
 })
 
-test('the shorthand is the same in the README and in the guides', () => {
-  const definitions = pages.flatMap((page) => blocksOf(read(page)).filter((block) => block.includes('api() {')))
+test('the shorthand is the same in the README and in the guides, and no other page defines it', () => {
+  const definitions = PAGES.flatMap((page) => shellOf(page).filter((code) => code.includes('api() {')))
   expect(definitions).toHaveLength(2)
   expect(new Set(definitions).size).toBe(1)
+})
+
+test('a block is read as commands and what they print', () => {
+  const code = 'LIST=$(api lists)\napi x -d \'{\n  "a": 1 }\'\n# {"id":…,\n#  "a":1}\napi y  # a comment\n'
+  expect(stepsOf({ language: 'sh', code })).toEqual([
+    { command: 'LIST=$(api lists)\napi x -d \'{\n  "a": 1 }\'\n', prints: '{"id":…,\n "a":1}\n' },
+    { command: 'api y  # a comment\n' },
+  ])
+})
+
+test.each([
+  ['{"id":…,"a":1}', '{"id":7,"a":1}\n', true],
+  ['{"id":…, "a": 1}', '{"id":7,"a":1}', true],
+  ['{"a":1}', 'first\n{"a":1}\n', true],
+  ['{"a":1}', '{"a":12}', false],
+  ['{"a":1}', '{"a":1}\nlast', false],
+  ['{"a":1…}', '{"b":1}', false],
+])('%j is printed by a command whose output is %j: %s', (prints, output, expected) => expect(fits(prints, output)).toBe(expected))
+
+test('the first line of a block names a file, or what the block needs', () => {
+  const block = (code: string) => ({ language: 'sh', code })
+  expect(fileNameOf(block('// server.mjs\nrun()\n'))).toBe('server.mjs')
+  expect(fileNameOf(block('# a comment\nrun\n'))).toBeUndefined()
+  expect(needOf(block('# Needs an account at Google.\nrun\n'))).toBe('Needs an account at Google.')
+  expect(needOf(block('run\n# Needs an account at Google.\n'))).toBeUndefined()
 })
