@@ -63,20 +63,18 @@ async function throughput(): Promise<void> {
     `${Math.round(watched)} of ${Math.round(none)}`,
     '≥ 0.7',
   )
-  const few = await timersPerSecond(db, journey, Math.ceil(WAITING / 10))
-  const many = await timersPerSecond(db, journey, WAITING)
+  // The first measurement warms the server up.
+  await timersPerSecond(call, db, journey, Math.ceil(WAITING / 10))
+  const few = await timersPerSecond(call, db, journey, Math.ceil(WAITING / 10))
+  const many = await timersPerSecond(call, db, journey, WAITING)
   report(
     'timers per second, of a raw claim and update of the same rows',
     many.share,
     `${Math.round(many.rate)} of ${Math.round(many.raw)}`,
     '≥ 0.3',
   )
-  report(
-    'timers per second with ten times as many waiting',
-    many.rate / few.rate,
-    `${Math.round(many.rate)} of ${Math.round(few.rate)}`,
-    '≥ 0.85',
-  )
+  const growth = `${Math.round(many.rate)} of ${Math.round(few.rate)}`
+  report('timers per second with ten times as many waiting', many.rate / few.rate, growth, '≥ 0.85')
   const [{ bytes }] = (
     await db.query(`select pg_total_relation_size('journey_entrances') + pg_total_relation_size('journey_timers') as bytes`)
   ).rows
@@ -128,7 +126,7 @@ async function untilNone(db: Db, statement: string): Promise<void> {
 }
 
 /** Timers that are due at once, of users at the first delay, until all are at the second; and the least that could be done for them. */
-async function timersPerSecond(db: Db, journey: number, waiting: number) {
+async function timersPerSecond(call: Call, db: Db, journey: number, waiting: number) {
   const { rows } = await db.query('select project_id from journeys where id = $1', [journey])
   const project = rows[0].project_id
   await fill(db, project, journey, waiting)
@@ -145,6 +143,8 @@ async function timersPerSecond(db: Db, journey: number, waiting: number) {
   )
   await db.query('commit')
   const started = performance.now()
+  // Wakes the job, which slept until the first of the timers as they were before.
+  await call('POST', '/api/client/events', [{ name: 'page_viewed', external_id: 'person-1' }])
   await untilNone(
     db,
     `select count(*) from (select from journey_timers where project_id = ${project} and journey_id = ${journey} and due_at < now() limit 1) t`,
@@ -155,16 +155,13 @@ async function timersPerSecond(db: Db, journey: number, waiting: number) {
 
 /** Puts users at the first delay of the journey. */
 async function fill(db: Db, project: string, journey: number, waiting: number): Promise<void> {
-  await db.query('delete from journey_timers where project_id = $1 and journey_id = $2', [project, journey])
-  await db.query('delete from journey_entrances where project_id = $1 and journey_id = $2', [project, journey])
+  await db.query('truncate journey_timers, journey_entrances')
   await db.query(
     `insert into journey_entrances (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at,
                                     acted_at, due_at, slot, cause, event, trail)
      select u.project_id, u.id, u.id, $2, s.id, 1, 2, 0, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day',
             now() + interval '29 days' + u.id * interval '1 millisecond', '', 'event:' || u.id, '{"name": "go", "data": {"cart": "c-1"}, "created_at": "2026-01-01T00:00:00.000Z"}',
-            jsonb_build_array(
-              jsonb_build_object('step', 'start', 'visit', 1, 'arrived_at', now(), 'left_at', now(), 'path', 'default', 'reason', 'entered', 'seen', '{}'::jsonb),
-              jsonb_build_object('step', 'first', 'visit', 2, 'arrived_at', now(), 'left_at', null, 'path', null, 'reason', null, 'seen', '{}'::jsonb))
+            '[["start",1,1767225600000,1767225600000,"default","entered"],["first",2,1767225600000]]'
      from users u join journey_steps s on s.project_id = u.project_id and s.journey_id = $2 and s.external_id = 'first'
      where u.project_id = $1 order by u.id limit $3`,
     [project, journey, waiting],
@@ -174,8 +171,7 @@ async function fill(db: Db, project: string, journey: number, waiting: number): 
      select project_id, journey_id, due_at, user_id, entrance_id, visit from journey_entrances where project_id = $1 and journey_id = $2`,
     [project, journey],
   )
-  await db.query('analyze journey_entrances')
-  await db.query('analyze journey_timers')
+  await db.query('vacuum analyze journey_entrances, journey_timers')
 }
 
 const CLAIMED_AT_ONCE = 3000
@@ -194,7 +190,7 @@ async function rawTimers(db: Db, timers: number): Promise<number> {
     await db.query(
       `with due as (select project_id, journey_id, due_at, user_id, entrance_id from raw_timers where visit = 2 order by project_id, journey_id, due_at limit ${CLAIMED_AT_ONCE}),
             gone as (delete from raw_timers t using due d where t.project_id = d.project_id and t.journey_id = d.journey_id and t.due_at = d.due_at and t.user_id = d.user_id and t.entrance_id = d.entrance_id),
-            moved as (update raw_entrances e set visit = 3, trail = e.trail || e.trail, arrived_at = now(), acted_at = now(), due_at = d.due_at + interval '60 days'
+            moved as (update raw_entrances e set visit = 3, trail = (rtrim(e.trail::text, ']') || '],["second",3,1767225600000]]')::json, arrived_at = now(), acted_at = now(), due_at = d.due_at + interval '60 days'
                       from due d where e.project_id = d.project_id and e.user_id = d.user_id and e.entrance_id = d.entrance_id
                       returning e.project_id, e.journey_id, e.due_at, e.user_id, e.entrance_id)
        insert into raw_timers select project_id, journey_id, due_at, user_id, entrance_id, 3 from moved`,
