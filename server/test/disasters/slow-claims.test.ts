@@ -28,6 +28,7 @@ const CLAIMING: Record<string, string> = {
   'lists.build': 'list_versions',
   'campaigns.preflight': 'campaign_preflights',
   'messages.send': 'messages',
+  'messages.send-timed': 'messages',
   'messages.send-bulk': 'messages',
   'messages.release': 'messages',
   'webhooks.dispatch': 'webhook_events',

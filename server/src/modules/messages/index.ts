@@ -42,6 +42,7 @@ export {
   type Reason,
   SEND_JOBS,
   SENT_STATES,
+  TIMED,
   TRANSACTIONAL,
 } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'

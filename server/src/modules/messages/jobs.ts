@@ -1,6 +1,6 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import { foldCounts } from './counts/counts.ts'
-import { BULK, type Priority, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
+import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
 import { nextDueAt, nextLeaseEnd } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 
@@ -19,11 +19,12 @@ function sendJob(parts: SenderParts, priority: Priority): Job {
   })
 }
 
-/** Each priority has a job of its own, so that bulk messages never delay transactional ones. */
+/** Each priority has a job of its own, so that messages of a lower one never delay those of a higher one. */
 export function messageJobs(parts: SenderParts) {
   return [
     job({ name: 'messages.release', idleMs: RELEASE_IDLE_MS, nextAt: nextLeaseEnd, run: releaseLeases }),
     sendJob(parts, TRANSACTIONAL),
+    sendJob(parts, TIMED),
     sendJob(parts, BULK),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),
   ]

@@ -81,13 +81,19 @@ export type Reason =
   | 'complaint'
   | Unreachable
 
-/** Transactional messages are sent before bulk messages. */
-export type Priority = 0 | 1
+/** Transactional messages are sent before those of timers, and these before bulk messages. The numbers are stored, and say nothing of the order. */
+export type Priority = 0 | 1 | 2
 export const TRANSACTIONAL: Priority = 0
 export const BULK: Priority = 1
+/** Of journeys, when a time has come: reminders at nine o’clock. */
+export const TIMED: Priority = 2
 
 /** The jobs that send, for those who have just enqueued messages. */
-export const SEND_JOBS: Record<Priority, JobName> = { 0: { name: 'messages.send' }, 1: { name: 'messages.send-bulk' } }
+export const SEND_JOBS: Record<Priority, JobName> = {
+  0: { name: 'messages.send' },
+  1: { name: 'messages.send-bulk' },
+  2: { name: 'messages.send-timed' },
+}
 
 const channel = OneOf(CHANNELS)
 

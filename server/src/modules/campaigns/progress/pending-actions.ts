@@ -3,17 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import {
-  abortMessages,
-  BULK,
-  type Chunk,
-  holdMessages,
-  type IdRange,
-  messageCountsOf,
-  releaseMessages,
-  SEND_JOBS,
-  TRANSACTIONAL,
-} from '../../messages/index.ts'
+import { abortMessages, type Chunk, holdMessages, type IdRange, messageCountsOf, releaseMessages, SEND_JOBS } from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { LAUNCH } from '../job-names.ts'
 import type { PendingAction } from '../schema.ts'
@@ -66,7 +56,7 @@ async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number):
 const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: CampaignState, range: IdRange) => Promise<Chunk>> = {
   hold: (ctx, id, _, range) => holdMessages(ctx, id, range),
   release: (ctx, id, _, range) => {
-    for (const priority of [TRANSACTIONAL, BULK]) ctx.wake(SEND_JOBS[priority])
+    for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     return releaseMessages(ctx, id, range)
   },
   withdraw: (ctx, id, state, range) => {

@@ -5,10 +5,10 @@ import { leaseMs } from './lease.ts'
 import * as queries from './queries.ts'
 import type { RateHints } from './rates.ts'
 
-const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000 }
+const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000, 2: 500 }
 const QUEUES_MAX = 200
 /** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
-const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000 }
+const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000, 2: 2000 }
 
 /**
  * What a sender keeps of its claims. `inFlight` counts the messages of each queue that are being sent; `waiting` are those of these queues that
