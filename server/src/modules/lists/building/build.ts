@@ -31,7 +31,8 @@ const PAGES_MAX = 50_000
 const CHUNK_USERS_FIRST = 2000
 const CHUNK_USERS_MIN = 500
 const CHUNK_USERS_MAX = 50_000
-const CHUNK_MS = 60
+/** Accepted requests wait for a chunk. */
+const CHUNK_MS = 25
 /** The target time of a chunk when no accepted request waits. */
 const CHUNK_IDLE_MS = 250
 /** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a tenth of the time. */

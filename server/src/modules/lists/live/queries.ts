@@ -38,9 +38,24 @@ const tryLockAll = joint<null, boolean>(async (ctx, calls) => {
   return rows.map(({ locked }) => locked)
 })
 
-/** The lock on the memberships of a project, for no one else. */
-export const lockLists = (ctx: InTx) =>
-  ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('lists of a project', ${ctx.projectId}))`)
+const TRIES_MAX = 100
+const PAUSE_S = 0.02
+
+/**
+ * The lock on the memberships of a project, for no one else. A transaction that waits for it makes all later ones that share it wait too,
+ * so it is tried now and then, and waited for only after two seconds.
+ */
+export async function lockLists(ctx: InTx): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const [row] = await ctx.db.many(
+      LockRow,
+      sql`select pg_try_advisory_xact_lock(hashtextextended('lists of a project', ${ctx.projectId})) as locked`,
+    )
+    if (row?.locked) return
+    await ctx.db.run(sql`select pg_sleep(${PAUSE_S})`)
+  }
+  await ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('lists of a project', ${ctx.projectId}))`)
+}
 
 const VersionRow = Type.Object({
   id: IdOf<ListVersionId>(),
