@@ -594,6 +594,12 @@ create table journey_calls (
 CREATE INDEX journey_calls_by_host ON journey_calls USING btree (project_id, host, due_at);
 CREATE INDEX journey_calls_due ON journey_calls USING btree (due_at);
 
+create table journey_clocks (
+  project_id bigint not null,
+  checked_to timestamp(3) with time zone not null,
+  constraint journey_clocks_pkey PRIMARY KEY (project_id)
+);
+
 create table journey_counts (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -632,10 +638,12 @@ create table journey_entrances (
   event jsonb,
   answers jsonb not null default '{}'::jsonb,
   seen jsonb not null default '{}'::jsonb,
-  trail jsonb not null default '[]'::jsonb,
+  trail json not null default '[]'::json,
+  until timestamp(3) with time zone,
   constraint journey_entrances_pkey PRIMARY KEY (project_id, user_id, entrance_id),
   constraint journey_entrances_project_id_journey_id_user_id_slot_key UNIQUE (project_id, journey_id, user_id, slot)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX journey_entrances_parked ON journey_entrances USING btree (project_id, journey_id, user_id) WHERE (parked IS NOT NULL);
 
 create table journey_keys (
   project_id bigint not null,
@@ -663,7 +671,7 @@ create table journey_past (
   cause text not null,
   event jsonb,
   answers jsonb not null,
-  trail jsonb not null,
+  trail json not null,
   constraint journey_past_pkey PRIMARY KEY (project_id, user_id, entrance_id, ended_at),
   constraint journey_past_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'exited'::text])))
 ) partition by RANGE (ended_at);

@@ -9,10 +9,10 @@ import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
-import { journeyJobs } from './modules/journeys/index.ts'
+import { countCalls, journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
-import { positionJobs } from './modules/positions/index.ts'
+import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers, nextWorkAt, undoImports } from './pipeline.ts'
@@ -53,4 +53,5 @@ export async function queueDepths(ctx: Ctx): Promise<void> {
   report('messages', await messageDepth(ctx))
   report('webhooks', await webhookDepth(ctx))
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
+  ctx.metrics.journeysWaiting({ ...(await countWaiting(ctx)), calls: await countCalls(ctx) })
 }

@@ -114,15 +114,25 @@ export function createMetrics(version: string) {
 
 function journeyMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
-  const users = counter('app_journey_users_total', 'Users of journeys by what became of them.', ['what'])
+  const users = counter(
+    'app_journey_users_total',
+    'Users of journeys by what became of them. Alert when more than 100 are parked within 10 minutes.',
+    ['what'],
+  )
   const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])
-  const rounds = counter('app_journey_rounds_total', 'Waves of items, and their rounds of decisions.', ['what'])
+  const rounds = counter('app_journey_rounds_total', 'Waves of items, their rounds, and the decisions in them.', ['what'])
+  const waiting = gauge('app_journey_waiting', 'Users inside (estimated) and parked, and calls of webhook steps without an answer.', [
+    'what',
+  ])
   const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest due timer when a batch was claimed. Alert on this one.')
   return {
     journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
     journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),
-    journeyRounds: (what: 'waves' | 'rounds', count: number) => rounds.inc({ what }, count),
+    journeyRounds: (what: 'waves' | 'rounds' | 'decisions', count: number) => rounds.inc({ what }, count),
     journeyTimerLag: (seconds: number) => lag.set(seconds),
+    journeysWaiting: (counts: { inside: number; parked: number; calls: number }) => {
+      for (const [what, count] of Object.entries(counts)) waiting.set({ what }, count)
+    },
   }
 }
 

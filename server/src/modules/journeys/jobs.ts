@@ -7,6 +7,7 @@ import { callDue } from './calls/call.ts'
 import { nextCallAt } from './calls/queries.ts'
 import { foldCounts } from './insight/counts.queries.ts'
 import { BACKTEST, CALL, SWEEP } from './job-names.ts'
+import { checkClock } from './sweeps/clock.ts'
 import { nextSweepAt } from './sweeps/queries.ts'
 import { REST_MS, sweepDue } from './sweeps/sweep.ts'
 
@@ -18,5 +19,6 @@ export const journeyJobs = [
   job({ ...SWEEP, nextAt: nextSweepAt, retryMs: REST_MS, run: sweepDue }),
   job({ ...CALL, nextAt: nextCallAt, retryMs: CALL_RETRY_MS, run: callDue }),
   job({ ...BACKTEST, nextAt: nextBacktestAt, run: backtestDue }),
+  job({ name: 'journeys.check-clock', idleMs: MINUTE_MS, run: checkClock }),
   job({ name: 'journeys.fold', idleMs: MINUTE_MS, run: (ctx: Ctx) => foldCounts(ctx, COUNT_ROWS_MAX, JOURNEYS_AT_ONCE) }),
 ]

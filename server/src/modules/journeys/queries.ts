@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { JourneyId } from '../../lib/ids.ts'
-import { Exact, IdOf } from '../../lib/shapes.ts'
+import type { JourneyId, UserId } from '../../lib/ids.ts'
+import { Exact, Flag, IdOf } from '../../lib/shapes.ts'
 import { type JourneyFields, JourneyRow, type Step } from './schema.ts'
 import type { JourneySettings } from './settings.ts'
 
@@ -120,4 +120,12 @@ export const liveGraphs = (ctx: ProjectCtx) =>
         join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status = 'live'
         where j.project_id = ${ctx.projectId} and j.status = 'live' and j.archived_at is null
         order by j.id`,
+  )
+
+/** Did the user enter the journey with this key? */
+export const hasKey = (ctx: ProjectCtx, id: JourneyId, userId: UserId, keyHash: number): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select from journey_keys
+                       where project_id = ${ctx.projectId} and user_id = ${userId} and journey_id = ${id} and key_hash = ${keyHash}) as found`,
   )

@@ -19,7 +19,7 @@ export { type MembershipChange, membershipEventsOf } from './live/membership-cha
 export { membersElsewhere } from './live/merges.queries.ts'
 export { eraseMemberships, mergeMemberships } from './live/merges.ts'
 export { lockLists, lockListsShared, nextMembershipDueAt, projectsWithDueMemberships, tryLockListsShared } from './live/queries.ts'
-export { audienceAfter, audienceSize, membersAmong, membershipsIn } from './members/audience.queries.ts'
+export { audienceAfter, audienceSize, membersAmong, membershipsIn, membersInZones } from './members/audience.queries.ts'
 export { explainForUser } from './members/explain.ts'
 export { findList, listNames, staticListsAmong } from './queries.ts'
 export { listRoutes } from './routes.ts'

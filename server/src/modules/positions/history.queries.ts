@@ -3,6 +3,8 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { Json, type TrailVisit } from './schema.ts'
+import { type StoredTrail, withTrail } from './trail.ts'
 
 /** An entrance that is stored, of a user who is inside or was. */
 export const RecordedEntrance = Type.Object({
@@ -15,17 +17,21 @@ export const RecordedEntrance = Type.Object({
   cause: Type.String(),
   event: Nullable(Type.Unsafe<{ name: string; data: Record<string, unknown>; created_at: string }>({})),
   answers: Type.Unsafe<Record<string, { status: number | null; body: unknown }>>({}),
-  trail: Type.Unsafe<
-    { step: string; visit: number; arrived_at: string; left_at: string | null; path: string | null; reason: string | null; seen: object }[]
-  >({}),
+  trail: Json<StoredTrail>(),
 })
-export type RecordedEntrance = Static<typeof RecordedEntrance>
+export type RecordedEntrance = Omit<Static<typeof RecordedEntrance>, 'trail'> & { trail: TrailVisit[] }
 
 const columns = sql`user_id, entrance_id, version, depth, entered_at, key, cause, event, answers, trail`
 
 /** The entrances of users into a journey that began in a window. */
-export const entrancesSince = (ctx: ProjectCtx, journeyId: JourneyId, ids: UserId[], since: Date, until: Date) =>
-  ctx.db.many(
+export const entrancesSince = async (
+  ctx: ProjectCtx,
+  journeyId: JourneyId,
+  ids: UserId[],
+  since: Date,
+  until: Date,
+): Promise<RecordedEntrance[]> => {
+  const rows = await ctx.db.many(
     RecordedEntrance,
     sql`select ${columns} from journey_entrances
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) and journey_id = ${journeyId}
@@ -36,6 +42,8 @@ export const entrancesSince = (ctx: ProjectCtx, journeyId: JourneyId, ids: UserI
           and entered_at >= ${since} and entered_at < ${until} and ended_at >= ${since}
         order by entered_at, entrance_id`,
   )
+  return rows.map(withTrail)
+}
 
 const UserIdRow = Type.Object({ user_id: IdOf<UserId>() })
 

@@ -5,6 +5,7 @@
  */
 export { countInsideAt, entrancesSince, type RecordedEntrance, usersEnteredSince } from './history.queries.ts'
 export {
+  countWaiting,
   type EntranceFilter,
   entrancesAfter,
   hasUsersInside,
@@ -18,13 +19,15 @@ export {
   copyPast,
   deleteEntrances,
   deleteTimers,
+  type EntranceChange,
   endedAmong,
   entrancesOf,
   entriesSince,
+  insertEntrances,
   insertTimers,
   journeyUsersOf,
-  saveEntrances,
   saveJourneyUsers,
+  updateEntrances,
 } from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
 export { EntranceRow, type PastEntrance, type TimerRow, type TrailVisit } from './schema.ts'

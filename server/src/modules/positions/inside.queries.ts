@@ -1,7 +1,7 @@
 /** Who is inside a journey, and where. */
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
-import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
@@ -26,19 +26,39 @@ export const hasUsersInside = (ctx: ProjectCtx, journeyId: JourneyId): Promise<b
     sql`select exists (select from journey_entrances where project_id = ${ctx.projectId} and journey_id = ${journeyId}) as found`,
   )
 
-const WaitingRow = Type.Object({ user_id: IdOf<UserId>(), entered_at: Instant, arrived_at: Instant, due_at: Nullable(Instant) })
+const CountsRow = Type.Object({ inside: Type.Integer(), parked: Type.Integer() })
+
+/** About how many users are inside the journeys of all projects, and how many of them are parked. */
+export const countWaiting = (ctx: Ctx) =>
+  ctx.db.one(
+    CountsRow,
+    sql`select greatest(reltuples, 0)::bigint as inside, (select count(*) from journey_entrances where parked is not null) as parked
+        from pg_class where oid = 'journey_entrances'::regclass`,
+  )
+
+const WaitingRow = Type.Object({
+  version: Type.Integer(),
+  external_id: Type.String(),
+  user_id: IdOf<UserId>(),
+  entered_at: Instant,
+  arrived_at: Instant,
+  due_at: Nullable(Instant),
+})
 export type WaitingRow = Static<typeof WaitingRow>
 
-/** Entrances at a step of a version, those who came first first. */
-export const waitingAt = (ctx: ProjectCtx, journeyId: JourneyId, version: number, key: string, limit: number) =>
+/** Entrances at steps of versions, of each those who came first first. */
+export const waitingAt = (ctx: ProjectCtx, journeyId: JourneyId, places: { version: number; external_id: string }[], limit: number) =>
   ctx.db.many(
     WaitingRow,
-    sql`select e.user_id, e.entered_at, e.arrived_at, e.due_at
-        from journey_entrances e
-        join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.id = e.step_id
-        where e.project_id = ${ctx.projectId} and e.journey_id = ${journeyId} and e.version = ${version} and s.external_id = ${key}
-        order by e.arrived_at
-        limit ${limit}`,
+    sql`select p.version, p.external_id, e.user_id, e.entered_at, e.arrived_at, e.due_at
+        from unnest(${places.map(({ version }) => version)}::int[], ${places.map(({ external_id }) => external_id)}::text[]) as p(version, external_id)
+        join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.external_id = p.external_id
+        cross join lateral (
+          select user_id, entered_at, arrived_at, coalesce(until, due_at) as due_at from journey_entrances
+          where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = p.version and step_id = s.id
+          order by arrived_at
+          limit ${limit}
+        ) e`,
   )
 
 /** A place among the entrances of a journey: those of users are in the order of their ids. */
@@ -46,13 +66,21 @@ export type EntrancePlace = { user_id: UserId; entrance_id: number }
 
 const PlaceRow = Type.Object({ user_id: IdOf<UserId>(), entrance_id: Type.Integer() })
 
-/** What a sweep reads: everyone who entered before an instant, those on other versions, or those whom a held journey stopped. */
-export type EntranceFilter = { enteredBefore: Date } | { notOn: number } | { held: true }
+/**
+ * What a sweep reads: everyone who entered before an instant, those on other versions, those whom a held journey stopped, or those
+ * whose last item is later than an instant.
+ */
+export type EntranceFilter = { enteredBefore: Date } | { notOn: number } | { held: true } | { actedAfter: Date }
+
+function conditionOf(filter: EntranceFilter): Sql {
+  if ('held' in filter) return sql`is_held`
+  if ('notOn' in filter) return sql`version <> ${filter.notOn}`
+  return 'actedAfter' in filter ? sql`acted_at > ${filter.actedAfter}` : sql`entered_at <= ${filter.enteredBefore}`
+}
 
 /** The next entrances of a journey after a place. */
 export function entrancesAfter(ctx: ProjectCtx, journeyId: JourneyId, filter: EntranceFilter, after: EntrancePlace, limit: number) {
-  const wanted =
-    'held' in filter ? sql`is_held` : 'notOn' in filter ? sql`version <> ${filter.notOn}` : sql`entered_at <= ${filter.enteredBefore}`
+  const wanted = conditionOf(filter)
   return ctx.db.many(
     PlaceRow,
     sql`select user_id, entrance_id from journey_entrances

@@ -5,17 +5,20 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
 import { copyLine } from './copy-line.ts'
-import { EntranceRow, type JourneyUserChange, JourneyUserRow, type PastEntrance, type TimerRow } from './schema.ts'
+import { EntranceRow, type JourneyUserChange, JourneyUserRow, Json, type PastEntrance, type TimerRow } from './schema.ts'
+import { type StoredTrail, storedTrail, withTrail } from './trail.ts'
 
 const entranceColumns = sql`user_id, entrance_id, journey_id, step_id, version, visit, depth, attempts, is_held, entered_at, arrived_at, acted_at,
-  due_at, slot, key, cause, waits, parked, event, answers, seen, trail`
+  due_at, until, slot, key, cause, waits, parked, event, answers, seen, trail`
 
 /** The entrances of these users that have not ended. */
-export const entrancesOf = (ctx: ProjectCtx | InTx, userIds: UserId[]): Promise<EntranceRow[]> =>
-  userIds.length === 0 ? Promise.resolve([]) : findEntrances(ctx, ctx.projectId, userIds)
+export const entrancesOf = async (ctx: ProjectCtx | InTx, userIds: UserId[]): Promise<EntranceRow[]> =>
+  userIds.length === 0 ? [] : (await findEntrances(ctx, ctx.projectId, userIds)).map(withTrail)
+
+const StoredRow = Type.Object({ ...EntranceRow.properties, trail: Json<StoredTrail>() })
 
 const findEntrances = jointMany(
-  EntranceRow,
+  StoredRow,
   (_, calls: JointCall<UserId[]>[]) =>
     sql`select q.call, e.*
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
@@ -35,22 +38,38 @@ export const journeyUsersOf = (ctx: ProjectCtx | InTx, userIds: UserId[], journe
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and journey_id = any(${journeyIds}::bigint[])`,
   )
 
-/** Stores entrances, new ones and those that moved. */
-export const saveEntrances = (ctx: InTx, rows: EntranceRow[]) =>
+/** Stores new entrances. */
+export const insertEntrances = (ctx: InTx, rows: EntranceRow[]) =>
   ctx.db.run(
-    sql`insert into journey_entrances as e (project_id, ${entranceColumns})
+    sql`insert into journey_entrances (project_id, ${entranceColumns})
         select ${ctx.projectId}, ${entranceColumns}
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        from json_to_recordset(${jsonOf(rows)}::json)
           as i(user_id bigint, entrance_id bigint, journey_id bigint, step_id bigint, version int, visit int, depth smallint, attempts smallint,
-               is_held boolean, entered_at timestamptz, arrived_at timestamptz, acted_at timestamptz, due_at timestamptz, slot text, key text,
-               cause text, waits text[], parked text, event jsonb, answers jsonb, seen jsonb, trail jsonb)
-        order by user_id, entrance_id
-        on conflict (project_id, user_id, entrance_id) do update
-        set step_id = excluded.step_id, version = excluded.version, visit = excluded.visit, depth = excluded.depth,
-            attempts = excluded.attempts, is_held = excluded.is_held, arrived_at = excluded.arrived_at, acted_at = excluded.acted_at,
-            due_at = excluded.due_at, waits = excluded.waits, parked = excluded.parked, event = excluded.event, answers = excluded.answers,
-            seen = excluded.seen, trail = excluded.trail`,
+               is_held boolean, entered_at timestamptz, arrived_at timestamptz, acted_at timestamptz, due_at timestamptz, until timestamptz,
+               slot text, key text, cause text, waits text[], parked text, event jsonb, answers jsonb, seen jsonb, trail json)
+        order by user_id, entrance_id`,
   )
+
+/** What changes of an entrance. `event`, `answers` and `seen` are left out while they are as they were. */
+export type EntranceChange = Omit<EntranceRow, 'journey_id' | 'slot' | 'key' | 'cause' | 'event' | 'answers' | 'seen'> &
+  Partial<Pick<EntranceRow, 'event' | 'answers' | 'seen'>>
+
+/** Stores entrances that moved. */
+export const updateEntrances = (ctx: InTx, changes: EntranceChange[]) =>
+  ctx.db.run(
+    sql`update journey_entrances e
+        set step_id = i.step_id, entered_at = i.entered_at, version = i.version, visit = i.visit, depth = i.depth, attempts = i.attempts,
+            is_held = i.is_held, arrived_at = i.arrived_at, acted_at = i.acted_at, due_at = i.due_at, until = i.until, waits = i.waits,
+            parked = i.parked, event = coalesce(i.event, e.event), answers = coalesce(i.answers, e.answers), seen = coalesce(i.seen, e.seen),
+            trail = i.trail
+        from json_to_recordset(${jsonOf(changes)}::json)
+          as i(user_id bigint, entrance_id bigint, step_id bigint, version int, visit int, depth smallint, attempts smallint, is_held boolean,
+               entered_at timestamptz, arrived_at timestamptz, acted_at timestamptz, due_at timestamptz, until timestamptz, waits text[],
+               parked text, event jsonb, answers jsonb, seen jsonb, trail json)
+        where e.project_id = ${ctx.projectId} and e.user_id = i.user_id and e.entrance_id = i.entrance_id`,
+  )
+
+const jsonOf = (rows: EntranceChange[]): string => JSON.stringify(rows.map((row) => ({ ...row, trail: storedTrail(row.trail) })))
 
 export type EntranceKey = Pick<EntranceRow, 'user_id' | 'entrance_id'>
 
@@ -116,7 +135,7 @@ function* pastLines(projectId: number, rows: PastEntrance[]): Generator<string> 
     yield copyLine([
       ...[projectId, row.user_id, row.entrance_id, row.journey_id, row.step_id, row.version, row.visit, row.depth],
       ...[row.entered_at, row.arrived_at, row.ended_at, row.outcome, row.reason, row.key, row.cause],
-      ...[row.event, row.answers, row.trail],
+      ...[row.event, row.answers, storedTrail(row.trail)],
     ])
   }
 }

@@ -37,6 +37,7 @@ export const EntranceRow = Type.Object({
   arrived_at: Instant,
   acted_at: Instant,
   due_at: Nullable(Instant),
+  until: Nullable(Instant),
   slot: Type.String(),
   key: Nullable(Type.String()),
   cause: Type.String(),

@@ -6,6 +6,7 @@ import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { Json, type TrailVisit } from './schema.ts'
+import { type StoredTrail, withTrail } from './trail.ts'
 
 const shared = {
   user_id: IdOf<UserId>(),
@@ -27,8 +28,8 @@ export const InsideRow = Type.Object({
 })
 export type InsideRow = Static<typeof InsideRow>
 
-const insideColumns = sql`e.user_id, e.entrance_id, e.version, s.external_id, e.visit, e.key, e.cause, e.entered_at, e.arrived_at, e.due_at,
-  e.is_held, e.parked`
+const insideColumns = sql`e.user_id, e.entrance_id, e.version, s.external_id, e.visit, e.key, e.cause, e.entered_at, e.arrived_at,
+  coalesce(e.until, e.due_at) as due_at, e.is_held, e.parked`
 
 const withStep = sql`journey_entrances e
   join journey_steps s on s.project_id = e.project_id and s.journey_id = e.journey_id and s.id = e.step_id`
@@ -60,18 +61,20 @@ export const listInside = (
 const TrailRow = Type.Object({
   ...InsideRow.properties,
   event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
-  trail: Json<TrailVisit[]>(),
+  trail: Json<StoredTrail>(),
 })
-export type TrailRow = Static<typeof TrailRow>
+export type TrailRow = Omit<Static<typeof TrailRow>, 'trail'> & { trail: TrailVisit[] }
 
 /** The entrances of a user into a journey that have not ended, the newest first. */
-export const insideOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId): Promise<TrailRow[]> =>
-  ctx.db.many(
+export const insideOf = async (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId): Promise<TrailRow[]> => {
+  const rows = await ctx.db.many(
     TrailRow,
     sql`select ${insideColumns}, e.event, e.trail from ${withStep}
         where e.project_id = ${ctx.projectId} and e.user_id = ${userId} and e.journey_id = ${journeyId}
         order by e.entered_at desc, e.entrance_id`,
   )
+  return rows.map(withTrail)
+}
 
 const PastRow = Type.Object({
   ...shared,
@@ -79,13 +82,13 @@ const PastRow = Type.Object({
   outcome: Type.String(),
   reason: Type.String(),
   event: Nullable(Json<{ name: string; data: Record<string, unknown> }>()),
-  trail: Json<TrailVisit[]>(),
+  trail: Json<StoredTrail>(),
 })
-export type PastRow = Static<typeof PastRow>
+export type PastRow = Omit<Static<typeof PastRow>, 'trail'> & { trail: TrailVisit[] }
 
 /** The entrances of a user into a journey that ended, the newest first. */
-export const pastOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId, limit: number): Promise<PastRow[]> =>
-  ctx.db.many(
+export const pastOf = async (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId, limit: number): Promise<PastRow[]> => {
+  const rows = await ctx.db.many(
     PastRow,
     sql`select p.user_id, p.entrance_id, p.version, s.external_id, p.visit, p.key, p.cause, p.entered_at, p.arrived_at, p.ended_at, p.outcome,
                p.reason, p.event, p.trail
@@ -95,6 +98,8 @@ export const pastOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId, li
         order by p.ended_at desc
         limit ${limit}`,
   )
+  return rows.map(withTrail)
+}
 
 const KnownRow = Type.Object({
   user_id: IdOf<UserId>(),

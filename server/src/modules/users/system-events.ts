@@ -20,13 +20,15 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
     const attributes = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
     const isNew = of.some(({ is_new }) => is_new)
     if (!isNew && attributes.length === 0) return []
+    const isImport = of.some(({ is_import }) => is_import)
     const event: SystemEvent = {
       name: isNew ? USER_CREATED : USER_UPDATED,
-      data: isNew ? {} : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)), ...formerOf(of) },
+      data: isNew
+        ? { ...(isImport && { is_import: true }) }
+        : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)), ...formerOf(of) },
       created_at: now.toISOString(),
       starts: isNew ? 'journeys' : 'nothing',
     }
-    const isImport = of.some(({ is_import }) => is_import)
     return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event, ...(isImport && { isImport: true as const }) }]
   })
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createJourney, type JourneyClient, userIdOf } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { type StoredTrail, trailOf } from '../../positions/trail.ts'
 import { backtestDue } from './run.ts'
 
 const at = (y: number) => ({ x: 0, y })
@@ -94,7 +95,7 @@ async function liveVisits(w: World, journey: JourneyClient): Promise<string[]> {
      union all select user_id, trail from journey_past where project_id = $1 and journey_id = $2`,
     [w.projectId, journey.id],
   )
-  return rows.flatMap(({ user_id, trail }) => (trail as object[]).map((visit) => visitOf(Number(user_id), visit))).sort()
+  return rows.flatMap(({ user_id, trail }) => trailOf(trail as StoredTrail).map((visit) => visitOf(Number(user_id), visit))).sort()
 }
 
 /** The visits of a simulation with the inputs that the user had, who had no attributes at the beginning. */
@@ -165,6 +166,66 @@ describe('a backtest', () => {
     expect((await journey.post('backtest', { since })).status).toBe(202)
     expect((await w.get(`${journey.path}/backtests/999999`)).status).toBe(404)
     expect((await w.delete(`${journey.path}/backtests/999999`)).status).toBe(404)
+  })
+
+  test('sends nothing to an address from when it was suppressed', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body
+    const campaign = { name: 'Hello', type: 'trigger', channel: 'email', event_name: 'never', subscription_id }
+    const { id } = (await w.post('/api/client/campaigns', campaign)).body
+    await w.put(`/api/client/campaigns/${id}/templates/en`, { subject: 'Hello', from: 'a@example.com', html: '<p>Hi</p>' })
+    await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+    const journey = await createJourney(
+      w,
+      {},
+      {
+        start: {
+          type: 'entrance',
+          ...at(0),
+          data: { trigger: 'event', event_name: 'cart', multiple: true },
+          children: [{ external_id: 'send' }],
+        },
+        send: { type: 'action', ...at(1), data: { campaign_id: id } },
+      },
+    )
+    const since = w.clock.now().toISOString()
+    const cart = async () => {
+      w.advance('1 hour')
+      await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+      await w.drain('ingest.apply')
+    }
+    await cart()
+    w.advance('1 hour')
+    const suppressed = await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com' }])
+    expect(suppressed.status, suppressed.text).toBeLessThan(300)
+    await cart()
+    w.advance(1)
+    const { body } = await journey.post('backtest', { since })
+    await w.drain('journeys.backtest')
+    expect(await journey.get(`backtests/${body.id}`)).toMatchObject({ result: { entrants: 2, sends: 1, skips: { suppressed: 1 } } })
+  })
+
+  test('lets users of an import enter only where the entrance says so', async () => {
+    await using w = await world()
+    const since = w.clock.now().toISOString()
+    const list = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body.id
+    const file = { raw: 'external_id\nana\n', headers: { 'content-type': 'text/csv' } }
+    expect((await w.post(`/api/client/lists/${list}/import`, undefined, file)).status).toBeLessThan(300)
+    await w.drain()
+    await w.users('lee')
+    await w.drain()
+    w.advance(1)
+    for (const [imports, entrants] of [
+      [false, 1],
+      [true, 2],
+    ]) {
+      const data = { trigger: 'event', event_name: 'user_created', imports }
+      const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data } })
+      const { body } = await journey.post('backtest', { since })
+      await w.drain('journeys.backtest')
+      expect(await journey.get(`backtests/${body.id}`)).toMatchObject({ result: { entrants } })
+    }
   })
 
   test('that its process left is computed again when the lease ends, and fails after three times', async () => {

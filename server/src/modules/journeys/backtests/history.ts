@@ -165,7 +165,7 @@ function factOf(event: PastEvent, known: Causes, index: number): Extract<Fact, {
   return {
     is: 'event',
     key: known.take('event', event) ?? `${received_at.getTime()}-${index}`,
-    ...{ name, data, createdAt: created_at, isSystem, isImport: false, isInherited: false },
+    ...{ name, data, createdAt: created_at, isSystem, isImport: isSystem && data.is_import === true, isInherited: false },
     ofJourney: of('journey_id') as JourneyId | null,
     ofEntrance: of('entrance_id'),
     starts: !isSystem || STARTING.test(name),

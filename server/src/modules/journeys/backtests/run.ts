@@ -2,16 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { addressOf } from '../../../lib/channels.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { pastEventsOf, usersWithPastEvents } from '../../events/index.ts'
+import { type PastEvent, pastEventsOf, usersWithPastEvents } from '../../events/index.ts'
 import { audienceAfter } from '../../lists/index.ts'
 import { outcomesOf } from '../../messages/index.ts'
 import { countInsideAt, entrancesSince, usersEnteredSince } from '../../positions/index.ts'
 import { inProject } from '../../projects/index.ts'
-import { consentsSince } from '../../subscriptions/index.ts'
-import { findUsers, mergesSince } from '../../users/index.ts'
+import { consentsSince, suppressedSince } from '../../subscriptions/index.ts'
+import { findUsers, mergesSince, type UserRow } from '../../users/index.ts'
 import type { Graph } from '../engine/graph.ts'
 import { type Needed, neededBy, simulatedUsers } from '../simulation/facts.ts'
 import type { Given, MessagePlan } from '../simulation/given.ts'
@@ -142,6 +143,7 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates,
   const recorded = by(await entrancesSince(ctx, journeyId, own, since, until))
   const outcomes = by(await outcomesOf(ctx, journeyId, own))
   const consents = by(needed.subscriptionIds.length > 0 ? await consentsSince(ctx, own, needed.subscriptionIds, since) : [])
+  const suppressed = await suppressionsOf(ctx, needed, rows, [...events.values()].flat())
   const scheduled = scheduledOf(graph, window, ctx.project.timezone)
   for (const user of await simulatedUsers(ctx, needed, rows, () => [])) {
     const { id } = user.user
@@ -157,7 +159,7 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates,
     const result = await simulateUser({
       ...{ journeyId, user, until, visitsMax: VISITS_MAX, watches: graph.watches },
       graphs: graphsOf(graph, linked),
-      given: givenFor(ctx, needed, stored, rates),
+      given: givenFor(ctx, needed, stored, rates, suppressed),
       items: withScheduled(history.items, scheduled, user, journeyId, ctx.project.timezone),
       pause: pauseAfter(ctx, USER_TIME_MAX_MS),
     })
@@ -168,10 +170,33 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates,
 const latest = (a: Date, b: Date): Date => new Date(Math.max(a.getTime(), b.getTime()))
 
 const USER_TIME_MAX_MS = 10_000
-const NO_ADDRESSES: ReadonlySet<string> = new Set()
+
+/** Since when addresses of users, those of before included, get no messages of campaigns: by campaign and address. */
+async function suppressionsOf(ctx: ProjectCtx, { campaigns }: Needed, rows: UserRow[], events: PastEvent[]): Promise<Map<string, Date>> {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const former = events.flatMap(({ user_id, name, source, data }) => {
+    const row = byId.get(user_id)
+    const was = name === 'user_updated' && source === 'system' ? (data.was as Partial<UserRow> | undefined) : undefined
+    return row && was ? [{ ...row, ...was }] : []
+  })
+  const found = new Map<string, Date>()
+  for (const { campaign, type } of campaigns.values()) {
+    const addresses = [...new Set([...rows, ...former].flatMap((user) => addressOf(campaign.channel, user) ?? []))]
+    const isTransactional = type?.is_transactional ?? false
+    for (const [address, since] of await suppressedSince(ctx, campaign.channel, addresses, { isTransactional }))
+      found.set(`${campaign.id} ${address}`, since)
+  }
+  return found
+}
 
 /** A world in which messages and calls end as they did, as far as that is known. */
-function givenFor(ctx: ProjectCtx, needed: Needed, { recorded, outcomes }: Stored, rates: SharedRates): Given {
+function givenFor(
+  ctx: ProjectCtx,
+  needed: Needed,
+  { recorded, outcomes }: Stored,
+  rates: SharedRates,
+  suppressed: ReadonlyMap<string, Date>,
+): Given {
   const { lists, subscriptionIds } = needed
   return {
     zone: ctx.project.timezone,
@@ -181,7 +206,8 @@ function givenFor(ctx: ProjectCtx, needed: Needed, { recorded, outcomes }: Store
     subscriptionIds: new Set(subscriptionIds),
     evaluates: false,
     planMessage({ entrance, visit, at }, campaignId, user): MessagePlan | null {
-      const found = reasonFor(needed, campaignId, user, NO_ADDRESSES)
+      const isSuppressed = (name: string) => (suppressed.get(name)?.getTime() ?? Number.POSITIVE_INFINITY) <= at.getTime()
+      const found = reasonFor(needed, campaignId, user, { has: isSuppressed })
       if (!found) return null
       const deadline = new Date(at.getTime() + found.campaign.expires_after_hours * HOUR_MS)
       const live = outcomes.find((one) => one.entrance_id === entrance.id && one.visit === visit)

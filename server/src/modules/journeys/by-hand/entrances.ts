@@ -13,7 +13,7 @@ import type { Step } from '../schema.ts'
 import * as kinds from '../steps/index.ts'
 import { DEFAULT_PATH, type StepKind } from '../steps/step.ts'
 import { targetFaults } from '../versions/plan.ts'
-import { findByStatus, findVersion } from '../versions/queries.ts'
+import { findByStatus, findVersions } from '../versions/queries.ts'
 import type { Concerned, EntranceInput, MoveInput } from './schema.ts'
 
 const RANDOM_BYTES = 10
@@ -82,7 +82,7 @@ const hasDefaultPath = ({ type, data, children }: Step): boolean =>
   children.some(({ path = DEFAULT_PATH }) => path === DEFAULT_PATH) ||
   (types[type]?.paths(data).some(({ path }) => path === DEFAULT_PATH) ?? false)
 
-/** Decides again about a user whose decision failed, or who waits. Throws 404, 422. */
+/** Decides again about a user whose decision failed. Throws 404, 422. */
 export const retryStep = (ctx: ProjectCtx, id: JourneyId, name: string, entranceId?: number): Promise<Concerned> =>
   onUser(ctx, id, name, entranceId, { do: 'retry' })
 
@@ -106,7 +106,8 @@ function onUser(
     const user = await requireUser(ctx, name)
     const entrances = (await insideOf(ctx, id, user.id)).filter(({ entrance_id }) => wanted === undefined || entrance_id === wanted)
     if (entrances.length === 0) throw notInside(wanted)
-    for (const entrance of entrances) check((await findVersion(ctx, id, entrance.version))?.steps ?? [], entrance)
+    const graphs = await findVersions(ctx, id, [...new Set(entrances.map(({ version }) => version))])
+    for (const entrance of entrances) check(graphs.find(({ version }) => version === entrance.version)?.steps ?? [], entrance)
     const items = entrances.map(({ entrance_id }): JourneyItem => ({ journey_id: id, user_id: user.id, entrance_id, ...action }))
     await appendJourneyItems(ctx, items)
     return { entrance_ids: entrances.map(({ entrance_id }) => entrance_id) }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
-import { IdOf, Instant } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import type { HeaderValue } from '../steps/step.ts'
 
 /** What a step asked for, as it is stored. */
@@ -83,6 +83,9 @@ export const deleteCall = (ctx: InTx, call: CallKey): Promise<number> =>
 /** Releases a call until its next try. */
 export const deferCall = (ctx: InTx, call: CallKey, at: Date): Promise<number> =>
   ctx.db.run(sql`update journey_calls set due_at = ${at}, lease_token = null, lease_until = null where ${isHeld(call, ctx.projectId)}`)
+
+/** How many calls have no answer yet, over all projects. */
+export const countCalls = (ctx: Ctx): Promise<number> => ctx.db.value(Count, sql`select count(*) as count from journey_calls`)
 
 /** When the next call is due. */
 export const nextCallAt = async (ctx: Ctx): Promise<Date | null> =>

@@ -6,7 +6,7 @@ import type { ListId, UserId } from '../../../lib/ids.ts'
 import type { UserFacts } from '../../rules/index.ts'
 import type { Decision, Effect, Input, RuleResult, StepContext } from '../steps/step.ts'
 import { add, type Counts } from './counts.ts'
-import { arrive, type Entrance, end, leave, note, park, unpark, visitOf } from './entrance.ts'
+import { arrive, type Entrance, end, leave, note, park, setTimer, unpark, visitOf } from './entrance.ts'
 import type { CompiledStep, Graph } from './graph.ts'
 
 /** A decision to be made. The inputs belong to one item; after the user has moved on, the others do not count. */
@@ -119,8 +119,7 @@ function lastLeftAt({ trail, visit }: Entrance, step: string): Date | null {
 
 function wait(entrance: Entrance, { until, on }: Extract<Decision, { is: 'wait' }>): void {
   entrance.waits = on
-  entrance.dueAt = until
-  entrance.isChanged = true
+  setTimer(entrance, until)
 }
 
 function go(round: Round, entrance: Entrance, { path, reason }: Extract<Decision, { is: 'go' }>, at: Date): Task[] {

@@ -13,12 +13,15 @@ const VISITS_MAX = 10_000
 
 export type Outcome = { as: 'completed' | 'exited'; reason: string; at: Date }
 
+/** What is stored of an entrance, to see what has changed. */
+export type Stored = Pick<Entrance, 'dueAt' | 'visit' | 'event' | 'answers' | 'seen'> & { type: CompiledStep['type'] }
+
 /** One run of a user through a journey. It is changed in place; whoever loads it saves it. */
 export type Entrance = {
   readonly id: number
   readonly userId: UserId
   readonly journeyId: JourneyId
-  readonly enteredAt: Date
+  enteredAt: Date
   readonly slot: string
   readonly key: string | null
   readonly cause: string
@@ -31,6 +34,8 @@ export type Entrance = {
   arrivedAt: Date
   actedAt: Date
   dueAt: Date | null
+  /** When the wait is over, if the timer is earlier because the rule of an exit criterion may hold by then. */
+  until: Date | null
   waits: readonly string[]
   parked: string | null
   event: EntryEvent | null
@@ -39,7 +44,7 @@ export type Entrance = {
   trail: Visit[]
   outcome: Outcome | null
   /** As it is stored: null for a new one. */
-  stored: { dueAt: Date | null; visit: number } | null
+  stored: Stored | null
   isChanged: boolean
   /** Visits since the item that is being applied. */
   visitsNow: number
@@ -65,6 +70,7 @@ export function enter(graph: Graph, userId: UserId, entry: NewEntrance, event: E
     arrivedAt: at,
     actedAt: at,
     dueAt: null,
+    until: null,
     waits: [],
     parked: null,
     event,
@@ -87,7 +93,7 @@ export function arrive(entrance: Entrance, step: CompiledStep, at: Date): boolea
   entrance.visit++
   entrance.visitsNow++
   entrance.arrivedAt = at
-  entrance.dueAt = null
+  setTimer(entrance, null)
   entrance.waits = []
   entrance.isHeld = false
   unpark(entrance)
@@ -123,7 +129,14 @@ export function end(entrance: Entrance, as: Outcome['as'], reason: string, at: D
     visit.reason = reason
   }
   entrance.outcome = { as, reason, at }
-  entrance.dueAt = null
+  setTimer(entrance, null)
+  entrance.isChanged = true
+}
+
+/** Sets when the step decides again, and when the entrance is looked at before that. */
+export function setTimer(entrance: Entrance, end: Date | null, earlier: Date | null = null): void {
+  entrance.dueAt = earlier ?? end
+  entrance.until = earlier === null ? null : end
   entrance.isChanged = true
 }
 
@@ -153,7 +166,7 @@ export function park(entrance: Entrance, reason: string, at: Date): void {
   entrance.parked = reason
   entrance.attempts++
   entrance.waits = []
-  entrance.dueAt = wait === undefined ? null : new Date(at.getTime() + wait)
+  setTimer(entrance, wait === undefined ? null : new Date(at.getTime() + wait))
   entrance.isChanged = true
 }
 
@@ -161,6 +174,17 @@ export function unpark(entrance: Entrance): void {
   if (entrance.parked === null && entrance.attempts === 0) return
   entrance.parked = null
   entrance.attempts = 0
+  entrance.isChanged = true
+}
+
+/** Makes an entrance that acted in the future, by a clock that was ahead, one that acted now. */
+export function setBack(entrance: Entrance, now: Date): void {
+  const notAfter = (at: Date) => (at > now ? now : at)
+  entrance.enteredAt = notAfter(entrance.enteredAt)
+  entrance.arrivedAt = notAfter(entrance.arrivedAt)
+  entrance.actedAt = notAfter(entrance.actedAt)
+  if (entrance.event && new Date(entrance.event.created_at) > now) entrance.event = { ...entrance.event, created_at: now.toISOString() }
+  visitOf(entrance).arrived_at = entrance.arrivedAt.toISOString()
   entrance.isChanged = true
 }
 

@@ -2,7 +2,7 @@
 import type { JourneyItem } from '../queue-items.ts'
 import type { Input } from '../steps/step.ts'
 import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
-import { actAt, type Entrance, unpark } from './entrance.ts'
+import { actAt, type Entrance, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
 import { activeOf, countStale, exit, type Run } from './run.ts'
@@ -21,7 +21,7 @@ const criteriaFor = (entrance: Entrance, facts: Fact[]): CompiledStep[] =>
 export function questionsOf(run: Run, occasions: Occasion[]): Question[] {
   return occasions.flatMap(({ userId, at, facts, timers }) =>
     activeOf(run, userId).flatMap((entrance): Question[] => {
-      const isWoken = inputsFor(entrance, facts, timers).length > 0
+      const isWoken = inputsFor(entrance, facts, timers, at).length > 0
       const counting = entrance.graph.counting.filter((step) => facts.some((fact) => isAbout(step, fact)))
       const steps = [...criteriaFor(entrance, facts), ...counting, ...(isWoken ? [entrance.step] : [])]
       return steps.map((step) => ({ userId, entrance, step, at }))
@@ -51,6 +51,20 @@ export function checkCriteria(run: Run, entrance: Entrance, facts: Fact[], at: D
   }
 }
 
+/** Sets the timer to when the rule of an exit criterion can hold because time passes, if that is before the end of the wait. */
+export function lookBefore(run: Run, entrance: Entrance): void {
+  const { graph, parked, isHeld, dueAt, until, actedAt } = entrance
+  const rules = graph.criteria.flatMap((step) => step.rules.map(({ param }) => ({ step, param })))
+  if (rules.length === 0 || parked !== null || isHeld || dueAt === null) return
+  const end = until ?? dueAt
+  let first = end
+  for (const { step, param } of rules) {
+    const { nextChangeAt } = run.world.loaded.rule(entrance, step, param)
+    if (nextChangeAt !== null && nextChangeAt > actedAt && nextChangeAt < first) first = nextChangeAt
+  }
+  if (first.getTime() !== dueAt.getTime()) setTimer(entrance, end, first === end ? null : first)
+}
+
 /** Notes what later waits count. */
 export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
@@ -76,9 +90,10 @@ function noteMatch(run: Run, entrance: Entrance, step: CompiledStep, fact: Fact,
 }
 
 /** What of an occasion the step of an entrance decides about. */
-function inputsFor(entrance: Entrance, facts: Fact[], timers: Occasion['timers']): Input[] {
-  const { id, visit, dueAt } = entrance
-  const isDue = timers.some((timer) => timer.entranceId === id && timer.visit === visit && timer.dueAt.getTime() === dueAt?.getTime())
+function inputsFor(entrance: Entrance, facts: Fact[], timers: Occasion['timers'], at: Date): Input[] {
+  const { id, visit, dueAt, until } = entrance
+  const isTimed = timers.some((timer) => timer.entranceId === id && timer.visit === visit && timer.dueAt.getTime() === dueAt?.getTime())
+  const isDue = isTimed && (until === null || until <= at)
   if (entrance.isHeld) return []
   if (entrance.parked !== null) return isDue ? [retryOf(entrance)] : []
   const waits = new Set(entrance.waits)
@@ -95,7 +110,7 @@ const retryOf = ({ parked }: Entrance): Input => (parked?.startsWith('timer:') ?
 /** The decisions about users who wait for what happened, or whose timers are due. */
 export function wake(run: Run, { userId, at, facts, timers }: Occasion): Task[] {
   return activeOf(run, userId).flatMap((entrance): Task[] => {
-    const inputs = inputsFor(entrance, facts, timers)
+    const inputs = inputsFor(entrance, facts, timers, at)
     return inputs.length === 0 ? [] : [{ entrance, inputs, at: actAt(entrance, at) }]
   })
 }
@@ -131,6 +146,8 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       entrance.isHeld = false
       entrance.isChanged = true
       return task({ is: 'arrived' })
+    case 'clock':
+      return actAgain(run, entrance)
     case 'plan':
       return moveByPlan(run, entrance, item.version, at)
     case 'outcome':
@@ -141,6 +158,15 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
     default:
       return item satisfies never
   }
+}
+
+/** The next wait counts from now, and places of a balancer are reserved anew. */
+function actAgain(run: Run, entrance: Entrance): Task[] {
+  const { now } = run
+  setBack(entrance, now)
+  if (entrance.isHeld) return []
+  const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
+  return [{ entrance, inputs: [isAnew ? { is: 'arrived' } : { is: 'changed', what: [] }], at: now }]
 }
 
 function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do: 'outcome' | 'answer' }>, at: Date): Task[] {

@@ -83,8 +83,9 @@ export type Run = {
   /** Entry keys that were used. */
   keys: Map<string, { user_id: UserId; journey_id: JourneyId; key_hash: number }>
   refusals: Map<string, number>
-  /** How many rounds the walk took. */
+  /** How many rounds the walk took, and decisions. */
   rounds: number
+  decisions: number
 }
 
 export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Round['onFailure'] }
@@ -110,6 +111,7 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
     keys: new Map(),
     refusals: new Map(),
     rounds: 0,
+    decisions: 0,
   }
   return run
 }

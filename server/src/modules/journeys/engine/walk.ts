@@ -8,7 +8,7 @@ import { type Attempt, attempt, attemptsOf, neededBy } from './entries.ts'
 import type { Occasion } from './facts.ts'
 import { countGoals, goalCandidates } from './goals.ts'
 import { causes } from './ids.ts'
-import { applyItems, checkCriteria, checkExits, noteMatches, questionsOf, wake } from './react.ts'
+import { applyItems, checkCriteria, checkExits, lookBefore, noteMatches, questionsOf, wake } from './react.ts'
 import { activeOf, type Run } from './run.ts'
 
 /** Applies one occasion of each user. The entrances of the run are changed, and are to be saved. */
@@ -17,10 +17,12 @@ export async function applyWave(run: Run, occasions: Occasion[]): Promise<void> 
   let tasks = await react(run, occasions)
   while (tasks.length > 0) {
     run.rounds++
+    run.decisions += tasks.length
     await run.world.load({ questions: tasks.map(questionOf), lists: [], candidates: [] })
     const { next, asked } = advance(run.round, tasks)
     tasks = [...next, ...(await applyEffects(run, asked))]
   }
+  for (const { userId } of occasions) for (const entrance of activeOf(run, userId)) lookBefore(run, entrance)
 }
 
 const questionOf = ({ entrance, at }: Task): Question => ({ userId: entrance.userId, entrance, step: entrance.step, at })
@@ -40,12 +42,21 @@ async function react(run: Run, occasions: Occasion[]): Promise<Task[]> {
     checkExits(run, occasion)
     noteMatches(run, occasion)
   }
+  const planned = occasions.filter(({ items }) => items.some((item) => item.do === 'plan')).flatMap((occasion) => placesOf(run, occasion))
   const waiting = occasions.flatMap((occasion) => [...applyItems(run, occasion), ...wake(run, occasion)])
+  await checkNew(
+    run,
+    planned.filter(({ entrance, graph }) => entrance.outcome === null && entrance.graph !== graph),
+  )
   await run.world.load({ questions: waiting.map(questionOf), lists: [], candidates: [] })
+  run.decisions += waiting.length
   const { next, asked } = advance(run.round, waiting)
   const entered = await enterAll(run, attempts)
   return [...next, ...(await applyEffects(run, asked)), ...entered]
 }
+
+/** The entrances of a user with the versions that they are on. */
+const placesOf = (run: Run, { userId, at }: Occasion) => activeOf(run, userId).map((entrance) => ({ entrance, graph: entrance.graph, at }))
 
 /** One fact makes a user enter a journey once, by the first entrance that it matches. A rule that ends the journey is checked at once. */
 async function enterAll(run: Run, attempts: Attempt[]): Promise<Task[]> {
@@ -54,13 +65,14 @@ async function enterAll(run: Run, attempts: Attempt[]): Promise<Task[]> {
   return tasks
 }
 
-async function checkNew(run: Run, tasks: Task[]): Promise<void> {
-  const questions = tasks.flatMap(({ entrance, at }) =>
+/** Checks the rules that end a journey, for entrances that began or came to another version. */
+async function checkNew(run: Run, places: Pick<Task, 'entrance' | 'at'>[]): Promise<void> {
+  const questions = places.flatMap(({ entrance, at }) =>
     entrance.graph.criteria.map((step) => ({ userId: entrance.userId, entrance, step, at })),
   )
   if (questions.length === 0) return
   await run.world.load({ questions, lists: [], candidates: [] })
-  for (const { entrance, at } of tasks) checkCriteria(run, entrance, [], at)
+  for (const { entrance, at } of places) checkCriteria(run, entrance, [], at)
 }
 
 /** Applies effects. What follows from them comes first: a user whom it makes leave is not decided about any more. */

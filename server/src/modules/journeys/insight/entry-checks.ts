@@ -9,8 +9,8 @@ import { insideOf, journeyUserOf, type KnownRow, pastOf } from '../../positions/
 import { durationMs, LIST_ENTERED, LIST_LEFT, MEMBERSHIP_EVENTS, type Rule } from '../../rules/index.ts'
 import { findIdsOf, requireUser, type UserRow } from '../../users/index.ts'
 import { type EntranceStep, type EntryFact, entrancesFor, entrancesOf } from '../engine/entry.ts'
-import { isHeldOut } from '../engine/ids.ts'
-import { findJourney } from '../queries.ts'
+import { isHeldOut, keyHash } from '../engine/ids.ts'
+import { findJourney, hasKey } from '../queries.ts'
 import type { JourneyRow } from '../schema.ts'
 import { ENTRIES_PER_DAY_DEFAULT, type JourneySettings } from '../settings.ts'
 import { entryKeyIn } from '../steps/settings.ts'
@@ -46,13 +46,12 @@ export async function explainEntry(ctx: ProjectCtx, id: JourneyId, name: string)
   const facts: EntryExplanation['facts'] = []
   for (const event of await eventsFor(ctx, entrances, user)) {
     const fact = factOf(event)
-    const [entrance] = entrancesFor(entrances, id, fact)
-    if (!entrance || facts.length === FACTS_MAX) continue
+    const candidates = entrancesFor(entrances, id, fact)
+    if (candidates.length === 0 || facts.length === FACTS_MAX) continue
     const is = fact.is === 'membership' ? { list: fact.listId as number } : { event: event.name }
-    const checks = await checksOf(ctx, known, entrance, event)
-    facts.push({ ...is, at: event.created_at, entrance: entrance.step, checks })
+    facts.push({ ...is, at: event.created_at, ...(await decisiveOf(ctx, known, candidates, event)) })
   }
-  return { facts, now: { checks: [liveCheck(known), ...userChecks(known)] } }
+  return { facts, now: { checks: [liveCheck(known), ...userChecks(known), dailyCheck(known)] } }
 }
 
 async function knownOf(ctx: ProjectCtx, journey: JourneyRow, settings: JourneySettings, user: UserRow): Promise<Known> {
@@ -88,6 +87,17 @@ function factOf({ name, data, created_at: at }: LatestEvent): EntryFact {
 
 const liveCheck = ({ journey: { status } }: Known): Check => ({ check: 'not_live', passed: status === 'live', seen: { status } })
 
+/** The checks of the first entrance that the event and the user meet, or else of the first one. */
+async function decisiveOf(ctx: ProjectCtx, known: Known, candidates: EntranceStep[], event: LatestEvent) {
+  let first: { entrance: string; checks: Check[] } | undefined
+  for (const entrance of candidates) {
+    const found = { entrance: entrance.step, checks: await checksOf(ctx, known, entrance, event) }
+    if (found.checks.every(({ check, passed }) => passed || (check !== 'where' && check !== 'rule'))) return found
+    first ??= found
+  }
+  return first as NonNullable<typeof first>
+}
+
 async function checksOf(ctx: ProjectCtx, known: Known, entrance: EntranceStep, event: LatestEvent): Promise<Check[]> {
   const { rule, entry_key } = entrance.settings
   const ageMs = event.received_at.getTime() - event.created_at.getTime()
@@ -99,7 +109,8 @@ async function checksOf(ctx: ProjectCtx, known: Known, entrance: EntranceStep, e
     ...(rule === undefined ? [] : [await ruleCheck(ctx, rule as Rule, known.user)]),
     ...(entry_key === undefined ? [] : [{ check: 'key_missing', passed: key !== undefined, seen: { key: key ?? null } }]),
     ...userChecks(known),
-    ...repeatChecks(ctx, known, entrance, key ?? ''),
+    ...(await repeatChecks(ctx, known, entrance, key ?? null)),
+    dailyCheck(known),
   ]
 }
 
@@ -109,28 +120,39 @@ async function ruleCheck(ctx: ProjectCtx, rule: Rule, user: UserRow): Promise<Ch
 }
 
 /** The checks that depend on the user alone. */
-function userChecks({ journey, settings, user, excluded, enteredToday }: Known): Check[] {
+function userChecks({ journey, settings, user, excluded }: Known): Check[] {
   const percent = settings.holdout_percent ?? 0
-  const most = settings.max_entries_per_day ?? ENTRIES_PER_DAY_DEFAULT
   return [
     { check: 'excluded', passed: excluded.length === 0, seen: { list_ids: excluded } },
     { check: 'held_out', passed: !isHeldOut(journey.id, user.id, percent), seen: { holdout_percent: percent } },
-    { check: 'daily_maximum', passed: enteredToday < most, seen: { entered: enteredToday, max_entries_per_day: most } },
   ]
 }
 
-/** The checks of earlier entrances, by the settings of the entrance. */
-function repeatChecks(ctx: ProjectCtx, { summary, insideKeys }: Known, { settings }: EntranceStep, key: string): Check[] {
-  const { multiple = false, concurrent = false, reenter_after } = settings
+function dailyCheck({ settings, enteredToday }: Known): Check {
+  const most = settings.max_entries_per_day ?? ENTRIES_PER_DAY_DEFAULT
+  return { check: 'daily_maximum', passed: enteredToday < most, seen: { entered: enteredToday, max_entries_per_day: most } }
+}
+
+/** The checks of earlier entrances, by the settings of the entrance. With an entry key, those with the same key. */
+async function repeatChecks(ctx: ProjectCtx, known: Known, { settings }: EntranceStep, key: string | null): Promise<Check[]> {
+  const { multiple = false, concurrent = false, on_repeat, reenter_after } = settings
+  const { journey, user, summary, insideKeys } = known
   const last = summary?.last_entered_at ?? null
   const again = reenter_after !== undefined && last !== null ? new Date(last.getTime() + durationMs(reenter_after)) : null
+  const isInside = insideKeys.includes(key ?? '')
+  const isRestarted = multiple && on_repeat === 'restart'
+  const hasEntered = key === null ? (summary?.entered ?? 0) > 0 : await hasKey(ctx, journey.id, user.id, keyHash(key))
   return [
-    ...(multiple && concurrent
-      ? []
-      : [{ check: 'already_inside', passed: !insideKeys.includes(key), seen: { inside: insideKeys.length } }]),
-    ...(multiple ? [] : [{ check: 'once_only', passed: (summary?.entered ?? 0) === 0, seen: { entered: summary?.entered ?? 0 } }]),
+    ...(multiple && concurrent ? [] : [{ check: 'already_inside', passed: !isInside || isRestarted, seen: { inside: insideKeys.length } }]),
+    ...(multiple ? [] : [{ check: 'once_only', passed: !hasEntered, seen: { entered: summary?.entered ?? 0 } }]),
     ...(reenter_after === undefined
       ? []
-      : [{ check: 'reenter_after', passed: again === null || again <= ctx.clock.now(), seen: { last_entered_at: last, reenter_after } }]),
+      : [
+          {
+            check: 'reenter_after',
+            passed: isInside || again === null || again <= ctx.clock.now(),
+            seen: { last_entered_at: last, reenter_after },
+          },
+        ]),
   ]
 }

@@ -47,7 +47,11 @@ describe('statistics', () => {
       held_out: 0,
       refused: {},
       goals: [],
-      steps: { g1: { entered: 2, active: 0, left: 2, paths: { yes: 1, no: 1 } }, w1: { entered: 1, active: 1, left: 0 } },
+      steps: {
+        g1: { entered: 2, active: 0, left: 2, paths: { yes: 1, no: 1 } },
+        w1: { entered: 1, active: 1, left: 0 },
+        out: { entered: 1, active: 0, left: 1 },
+      },
     })
     expect(stats.edges).toEqual(
       expect.arrayContaining([
@@ -59,6 +63,18 @@ describe('statistics', () => {
     expect(shown.g1).toMatchObject({ stats: { entered: 2, active: 0, left: 2, paths: { yes: 1, no: 1 } }, stats_at: stats.stats_at })
     for (const { stats } of Object.values(shown) as any[]) expect(stats.entered).toBe(stats.active + stats.left)
     expect(await journey.read()).toMatchObject({ stats: { entered: 2, active: 1, completed: 1, exited: 0 } })
+  })
+
+  test('have no edge for users who exit by an open path', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const w1 = { ...READY.w1, data: { format: 'date', date: '{{ user.data.renews_at }}' } }
+    const journey = await createJourney(w, { status: 'live' }, { ...READY, w1 })
+    await journey.post('entrances', { external_id: 'ana' })
+    await w.drain()
+    const stats = await journey.get('stats')
+    expect(stats).toMatchObject({ exited: 1, reasons: { date_missing: 1 }, steps: { w1: { left: 1, paths: { missing: 1 } } } })
+    expect(stats.edges).toEqual([{ from: 'api', path: 'default', to: 'w1', users: 1 }])
   })
 
   test('stay the same when counts are folded', async () => {
@@ -177,6 +193,37 @@ describe('an explanation', () => {
     })
     expect(now.checks.map(({ check }: any) => check)).toEqual(['not_live', 'excluded', 'held_out', 'daily_maximum'])
     expect((await journey.get('stats')).refused).toEqual({ where: 1 })
+  })
+
+  test('names the entrance that the event is for, and counts earlier entrances with the same key', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const data = { trigger: 'event', event_name: 'cart' }
+    const journey = await createJourney(
+      w,
+      { status: 'live' },
+      {
+        big: { ...READY.start, data: { ...data, where: [{ attribute: 'data.total', greater_than: 50 }] } },
+        keyed: { ...READY.start, data: { ...data, entry_key: 'data.cart' } },
+        w1: READY.w1,
+        out: READY.out,
+      },
+    )
+    const checksFor = async (cart: string) => {
+      w.advance('1 minute')
+      await w.post('/api/client/events', [{ external_id: 'ana', name: 'cart', data: { cart, total: 10 } }])
+      await w.drain()
+      return (await journey.get('users/ana/explain')).facts[0]
+    }
+    const first = await checksFor('c-1')
+    expect(first).toMatchObject({ entrance: 'keyed' })
+    expect(first.checks.at(-1)).toMatchObject({ check: 'daily_maximum' })
+    w.advance('3 days')
+    await w.drain()
+    const failed = ({ checks }: any) => checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check)
+    expect(failed(await checksFor('c-1'))).toEqual(['once_only'])
+    await w.patch(journey.path, { status: 'off' })
+    expect(failed(await checksFor('c-2'))).toEqual(['not_live'])
   })
 
   test('of a user who is inside says so', async () => {

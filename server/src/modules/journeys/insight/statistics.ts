@@ -6,7 +6,8 @@ import { HOLDOUT_ARM } from '../goals.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
 import type { Goal } from '../settings.ts'
-import { DEFAULT_PATH } from '../steps/step.ts'
+import * as kinds from '../steps/index.ts'
+import { DEFAULT_PATH, type StepKind } from '../steps/step.ts'
 import { findByStatus, stepsOfVersions } from '../versions/queries.ts'
 import { type CountRow, countsOf, countsOfJourneys } from './counts.queries.ts'
 import type { Statistics } from './schema.ts'
@@ -49,14 +50,14 @@ function byReason(counts: readonly CountRow[], whats: string[]): Record<string, 
   return Object.fromEntries(sums)
 }
 
-/** An open path leads to the default child. Users who left by a path without either are not on an edge. */
+/** An open path leads to the default child, unless users exit by it. Users who left by a path without either are not on an edge. */
 function edgesOf(counts: readonly CountRow[], graphs: ReadonlyMap<number, Step[]>): Statistics['edges'] {
   const edges = new Map<string, { from: string; path: string; to: string; users: number }>()
   for (const { what, version, external_id: from, path, users } of counts) {
     if (what !== 'left' || from === null || path === null || version === null) continue
-    const children = graphs.get(version)?.find(({ external_id }) => external_id === from)?.children ?? []
-    const childOf = (name: string) => children.find((child) => (child.path ?? DEFAULT_PATH) === name)?.external_id
-    const to = childOf(path) ?? childOf(DEFAULT_PATH)
+    const step = graphs.get(version)?.find(({ external_id }) => external_id === from)
+    const childOf = (name: string) => step?.children.find((child) => (child.path ?? DEFAULT_PATH) === name)?.external_id
+    const to = childOf(path) ?? (step && exits(step, path) ? undefined : childOf(DEFAULT_PATH))
     if (to === undefined) continue
     const key = JSON.stringify([from, path, to])
     const edge = edges.get(key)
@@ -65,6 +66,12 @@ function edgesOf(counts: readonly CountRow[], graphs: ReadonlyMap<number, Step[]
   }
   return [...edges.values()]
 }
+
+const types: Record<string, StepKind> = kinds
+
+/** Do users exit by this path if it is open? */
+const exits = ({ type, data }: Step, path: string): boolean =>
+  types[type]?.paths(data).some((one) => one.path === path && one.exitsIfOpen !== undefined) ?? false
 
 /** The goals by arm, each with the rate of the users who were held out for comparison. */
 function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered: number): Statistics['goals'] {

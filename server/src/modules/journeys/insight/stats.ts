@@ -31,7 +31,7 @@ const NO_USERS: StepStats = { entered: 0, active: 0, left: 0, paths: {} }
 
 type StepCounts = { entered: number; active: number; left: number; paths: Record<string, number> }
 
-/** Entered is what arrived; left is what went on or ended there. */
+/** Entered is what arrived; left is what went on, or ended there: both are counted as departures. */
 export function stepStats(counts: readonly CountRow[]): Map<string, StepCounts> {
   const stats = new Map<string, StepCounts>()
   for (const { what, external_id, path, users } of counts) {
@@ -41,10 +41,10 @@ export function stepStats(counts: readonly CountRow[]): Map<string, StepCounts> 
     if (what === 'arrived') {
       step.entered += users
       step.active += users
-    } else if (what === 'left' || what === 'completed' || what === 'exited') {
+    } else if (what === 'left') {
       step.left += users
       step.active -= users
-      if (what === 'left' && path !== null) step.paths[path] = (step.paths[path] ?? 0) + users
+      if (path !== null) step.paths[path] = (step.paths[path] ?? 0) + users
     }
   }
   return stats

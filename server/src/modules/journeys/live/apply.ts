@@ -4,7 +4,7 @@ import type { Partition } from '../../../infra/queue/partitions.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
-import { BULK, type MessageIntent, statesByCause } from '../../messages/index.ts'
+import { type MessageIntent, statesByCause, TIMED } from '../../messages/index.ts'
 import { deleteTimers, type EntranceRow, entrancesOf, type TimerRow } from '../../positions/index.ts'
 import { type Entrance, park, visitOf } from '../engine/entrance.ts'
 import { dependenciesOf, type Occasion } from '../engine/facts.ts'
@@ -12,6 +12,7 @@ import { activeOf, instantOf, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
 import { applyEffects } from './effects.ts'
 import type { Published } from './graphs.ts'
+import { noteParked } from './parked-alarm.ts'
 import { entranceOf } from './rows.ts'
 import { causeOf, save } from './save.ts'
 import { type LiveWorld, openWorld } from './world.ts'
@@ -44,7 +45,10 @@ export async function applyOccasions(
   const unread = ids.filter((id) => !rows?.has(id))
   const found = [...ids.flatMap((id) => rows?.get(id) ?? []), ...(await entrancesOf(ctx, unread))]
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
-  const run = openRun({ world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx) }, inMemory(ctx, published, found))
+  const run = openRun(
+    { world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx, place) },
+    inMemory(ctx, published, found),
+  )
   await dropOrphans(ctx, run, relevant)
   await readOutcomes(ctx, run, relevant)
   await applyWave(run, relevant)
@@ -62,20 +66,22 @@ export function inMemory(ctx: InTx, published: Published, rows: EntranceRow[]): 
   })
 }
 
-const reportParked = (ctx: InTx) => (entrance: Entrance, error: unknown) => {
-  ctx.metrics.journeys('parked', 1)
-  ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
-}
+const reportParked =
+  (ctx: InTx, { outside }: Place) =>
+  (entrance: Entrance, error: unknown) => {
+    noteParked(ctx, outside)
+    ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
+  }
 
 /**
- * The messages of a wave, without those whose users left while they waited for them. Those that follow from a timer are bulk: a million
- * reminders at nine o’clock do not delay a password reset.
+ * The messages of a wave, without those whose users left while they waited for them. Those that follow from a timer have a priority of
+ * their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
  */
 const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
   const timed = new Set(occasions.filter(({ facts }) => facts.length === 0).map(({ userId }) => userId))
   return intended
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
-    .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: BULK } : intent))
+    .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: TIMED } : intent))
 }
 
 /** Deletes timers that are due and belong to no entrance, so that they are not found again. */
@@ -94,6 +100,7 @@ async function dropOrphans(ctx: InTx, run: Run, occasions: Occasion[]): Promise<
 async function readOutcomes(ctx: InTx, run: Run, occasions: Occasion[]): Promise<void> {
   const waiting = occasions.flatMap((occasion) =>
     activeOf(run, occasion.userId)
+      .filter(({ until }) => until === null || until <= occasion.at)
       .filter(({ id, step }) => step.type === 'action' && occasion.timers.some(({ entranceId }) => entranceId === id))
       .map((entrance) => ({ occasion, entrance })),
   )
@@ -178,9 +185,12 @@ const dueBefore = ({ isHeld }: Published, rows: EntranceRow[], at: Date): TimerR
 export async function parkTimer(ctx: InTx, place: Place, published: Published, timer: TimerRow, reason: string): Promise<void> {
   const rows = (await entrancesOf(ctx, [timer.user_id])).filter(({ entrance_id }) => entrance_id === timer.entrance_id)
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
-  const run = openRun({ world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx) }, inMemory(ctx, published, rows))
+  const run = openRun(
+    { world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx, place) },
+    inMemory(ctx, published, rows),
+  )
   await dropOrphans(ctx, run, [{ userId: timer.user_id, at: run.now, depth: 0, facts: [], timers: [timerOf(timer)], items: [] }])
   for (const entrance of activeOf(run, timer.user_id)) park(entrance, `timer: ${reason}`, run.now)
-  ctx.metrics.journeys('parked', 1)
+  noteParked(ctx, place.outside)
   await save(ctx, run)
 }

@@ -58,18 +58,21 @@ async function planMessages(world: LiveWorld, asked: Of<'message'>[], results: R
   }
 }
 
-/** Reserves in statements of their own, so that no lock on a rate is held until the batch is over. */
+/** Reserves in a transaction of its own, so that no lock on a rate is held until the batch is over. */
 async function reservePlaces({ ctx, outside }: LiveWorld, asked: Of<'reserve'>[], results: Results): Promise<void> {
-  const own = { ...ctx, db: outside }
-  for (const [, group] of Map.groupBy(asked, ({ entrance, step }) => `${entrance.journeyId} ${step.id}`)) {
+  if (asked.length === 0) return
+  const groups = [...Map.groupBy(asked, ({ entrance, step }) => `${entrance.journeyId} ${step.id}`).values()]
+  const wanted = groups.map((group) => {
     const [{ entrance, step, effect }] = group as [Of<'reserve'>]
-    const { limit, intervalMs, maxWaitMs } = effect
-    const nowMs = ctx.clock.now().getTime()
-    const reservation = { journey_id: entrance.journeyId, step_id: step.id, limit, intervalMs, maxWaitMs, users: group.length }
+    return { ...effect, journey_id: entrance.journeyId, step_id: step.id, users: group.length }
+  })
+  const nowMs = ctx.clock.now().getTime()
+  const reserved = await inTx({ ...ctx, db: outside }, (own) => queries.reserve(own, wanted))
+  for (const [number, group] of groups.entries()) {
     // Those who find no place leave it to the next ones.
-    const { firstAt, places } = await inTx(own, (own) => queries.reserve(own, reservation))
+    const { firstAt, places } = reserved[number] as (typeof reserved)[number]
     for (const [index, one] of group.entries()) {
-      const at = Math.max(nowMs, Math.ceil(firstAt.getTime() + (index * intervalMs) / limit))
+      const at = Math.max(nowMs, Math.ceil(firstAt.getTime() + (index * one.effect.intervalMs) / one.effect.limit))
       results.set(one, index < places ? { is: 'reserved', at: new Date(at) } : { is: 'over_limit' })
     }
   }

@@ -16,7 +16,7 @@ const VersionRow = Type.Object({
 })
 export type VersionRow = { journey_id: JourneyId; version: number; is_live: boolean; is_held: boolean }
 
-/** The published versions of a project, also of archived journeys which users have not left yet. */
+/** The published versions of a project, also of archived journeys until their users have left. */
 export const publishedVersions = (ctx: ProjectCtx | InTx): Promise<VersionRow[]> => findVersions(ctx, ctx.projectId, null)
 
 const findVersions = jointMany(
@@ -26,6 +26,7 @@ const findVersions = jointMany(
         from ${callRows(calls)}
         join journeys j on j.project_id = q.project_id
         join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status <> 'draft'
+        where j.archived_at is null or exists (select from journey_entrances e where e.project_id = j.project_id and e.journey_id = j.id)
         order by q.call, v.journey_id, v.version`,
 )
 
@@ -123,32 +124,46 @@ export type Reservation = {
   users: number
 }
 
-const RateRow = Type.Object({ next_at: Instant })
+const RateRow = Type.Object({ journey_id: IdOf<JourneyId>(), step_id: Type.Integer(), next_at: Instant })
 
 /**
- * Reserves places of a rate, which all users of a step share: the next ones after those that were reserved before, with as many at once as
- * the limit. Returns when the first of them would be without the burst, and how many there are.
+ * Reserves places of rates, each of which all users of a step share: the next ones after those that were reserved before, with as many at
+ * once as the limit. Returns for each when the first of them would be without the burst, and how many there are.
  */
-export async function reserve(ctx: InTx, { journey_id, step_id, limit, intervalMs, maxWaitMs, users }: Reservation) {
+export async function reserve(ctx: InTx, wanted: Reservation[]): Promise<{ firstAt: Date; places: number }[]> {
   const now = ctx.clock.now().getTime()
-  const eachMs = intervalMs / limit
-  const earliest = now - intervalMs + eachMs
+  const rates = wanted.map((one) => ({
+    ...one,
+    eachMs: one.intervalMs / one.limit,
+    earliestMs: now - one.intervalMs + one.intervalMs / one.limit,
+  }))
+  const steps = sql`${rates.map(({ journey_id }) => journey_id)}::bigint[], ${rates.map(({ step_id }) => step_id)}::bigint[]`
   await ctx.db.run(
     sql`insert into journey_rates (project_id, journey_id, step_id, next_at)
-        values (${ctx.projectId}, ${journey_id}, ${step_id}, ${new Date(earliest)}) on conflict do nothing`,
+        select ${ctx.projectId}, s.* from unnest(${steps}, ${rates.map(({ earliestMs }) => new Date(earliestMs))}::timestamptz[]) as s(journey_id, step_id, next_at)
+        order by journey_id, step_id
+        on conflict do nothing`,
   )
-  const { next_at } = await ctx.db.one(
+  const found = await ctx.db.many(
     RateRow,
-    sql`select next_at from journey_rates
-        where project_id = ${ctx.projectId} and journey_id = ${journey_id} and step_id = ${step_id} for update`,
+    sql`select r.journey_id, r.step_id, r.next_at from journey_rates r
+        join unnest(${steps}) as s(journey_id, step_id) on r.journey_id = s.journey_id and r.step_id = s.step_id
+        where r.project_id = ${ctx.projectId}
+        order by r.journey_id, r.step_id
+        for update of r`,
   )
-  const firstMs = Math.max(next_at.getTime(), earliest)
-  const places = maxWaitMs === null ? users : Math.max(0, Math.min(users, Math.floor((now + maxWaitMs - firstMs) / eachMs) + 1))
+  const nextOf = new Map(found.map(({ journey_id, step_id, next_at }) => [`${journey_id} ${step_id}`, next_at.getTime()]))
+  const reserved = rates.map(({ journey_id, step_id, eachMs, earliestMs, maxWaitMs, users }) => {
+    const firstMs = Math.max(nextOf.get(`${journey_id} ${step_id}`) ?? earliestMs, earliestMs)
+    const places = maxWaitMs === null ? users : Math.max(0, Math.min(users, Math.floor((now + maxWaitMs - firstMs) / eachMs) + 1))
+    return { firstAt: new Date(firstMs), places, nextAt: new Date(Math.round(firstMs + eachMs * places)) }
+  })
   await ctx.db.run(
-    sql`update journey_rates set next_at = ${new Date(firstMs)}::timestamptz + ${`${eachMs * places} milliseconds`}::interval
-        where project_id = ${ctx.projectId} and journey_id = ${journey_id} and step_id = ${step_id}`,
+    sql`update journey_rates r set next_at = n.next_at
+        from unnest(${steps}, ${reserved.map(({ nextAt }) => nextAt)}::timestamptz[]) as n(journey_id, step_id, next_at)
+        where r.project_id = ${ctx.projectId} and r.journey_id = n.journey_id and r.step_id = n.step_id`,
   )
-  return { firstAt: new Date(firstMs), places }
+  return reserved
 }
 
 type Merge = { from_id: UserId; into_id: UserId }

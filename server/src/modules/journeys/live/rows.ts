@@ -1,5 +1,5 @@
 /** Entrances as they are stored. Pure. */
-import type { EntranceRow, PastEntrance } from '../../positions/index.ts'
+import type { EntranceChange, EntranceRow, PastEntrance } from '../../positions/index.ts'
 import type { Entrance } from '../engine/entrance.ts'
 import type { Graph } from '../engine/graph.ts'
 
@@ -24,6 +24,7 @@ export function entranceOf(row: EntranceRow, graph: Graph): Entrance | undefined
     arrivedAt: row.arrived_at,
     actedAt: row.acted_at,
     dueAt: row.due_at,
+    until: row.until,
     waits: row.waits,
     parked: row.parked,
     event: row.event,
@@ -31,7 +32,7 @@ export function entranceOf(row: EntranceRow, graph: Graph): Entrance | undefined
     seen: row.seen,
     trail: row.trail,
     outcome: null,
-    stored: { dueAt: row.due_at, visit: row.visit },
+    stored: { dueAt: row.due_at, visit: row.visit, type: step.type, event: row.event, answers: row.answers, seen: row.seen },
     isChanged: false,
     visitsNow: 0,
   }
@@ -51,6 +52,7 @@ export const rowOf = (entrance: Entrance): EntranceRow => ({
   arrived_at: entrance.arrivedAt,
   acted_at: entrance.actedAt,
   due_at: entrance.dueAt,
+  until: entrance.until,
   slot: entrance.slot,
   key: entrance.key,
   cause: entrance.cause,
@@ -61,6 +63,18 @@ export const rowOf = (entrance: Entrance): EntranceRow => ({
   seen: entrance.seen,
   trail: entrance.trail,
 })
+
+/** What of a stored entrance has changed. */
+export function changeOf(entrance: Entrance): EntranceChange {
+  const { stored } = entrance
+  const { journey_id: _, slot: __, key: ___, cause: ____, event, answers, seen, ...row } = rowOf(entrance)
+  return {
+    ...row,
+    ...(event !== stored?.event && { event }),
+    ...(answers !== stored?.answers && { answers }),
+    ...(seen !== stored?.seen && { seen }),
+  }
+}
 
 export const pastOf = (entrance: Entrance): PastEntrance[] => {
   const { outcome } = entrance

@@ -7,16 +7,17 @@ import {
   copyPast,
   deleteEntrances,
   deleteTimers,
+  insertEntrances,
   insertTimers,
-  saveEntrances,
   saveJourneyUsers,
   type TimerRow,
+  updateEntrances,
 } from '../../positions/index.ts'
 import { appendUserChanges } from '../../users/index.ts'
-import { type Entrance, park, visitOf } from '../engine/entrance.ts'
+import { type Entrance, park } from '../engine/entrance.ts'
 import { activeOf, deltaOf, type Run } from '../engine/run.ts'
 import * as queries from './queries.ts'
-import { pastOf, rowOf } from './rows.ts'
+import { changeOf, pastOf, rowOf } from './rows.ts'
 
 /** Saves the entrances, timers, counts and keys of a run. */
 export async function save(ctx: InTx, run: Run): Promise<void> {
@@ -29,16 +30,19 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   // Those that ended are deleted first, because new ones may take their slots.
   const gone = ended.filter(({ stored }) => stored !== null).map(({ userId, id }) => ({ user_id: userId, entrance_id: id }))
   if (gone.length > 0) await deleteEntrances(ctx, gone)
-  if (changed.length > 0) await saveEntrances(ctx, changed.map(rowOf))
+  const begun = changed.filter(({ stored }) => stored === null)
+  const moved = changed.filter(({ stored }) => stored !== null)
+  if (moved.length > 0) await updateEntrances(ctx, moved.map(changeOf))
+  if (begun.length > 0) await insertEntrances(ctx, begun.map(rowOf))
   if (ended.length > 0) await copyPast(ctx, ended.flatMap(pastOf))
   const deltas = [...run.deltas.values()].filter(isSomething)
   if (deltas.length > 0) await saveJourneyUsers(ctx, deltas)
   if (run.keys.size > 0) await queries.saveKeys(ctx, [...run.keys.values()])
   if (run.counts.size > 0) await queries.appendCounts(ctx, [...run.counts.values()])
-  await dropWaiting(ctx, ended)
-  const moved = all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0)
+  await dropWaiting(ctx, [...ended, ...moved])
+  const passed = all.filter(({ stored, outcome, visitsNow }) => stored === null || outcome !== null || visitsNow > 0)
   const heldOut = [...run.deltas.values()].filter(({ held_out_at }) => held_out_at !== null)
-  await tellLists(ctx, [...moved, ...heldOut.map(({ user_id: userId, journey_id: journeyId }) => ({ userId, journeyId }))])
+  await tellLists(ctx, [...passed, ...heldOut.map(({ user_id: userId, journey_id: journeyId }) => ({ userId, journeyId }))])
   report(ctx, run, ended)
 }
 
@@ -91,23 +95,25 @@ async function tellLists(ctx: InTx, moved: Pick<Entrance, 'userId' | 'journeyId'
   )
 }
 
-/** Aborts the messages that users have left while they waited, and the calls that are not answered. */
-async function dropWaiting(ctx: InTx, ended: Entrance[]): Promise<void> {
-  const left = ended.filter((entrance) => entrance.stored !== null && visitOf(entrance).path === null)
-  const messages = left.filter(({ step }) => step.type === 'action')
+/** Aborts the messages that users have left while they waited for them, and the calls that are not answered. */
+async function dropWaiting(ctx: InTx, entrances: Entrance[]): Promise<void> {
+  const left = entrances.flatMap(leftWaiting)
+  const messages = left.filter(({ type }) => type === 'action')
   if (messages.length > 0) {
     await abortJourneyMessages(
       ctx,
-      messages.map(({ userId, id, visit }) => ({ user_id: userId, cause: causeOf(id, visit) })),
+      messages.map(({ user_id, entrance_id, visit }) => ({ user_id, cause: causeOf(entrance_id, visit) })),
     )
   }
-  const calls = left.filter(({ step }) => step.type === 'webhook')
-  if (calls.length > 0) {
-    await queries.deleteCalls(
-      ctx,
-      calls.map(({ userId, id, visit }) => ({ user_id: userId, entrance_id: id, visit })),
-    )
-  }
+  const calls = left.filter(({ type }) => type === 'webhook')
+  if (calls.length > 0) await queries.deleteCalls(ctx, calls)
+}
+
+/** The visit that was stored, if the user left it otherwise than by a path: by an exit, by hand or by a new version. */
+function leftWaiting({ userId, id, trail, stored }: Entrance) {
+  const visit = stored && trail.findLast((one) => one.visit === stored.visit)
+  if (!visit || visit.left_at === null || visit.path !== null) return []
+  return [{ user_id: userId, entrance_id: id, visit: visit.visit, type: stored.type }]
 }
 
 /** The cause of the message of a visit. */
@@ -121,4 +127,5 @@ function report(ctx: InTx, run: Run, ended: Entrance[]): void {
   if (ended.length > 0) ctx.metrics.journeys('ended', ended.length)
   ctx.metrics.journeyRounds('waves', 1)
   ctx.metrics.journeyRounds('rounds', run.rounds)
+  ctx.metrics.journeyRounds('decisions', run.decisions)
 }

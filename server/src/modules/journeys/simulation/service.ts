@@ -122,7 +122,12 @@ async function suppressedFor(ctx: ProjectCtx, { campaigns }: Needed, row: UserRo
 }
 
 /** Why a user would get no message of a campaign; undefined for a campaign that does not run. */
-export function reasonFor({ campaigns }: Needed, id: CampaignId, { user, subscriptions }: SimulatedUser, suppressed: ReadonlySet<string>) {
+export function reasonFor(
+  { campaigns }: Needed,
+  id: CampaignId,
+  { user, subscriptions }: SimulatedUser,
+  suppressed: Pick<ReadonlySet<string>, 'has'>,
+) {
   const found = campaigns.get(id)
   if (!found || !isSendable(found)) return undefined
   const { campaign } = found

@@ -4,7 +4,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import type { Step } from '../schema.ts'
 import type { ScheduleParams } from './kinds.ts'
-import { deleteSweep, insertSweep, type SweepRow, sweepsOf } from './queries.ts'
+import { deleteSweepsById, insertSweeps, type SweepRow, sweepsOf } from './queries.ts'
 import { firstInstant } from './schedules.ts'
 
 type Entrance = { trigger?: string; list_id?: ListId; schedule?: string; zone?: 'project' | 'user'; existing?: boolean }
@@ -30,12 +30,19 @@ async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly Step[]):
     const { since: __, ...given } = params
     return isDeepStrictEqual(known, given)
   }
-  for (const row of running) if (!wanted.some((params) => same(row, params))) await deleteSweep(ctx, row.id)
-  for (const params of wanted) {
-    if (running.some((row) => same(row, params))) continue
-    const first = firstInstant(params, ctx.clock.now(), ctx.project.timezone)
-    if (first) await insertSweep(ctx, id, { kind: 'schedule', params }, first)
-  }
+  const ended = running.filter((row) => !wanted.some((params) => same(row, params)))
+  if (ended.length > 0)
+    await deleteSweepsById(
+      ctx,
+      ended.map((row) => row.id),
+    )
+  const begun = wanted
+    .filter((params) => !running.some((row) => same(row, params)))
+    .flatMap((params) => {
+      const next_at = firstInstant(params, ctx.clock.now(), ctx.project.timezone)
+      return next_at === null ? [] : [{ kind: 'schedule' as const, params, next_at }]
+    })
+  if (begun.length > 0) await insertSweeps(ctx, id, begun)
 }
 
 function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = 'project' }: Entrance): ScheduleParams[] {
@@ -46,10 +53,10 @@ function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = '
 /** Members enter when `existing` is new: not again with each version. */
 async function startExisting(ctx: InTx, id: JourneyId, { version, steps, former }: Published): Promise<void> {
   const before = new Map(entrancesWith(former, 'list').map(({ step, settings }) => [step, settings]))
-  for (const { step, settings } of entrancesWith(steps, 'list')) {
-    const { list_id, existing } = settings
+  const begun = entrancesWith(steps, 'list').flatMap(({ step, settings: { list_id, existing } }) => {
     const known = before.get(step)
-    if (list_id === undefined || existing !== true || (known?.existing === true && known.list_id === list_id)) continue
-    await insertSweep(ctx, id, { kind: 'existing', params: { step, list_id, version } }, ctx.clock.now())
-  }
+    if (list_id === undefined || existing !== true || (known?.existing === true && known.list_id === list_id)) return []
+    return [{ kind: 'existing' as const, params: { step, list_id, version }, next_at: ctx.clock.now() }]
+  })
+  if (begun.length > 0) await insertSweeps(ctx, id, begun)
 }

@@ -16,11 +16,13 @@ export type SweepWork =
   /** Users on other versions follow the plan of a version. */
   | { kind: 'publish'; params: { version: number } }
   /** Users who entered up to an instant exit. */
-  | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string } }
+  | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true } }
   /** Users whom the held journey stopped go on. */
   | { kind: 'resume'; params: Record<string, never> }
   /** The members of a list enter at a publication. */
   | { kind: 'existing'; params: { step: string; list_id: ListId; version: number } }
+  /** Users who acted later than an instant, because the clock was ahead, act again. */
+  | { kind: 'clock'; params: { after: string } }
   | { kind: 'schedule'; params: ScheduleParams }
 
 /** How far a sweep is: after which entrance or member. */

@@ -19,10 +19,15 @@ export type SweepRow = Static<typeof SweepRow>
 const columns = sql`id, project_id, journey_id, kind, params, cursor, next_at`
 
 /** Starts a sweep of a journey. */
-export const insertSweep = (ctx: InTx, journeyId: JourneyId, { kind, params }: SweepWork, nextAt: Date) =>
+export const insertSweep = (ctx: InTx, journeyId: JourneyId, work: SweepWork, nextAt: Date) =>
+  insertSweeps(ctx, journeyId, [{ ...work, next_at: nextAt }])
+
+/** Starts several sweeps of a journey. */
+export const insertSweeps = (ctx: InTx, journeyId: JourneyId, sweeps: (SweepWork & { next_at: Date })[]) =>
   ctx.db.run(
     sql`insert into journey_sweeps (project_id, journey_id, kind, params, next_at, created_at)
-        values (${ctx.projectId}, ${journeyId}, ${kind}, ${JSON.stringify(params)}::jsonb, ${nextAt}, ${ctx.clock.now()})`,
+        select ${ctx.projectId}, ${journeyId}, s.kind, s.params, s.next_at, ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(sweeps)}::jsonb) as s(kind text, params jsonb, next_at timestamptz)`,
   )
 
 /** The sweeps of a journey of these kinds. */
@@ -62,8 +67,10 @@ export const saveSweep = (ctx: InTx, id: number, cursor: Cursor | null, nextAt: 
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-export const deleteSweep = (ctx: InTx, id: number) =>
-  ctx.db.run(sql`delete from journey_sweeps where project_id = ${ctx.projectId} and id = ${id}`)
+export const deleteSweep = (ctx: InTx, id: number) => deleteSweepsById(ctx, [id])
+
+export const deleteSweepsById = (ctx: InTx, ids: number[]) =>
+  ctx.db.run(sql`delete from journey_sweeps where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
 /** When the next sweep is due. */
 export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>

@@ -1,4 +1,5 @@
 /** When the users of a schedule enter. Pure. */
+import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { compileSchedule, nextOccurrence, type Occurrence, occurrencesIn, type Schedule } from '../schedule.ts'
 import { instantOfLocal } from '../times.ts'
@@ -25,18 +26,40 @@ export function nextInstant(timing: Timing, after: Date, projectZone: string): D
   const schedule = compiled(timing, projectZone)
   if (timing.zone === 'project') return nextOccurrence(schedule, after, projectZone)?.at ?? null
   const until = new Date(after.getTime() + OFFSET_MAX_MS)
-  const near = occurrencesIn(schedule, new Date(after.getTime() - OFFSET_MAX_MS), until, 'UTC')
   const beyond = nextOccurrence(schedule, until, 'UTC')
-  const locals = [...near, ...(beyond ? [beyond] : [])].map(({ local }) => local)
-  const zones = zonesOf(projectZone)
-  let next = Number.POSITIVE_INFINITY
-  for (const local of locals) {
-    for (const zone of zones) {
-      const at = instantOfLocal(local, zone).getTime()
-      if (at > after.getTime() && at < next) next = at
-    }
-  }
+  const locals = [...localsNear(schedule, after), ...(beyond ? [beyond.local] : [])]
+  const instants = locals.flatMap((local) => instantsOf(local, projectZone).map(({ atMs }) => atMs))
+  const next = Math.min(...instants.filter((atMs) => atMs > after.getTime()))
   return Number.isFinite(next) ? new Date(next) : null
+}
+
+/** The local times of a schedule that come at an instant in some zone. */
+const localsNear = (schedule: Schedule, at: Date): string[] =>
+  occurrencesIn(schedule, new Date(at.getTime() - OFFSET_MAX_MS), new Date(at.getTime() + OFFSET_MAX_MS), 'UTC').map(({ local }) => local)
+
+type InZones = { atMs: number; zones: string[] }
+const LOCALS_KEPT = 200
+/** Never outdated while the process runs, because its rules of time zones do not change. */
+const instantsOfLocals = new LRUCache<string, InZones[]>({ max: LOCALS_KEPT })
+
+/** The instants at which a local time comes, each with its zones. */
+function instantsOf(local: string, projectZone: string): InZones[] {
+  const key = `${local} ${projectZone}`
+  const known = instantsOfLocals.get(key)
+  if (known) return known
+  const byInstant = Map.groupBy(zonesOf(projectZone), (zone) => instantOfLocal(local, zone).getTime())
+  const found = [...byInstant].map(([atMs, zones]) => ({ atMs, zones }))
+  instantsOfLocals.set(key, found)
+  return found
+}
+
+/** The time zones in which a schedule comes at an instant, and all that are known. */
+export function zonesAt(timing: Timing, at: Date, projectZone: string): { wanted: string[]; isProjectWanted: boolean; known: string[] } {
+  const locals = localsNear(compiled(timing, projectZone), at)
+  const wanted = locals.flatMap((local) =>
+    instantsOf(local, projectZone).flatMap(({ atMs, zones }) => (atMs === at.getTime() ? zones : [])),
+  )
+  return { wanted: [...new Set(wanted)], isProjectWanted: wanted.includes(projectZone), known: zonesOf(projectZone) }
 }
 
 /** What comes at an instant in a zone. */

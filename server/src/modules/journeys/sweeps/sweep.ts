@@ -5,18 +5,17 @@
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { SECOND_MS } from '../../../lib/times.ts'
-import { audienceAfter } from '../../lists/index.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
 import { inEachProject } from '../../projects/index.ts'
-import { findUsers } from '../../users/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import { claimSweep, deleteSweep, dueSweeps, noteMissed, type SweepRow, saveSweep } from './queries.ts'
-import { dueAt, nextInstant } from './schedules.ts'
+import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, type SweepRow, saveSweep } from './queries.ts'
+import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
 const USERS_AT_ONCE = 1000
@@ -40,10 +39,17 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   switch (work.kind) {
     case 'publish':
       return overEntrances(ctx, sweep, { notOn: work.params.version }, { do: 'plan', version: work.params.version })
-    case 'exit':
-      return overEntrances(ctx, sweep, { enteredBefore: new Date(work.params.before) }, { do: 'exit', reason: work.params.reason })
+    case 'exit': {
+      const { before, reason, isAgain } = work.params
+      const done = await overEntrances(ctx, sweep, { enteredBefore: new Date(before) }, { do: 'exit', reason })
+      if (done < USERS_AT_ONCE && !isAgain)
+        await lookAgain(ctx, sweep.journey_id, { kind: 'exit', params: { reason, before, isAgain: true } })
+      return done
+    }
     case 'resume':
       return overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
+    case 'clock':
+      return overEntrances(ctx, sweep, { actedAfter: new Date(work.params.after) }, { do: 'clock' })
     case 'existing':
       return overMembers(ctx, sweep, work.params)
     case 'schedule':
@@ -53,7 +59,11 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   }
 }
 
-type Action = { do: 'plan'; version: number } | { do: 'exit'; reason: string } | { do: 'wake' }
+/** A batch that was being applied when the journey was switched off may let users enter behind the sweep. */
+const lookAgain = (ctx: InTx, id: SweepRow['journey_id'], work: SweepWork) =>
+  insertSweep(ctx, id, work, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+
+type Action = { do: 'plan'; version: number } | { do: 'exit'; reason: string } | { do: 'wake' } | { do: 'clock' }
 
 async function overEntrances(ctx: InTx, sweep: SweepRow, filter: EntranceFilter, action: Action): Promise<number> {
   const { user_id, entrance_id = -1 } = sweep.cursor ?? FIRST
@@ -91,20 +101,27 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   const due = dueAt(params, sweep.next_at, ctx.clock.now(), timezone)
   const live = await isLive(ctx, sweep)
   if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
-  const runs = live && (params.zone === 'user' || due(timezone).is === 'run')
-  const page = runs ? await audienceAfter(ctx, [params.list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
-  const zones = params.zone === 'user' ? new Map((await findUsers(ctx, page)).map((user) => [user.id, user.timezone])) : null
-  const items = page.flatMap((user_id): JourneyItem[] => {
-    const found = due(zones?.get(user_id) ?? timezone)
+  const after = (sweep.cursor ?? FIRST).user_id
+  const page = live ? await pageOf(ctx, params, sweep.next_at, due, after) : []
+  const items = page.flatMap(({ user_id, timezone: own }): JourneyItem[] => {
+    const found = due(own ?? timezone)
     if (found.is !== 'run') return []
     const cause = causes.schedule(params.step, found.local)
     return [{ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: params.step, cause }]
   })
   await appendJourneyItems(ctx, items)
   const last = page.at(-1)
-  if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last }, sweep.next_at)
+  if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
   else await finishInstant(ctx, sweep, params)
   return page.length
+}
+
+/** The next users of a schedule. In the zones of users, those in whose zone it comes at this instant: the others are not read. */
+async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, due: (zone: string) => Due, after: UserId) {
+  const { timezone } = ctx.project
+  if (params.zone === 'user') return membersInZones(ctx, params.list_id, zonesAt(params, at, timezone), after, USERS_AT_ONCE)
+  if (due(timezone).is !== 'run') return []
+  return (await audienceAfter(ctx, [params.list_id], after, USERS_AT_ONCE)).map((user_id) => ({ user_id, timezone: null }))
 }
 
 async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<void> {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createJourney, dropQueue, putInside, queuedItems, READY } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { publishedGraphs } from '../live/graphs.ts'
 
 async function listOf(w: World, ...names: string[]): Promise<number> {
   const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
@@ -61,6 +62,29 @@ test('in the zone of users, each enters at their own instant', async () => {
   }
   const locals = Object.fromEntries(Object.entries(entered).map(([name, cause]) => [name, cause.slice(-5)]))
   expect(locals).toEqual({ syd: '09:00', lon: '09:00', none: '09:00' })
+})
+
+test('in the zone of users, one whose zone has an older name enters too', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [
+    { external_id: 'old', timezone: 'Asia/Calcutta' },
+    { external_id: 'syd', timezone: 'Australia/Sydney' },
+  ])
+  await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'old', 'syd'), 'user'))
+  w.clock.set(new Date('2026-11-24T03:30:00Z'))
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toHaveLength(2)
+})
+
+test('an archived journey is not read any more when its users have left', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'ana' })
+  expect((await w.delete(journey.path)).status).toBe(204)
+  expect(await publishedGraphs(w.ctx)).not.toBeNull()
+  await w.drain()
+  expect(await publishedGraphs(w.ctx)).toBeNull()
 })
 
 test('after an outage the latest occurrence runs once, and the others are counted as missed', async () => {
@@ -138,7 +162,8 @@ test('many users are swept 1,000 at a time, and none twice after a crash', async
     w.projectId,
   ])
   expect(sizes.map(({ items }) => items)).toEqual([1000, 1000, 501])
-  expect(await nextAt(w, journey)).toEqual([])
+  // Then it looks once more.
+  expect(await nextAt(w, journey)).toEqual([new Date(w.clock.now().getTime() + 60_000).toISOString()])
 })
 
 test('sweeps rest while many items wait', async () => {
@@ -157,4 +182,19 @@ test('sweeps rest while many items wait', async () => {
   await dropQueue(w)
   await w.drain('journeys.sweep')
   expect(await queuedItems(w)).toHaveLength(1)
+})
+
+test('a user who entered behind the sweep of a journey that was stopped exits a minute later', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'bob' })
+  const entered = w.clock.now()
+  expect((await journey.post('stop')).status).toBe(202)
+  await w.drain()
+  await putInside(w, journey, { user: 'ana', arrived: entered })
+  w.advance('1 minute')
+  await w.drain()
+  expect((await journey.get('users?state=exited')).results).toHaveLength(2)
+  expect(await nextAt(w, journey)).toEqual([])
 })

@@ -15,22 +15,21 @@ const COUNTED_MAX = 10_000
 
 /** The numbers for planned groups, in their order. */
 export async function dueNowOf(ctx: ProjectCtx, id: JourneyId, planned: readonly Planned[], steps: readonly Step[]): Promise<number[]> {
-  const counts: number[] = []
-  for (const { in_place, external_id, version } of planned) {
-    const step = steps.find((one) => one.external_id === external_id)
-    const counted = in_place && step !== undefined && (step.type === 'delay' || step.type === 'wait_until')
-    counts.push(counted ? await countDue(ctx, id, step, await waitingAt(ctx, id, version, external_id, COUNTED_MAX)) : 0)
+  const stepOf = new Map(steps.map((step) => [step.external_id, step]))
+  const isCounted = ({ in_place, external_id }: Planned) => in_place && WAITS.includes(stepOf.get(external_id)?.type ?? '')
+  const counted = planned.filter(isCounted)
+  if (counted.length === 0) return planned.map(() => 0)
+  const waiting = await waitingAt(ctx, id, counted, COUNTED_MAX)
+  const users = new Map((await findUsers(ctx, [...new Set(waiting.map(({ user_id }) => user_id))])).map((user) => [user.id, user]))
+  const isOver = (row: WaitingRow) => {
+    const user = users.get(row.user_id)
+    return user !== undefined && isDue(ctx, id, stepOf.get(row.external_id) as Step, row, user)
   }
-  return counts
+  const over = Map.groupBy(waiting.filter(isOver), ({ version, external_id }) => `${version} ${external_id}`)
+  return planned.map(({ version, external_id }) => over.get(`${version} ${external_id}`)?.length ?? 0)
 }
 
-async function countDue(ctx: ProjectCtx, id: JourneyId, step: Step, waiting: WaitingRow[]): Promise<number> {
-  const users = new Map((await findUsers(ctx, [...new Set(waiting.map(({ user_id }) => user_id))])).map((user) => [user.id, user]))
-  return waiting.filter((row) => {
-    const user = users.get(row.user_id)
-    return user !== undefined && isDue(ctx, id, step, row, user)
-  }).length
-}
+const WAITS: readonly string[] = ['delay', 'wait_until']
 
 /** A step that needs Liquid, rules or lists keeps the time that it has. */
 function isDue(ctx: ProjectCtx, id: JourneyId, step: Step, row: WaitingRow, user: StepContext['user']): boolean {

@@ -35,6 +35,14 @@ export const findVersion = (ctx: ProjectCtx, journeyId: JourneyId, version: numb
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = ${version}`,
   )
 
+/** Several versions of a journey. */
+export const findVersions = (ctx: ProjectCtx, journeyId: JourneyId, versions: number[]) =>
+  ctx.db.many(
+    VersionRow,
+    sql`select ${columns} from journey_versions
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = any(${versions}::int[])`,
+  )
+
 export const findByStatus = (ctx: ProjectCtx, journeyId: JourneyId, status: 'draft' | 'live') =>
   ctx.db.first(
     VersionRow,

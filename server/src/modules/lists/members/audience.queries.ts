@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, Nullable } from '../../../lib/shapes.ts'
 
 const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
 
@@ -30,6 +30,31 @@ export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: U
           limit ${limit}`,
     ),
   )
+
+/** Time zones: users without one have that of the project. */
+export type Zones = {
+  /** Users with one of these are meant. */
+  wanted: string[]
+  isProjectWanted: boolean
+  /** Users with one of the others are too, because it may be another name of a wanted one. */
+  known: string[]
+}
+
+/** The next members of a list whose time zone is among these, in the order of their ids, with their zones. */
+export const membersInZones = (ctx: ProjectCtx, listId: ListId, { wanted, isProjectWanted, known }: Zones, after: UserId, limit: number) =>
+  ctx.db.many(
+    ZonedRow,
+    sql`select p.user_id, u.timezone
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
+        join users u on u.project_id = ${ctx.projectId} and u.id = p.user_id
+          and (u.timezone = any(${wanted}::text[]) or u.timezone <> all(${known}::text[]) or u.timezone is null and ${isProjectWanted})
+        where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.archived_at is null
+        order by p.user_id
+        limit ${limit}`,
+  )
+
+const ZonedRow = Type.Object({ user_id: IdOf<UserId>(), timezone: Nullable(Type.String()) })
 
 /** The users among these who are members of any of these lists. */
 export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<UserId[]> =>

@@ -69,6 +69,31 @@ export async function suppressedAmong(
   )
 }
 
+/** Those of these addresses that get no such messages, with since when. What was suppressed before and is not any more is not known. */
+export async function suppressedSince(
+  ctx: ProjectCtx,
+  channel: Channel,
+  addresses: string[],
+  { isTransactional }: SuppressedMessages,
+): Promise<Map<string, Date>> {
+  if (!hasAddresses(channel) || addresses.length === 0) return new Map()
+  const key = await keyOf(ctx)
+  if (!key) return new Map()
+  const hashes = new Map(addresses.map((address) => [address, hashOf(key, normalised(channel, address, ctx.project))]))
+  const rows = await queries.findSuppressions(
+    ctx,
+    distinct([...hashes.values()]).map((address_hash) => ({ channel, address_hash })),
+  )
+  const stopping = rows.filter(({ stops_transactional }) => stops_transactional || !isTransactional)
+  const since = new Map(stopping.map(({ address_hash, created_at }) => [address_hash, created_at]))
+  return new Map(
+    [...hashes].flatMap(([address, hash]) => {
+      const at = since.get(hash)
+      return at ? [[address, at] as const] : []
+    }),
+  )
+}
+
 /** An address to suppress. `source` is what caused it, such as a message. Transactional messages are stopped too unless it says otherwise. */
 export type Suppressing = {
   channel: Addressed

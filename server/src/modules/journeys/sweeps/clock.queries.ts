@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
+import type { ProjectId } from '../../../lib/ids.ts'
+import { IdOf } from '../../../lib/shapes.ts'
+import type { SweepWork } from './kinds.ts'
+
+const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
+
+/** Projects whose users were moved up to an instant in the future. */
+export const projectsAhead = (ctx: Ctx, graceMs: number) =>
+  ctx.db.many(
+    AheadRow,
+    sql`select project_id from journey_clocks where checked_to > ${new Date(ctx.clock.now().getTime() + graceMs)} order by 1`,
+  )
+
+/** Notes the time for all projects with published journeys, unless it was noted a short time ago. */
+export const noteTime = (ctx: Ctx, everyMs: number) => {
+  const now = ctx.clock.now()
+  return ctx.db.run(
+    sql`insert into journey_clocks as c (project_id, checked_to)
+        select distinct project_id, ${now}::timestamptz from journey_versions where status = 'live'
+        on conflict (project_id) do update set checked_to = excluded.checked_to
+        where c.checked_to <= ${new Date(now.getTime() - everyMs)}`,
+  )
+}
+
+/** Notes that the clock was set back. False if another process was first. */
+export const setTime = async (ctx: InTx, graceMs: number): Promise<boolean> => {
+  const now = ctx.clock.now()
+  const changed = await ctx.db.run(
+    sql`update journey_clocks set checked_to = ${now}
+        where project_id = ${ctx.projectId} and checked_to > ${new Date(now.getTime() + graceMs)}`,
+  )
+  return changed > 0
+}
+
+/** Places of balancers that were reserved in the future are free again, and calls of that time are due now. */
+export const setBackRatesAndCalls = (ctx: InTx) => {
+  const now = ctx.clock.now()
+  return ctx.db.run(
+    sql`with rates as (
+          update journey_rates set next_at = ${now} where project_id = ${ctx.projectId} and next_at > ${now}
+        ), calls as (
+          update journey_calls set due_at = ${now} where project_id = ${ctx.projectId} and created_at > ${now}
+        )
+        select 1`,
+  )
+}
+
+/** Starts a sweep of every published journey over the users who acted later than an instant. */
+export const sweepAll = (ctx: InTx, after: Date) => {
+  const { kind, params }: Extract<SweepWork, { kind: 'clock' }> = { kind: 'clock', params: { after: after.toISOString() } }
+  return ctx.db.run(
+    sql`insert into journey_sweeps (project_id, journey_id, kind, params, next_at, created_at)
+        select distinct v.project_id, v.journey_id, ${kind}, ${JSON.stringify(params)}::jsonb, ${ctx.clock.now()}::timestamptz, ${ctx.clock.now()}::timestamptz
+        from journey_versions v
+        where v.project_id = ${ctx.projectId} and v.status <> 'draft'`,
+  )
+}
+
+const ScheduleRow = Type.Object({ id: Type.Integer(), params: Type.Unsafe<SweepWork['params']>({ type: 'object' }) })
+
+/** The schedules whose next time was looked up after an instant. */
+export const schedulesAfter = (ctx: InTx, at: Date) =>
+  ctx.db.many(
+    ScheduleRow,
+    sql`select id, params from journey_sweeps where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at} order by id`,
+  )
+
+/** Sets when schedules are due. They begin with the first user again. */
+export const saveNext = (ctx: InTx, schedules: { id: number; next: Date }[]) =>
+  ctx.db.run(
+    sql`update journey_sweeps s set next_at = n.next_at, cursor = null
+        from unnest(${schedules.map(({ id }) => id)}::bigint[], ${schedules.map(({ next }) => next)}::timestamptz[]) as n(id, next_at)
+        where s.project_id = ${ctx.projectId} and s.id = n.id`,
+  )

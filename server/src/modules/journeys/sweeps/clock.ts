@@ -1,0 +1,36 @@
+/** A clock that was ahead and has been set back (D-JRN-30). */
+import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { inProject } from '../../projects/index.ts'
+import { SWEEP } from '../job-names.ts'
+import * as queries from './clock.queries.ts'
+import type { ScheduleParams } from './kinds.ts'
+import { firstInstant } from './schedules.ts'
+
+/** A smaller difference passes by itself: timers rest until then. */
+const AHEAD_MS = 5 * MINUTE_MS
+const NOTED_EVERY_MS = MINUTE_MS
+
+/** Has what happened in a future that did not come happen now. Returns the number of projects. */
+export async function checkClock(ctx: Ctx): Promise<number> {
+  const ahead = await queries.projectsAhead(ctx, AHEAD_MS)
+  for (const { project_id } of ahead) await inProject(ctx, project_id, (ctx) => inTx(ctx, setBack))
+  await queries.noteTime(ctx, NOTED_EVERY_MS)
+  return ahead.length
+}
+
+async function setBack(ctx: InTx): Promise<void> {
+  const now = ctx.clock.now()
+  if (!(await queries.setTime(ctx, AHEAD_MS))) return
+  await queries.setBackRatesAndCalls(ctx)
+  await queries.sweepAll(ctx, new Date(now.getTime() + AHEAD_MS))
+  const schedules = (await queries.schedulesAfter(ctx, now)).map(({ id, params }) => ({
+    id,
+    next: firstInstant(params as ScheduleParams, now, ctx.project.timezone),
+  }))
+  await queries.saveNext(
+    ctx,
+    schedules.flatMap(({ id, next }) => (next === null ? [] : [{ id, next }])),
+  )
+  ctx.wake(SWEEP)
+}
