@@ -63,9 +63,10 @@ export async function putInside(
   const [row] = await select(
     w,
     `insert into journey_entrances (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, is_held, entered_at,
-                                    arrived_at, acted_at, due_at, slot, key, cause, event)
-     select $1, $2, $3, $4, s.id, $5, 2, 0, $6, $7, $7, $7, $8, $9, $9, 'event:1-0', '{"name": "cart", "data": {}}'
-     from journey_steps s where s.project_id = $1 and s.journey_id = $4 and s.external_id = $10
+                                    arrived_at, acted_at, due_at, slot, key, cause, event, trail)
+     select $1, $2, $3, $4, s.id, $5, 2, 0, $6, $7, $7, $7, $8, $9, $9, 'event:1-0', '{"name": "cart", "data": {}}',
+            json_build_array(json_build_array($10::text, 2, $11::bigint))
+     from journey_steps s where s.project_id = $1 and s.journey_id = $4 and s.external_id = $10::text
      returning entrance_id`,
     [
       w.projectId,
@@ -78,6 +79,7 @@ export async function putInside(
       new Date(when.getTime() + 172_800_000),
       key ?? '',
       step,
+      when.getTime(),
     ],
   )
   await select(

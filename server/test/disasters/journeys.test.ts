@@ -8,6 +8,8 @@ import { type Call, caller, takenBy } from './blast.ts'
 import { startGroup } from './group.ts'
 
 const USERS = 120
+/** Users who wait beside them. */
+const DUE = Number(process.env.JOURNEYS_DUE ?? 4000)
 const names = Array.from({ length: USERS }, (_, at) => `person-${at}`)
 
 /** A live journey: users enter by an event, wait until the instant in it, and get an email over the relay. */
@@ -54,16 +56,16 @@ const enterAll = async (call: Call, at: Date) => {
 }
 
 /** All users left the journey, each with one email. */
-async function expectOnce(databaseUrl: string, relay: Relay, times = 1): Promise<void> {
+async function expectOnce(databaseUrl: string, relay: Relay, times = 1, others = 0): Promise<void> {
   await vi.waitFor(
     async () => {
       const [row] = await rowsOf(
         databaseUrl,
         `select (select count(*)::int from journey_past) as past, (select count(*)::int from journey_entrances) as inside`,
       )
-      expect(row).toEqual({ past: USERS * times, inside: 0 })
+      expect(row).toEqual({ past: USERS * times + others, inside: 0 })
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: 60_000 + others * 5, interval: 100 },
   )
   const taken = takenBy(relay)
   expect(taken.size).toBe(USERS)
@@ -74,7 +76,7 @@ async function expectOnce(databaseUrl: string, relay: Relay, times = 1): Promise
     databaseUrl,
     `select sum(users) filter (where what = 'entered')::int as entered, sum(users) filter (where what = 'completed')::int as completed from journey_counts`,
   )
-  expect(counts).toEqual({ entered: USERS * times, completed: USERS * times })
+  expect(counts).toEqual({ entered: USERS * times, completed: USERS * times + others })
 }
 
 const inMs = (ms: number) => new Date(systemClock.now().getTime() + ms)
@@ -113,7 +115,39 @@ test('two processes with all the work between them: every user gets each email o
   await expectOnce(group.databaseUrl, relay)
 })
 
-test('the database is killed with due timers: every user gets the email once after the restart', { timeout: 180_000 }, async () => {
+/** Puts users inside a second journey, past the engine: they wait until an instant and leave. */
+async function putWaiting(call: Call, databaseUrl: string, until: Date): Promise<void> {
+  const at = { x: 0, y: 0 }
+  const { id } = await call('POST', '/journeys', { name: 'Waiting', status: 'live' })
+  await call('PUT', `/journeys/${id}/steps`, {
+    start: { type: 'entrance', ...at, data: { trigger: 'none', multiple: true }, children: [{ external_id: 'wait' }] },
+    wait: { type: 'delay', ...at, data: { minutes: 1 }, children: [{ external_id: 'end' }] },
+    end: { type: 'exit', ...at },
+  })
+  await rowsOf(
+    databaseUrl,
+    `with made as (
+       insert into users (project_id, external_id, data, created_at, updated_at)
+       select j.project_id, 'waiting-' || n, '{}', now(), now() from journeys j, generate_series(1, ${DUE}) n where j.id = ${id}
+       returning project_id, id),
+     placed as (
+       insert into journey_entrances (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at,
+                                      acted_at, due_at, slot, cause, trail)
+       select m.project_id, m.id, m.id, s.journey_id, s.id, 1, 2, 0, t.at, t.at, t.at, $1, '', 'api:' || m.id,
+              json_build_array(json_build_array('wait', 2, (extract(epoch from t.at) * 1000)::bigint))
+       from made m join journey_steps s on s.project_id = m.project_id and s.journey_id = ${id} and s.external_id = 'wait',
+            (select $1::timestamptz - interval '1 minute' as at) t
+       returning project_id, journey_id, user_id, entrance_id, entered_at, due_at),
+     counted as (
+       insert into journey_users (project_id, user_id, journey_id, entered, active, first_entered_at, last_entered_at)
+       select project_id, user_id, journey_id, 1, 1, entered_at, entered_at from placed)
+     insert into journey_timers (project_id, journey_id, due_at, user_id, entrance_id, visit)
+     select project_id, journey_id, due_at, user_id, entrance_id, 2 from placed`,
+    [until],
+  )
+}
+
+test('the database is killed with due timers: every user gets the email once after the restart', { timeout: 600_000 }, async () => {
   await using dir = await temporaryDir()
   await using relay = await openRelay()
   const key = someSecretKey()
@@ -122,10 +156,13 @@ test('the database is killed with due timers: every user gets the email once aft
     await using server = await start()
     const call = caller(server.url, key)
     await prepare(call, relay)
-    await enterAll(call, inMs(5000))
+    await enterAll(call, inMs(8000))
+    await putWaiting(call, embeddedUrl(dir.path), inMs(8000))
     await vi.waitFor(
       async () =>
-        expect(await rowsOf(embeddedUrl(dir.path), 'select count(*)::int as timers from journey_timers')).toEqual([{ timers: USERS }]),
+        expect(await rowsOf(embeddedUrl(dir.path), 'select count(*)::int as timers from journey_timers')).toEqual([
+          { timers: USERS + DUE },
+        ]),
       { timeout: 20_000, interval: 50 },
     )
     const database = postgresProcesses(dir.path)
@@ -139,5 +176,5 @@ test('the database is killed with due timers: every user gets the email once aft
     }
   }
   await using _ = await start()
-  await expectOnce(embeddedUrl(dir.path), relay)
+  await expectOnce(embeddedUrl(dir.path), relay, 1, DUE)
 })

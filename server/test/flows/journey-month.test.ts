@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
 import { EVENT_NAMES, type GrownGraph, NO_IDS, type Pick, picks, publishableGraphs } from '../journey-graphs.ts'
 import { interpret, type OracleInput, simplified } from '../journey-oracle.ts'
 import { createJourney, type JourneyClient, userIdOf } from '../journeys.ts'
@@ -147,7 +148,7 @@ async function trails(w: World, journey: JourneyClient): Promise<string[]> {
      order by user_id, entered_at, entrance_id`,
     [w.projectId, journey.id],
   )
-  return rows.flatMap(({ user_id, trail }) => (trail as object[]).map((visit) => lineOf(Number(user_id), visit)))
+  return rows.flatMap(({ user_id, trail }) => trailOf(trail as StoredTrail).map((visit) => lineOf(Number(user_id), visit)))
 }
 
 /** The invariants of the tables. */

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
 import { createJourney, userIdOf } from '../journeys.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'
@@ -91,15 +92,42 @@ test('a clock that is set back fires no timer twice, and instants of a user do n
   w.advance('1 hour')
   await w.drain()
   const [first] = await inside(w)
-  w.clock.set(new Date(w.clock.now().getTime() - 1_800_000))
-  await send(w, { name: 'other', external_id: 'ana' })
+  w.clock.set(new Date(w.clock.now().getTime() - 240_000))
+  await send(w, { name: 'cart', external_id: 'ana' })
   await w.drain()
   const [second] = await inside(w)
   expect(second).toEqual(first)
-  w.advance('30 minutes')
+  w.advance('4 minutes')
   w.advance('2 hours')
   await w.drain()
   expect(await past(w)).toMatchObject([{ outcome: 'completed' }])
+})
+
+test('who acted in a future that did not come acts again: waits count from now, and places, calls and schedules too', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body.id
+  await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+  const daily = { trigger: 'schedule', list_id: list, schedule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0', multiple: true, concurrent: true }
+  await live(w, {
+    ...steps,
+    wait: { ...steps.wait, children: to('rate') },
+    rate: { type: 'balancer', ...at, data: { rate_limit: 1, rate_interval: 'hour' }, children: to('again') },
+    again: { type: 'delay', ...at, data: { hours: 2 }, children: to('end') },
+  })
+  await live(w, { daily: { ...start, data: daily, children: to('end') }, end: steps.end })
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  const before = w.clock.now()
+  w.advance('40 days')
+  await w.drain()
+  expect(await past(w)).toHaveLength(1)
+  w.clock.set(before)
+  await w.drain()
+  expect(await inside(w)).toMatchObject([{ due_at: new Date(before.getTime() + 7_200_000), acted_at: before }])
+  w.advance('1 day')
+  await w.drain()
+  expect((await past(w)).map(({ reason }) => reason)).toEqual(['exit', 'exit', 'exit'])
 })
 
 test('after a long outage steps do not follow each other at once', async () => {
@@ -196,4 +224,125 @@ test('a request that is repeated with its key makes the user enter once, also af
     await w.drain()
   }
   expect(await past(w)).toHaveLength(2)
+})
+
+const quiet = {
+  type: 'exit',
+  ...at,
+  data: { as: 'exited', reason: 'quiet', when: [{ rule: { all: [{ event: 'login', within: '2d', exactly: 0 }] } }] },
+}
+
+test('a rule that comes true because time passes ends the journey then, without an item of the user', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, { ...steps, wait: { ...steps.wait, data: { days: 10 } }, quiet })
+  await send(w, { name: 'login', external_id: 'ana' })
+  await w.drain()
+  w.advance('1 hour')
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  const entered = w.clock.now()
+  expect(await inside(w)).toMatchObject([{ due_at: new Date(entered.getTime() + 47 * 3_600_000) }])
+  const shown = (await w.get(`/api/client/journeys`)).body.results[0]
+  expect((await w.get(`/api/client/journeys/${shown.id}/users`)).body.results).toMatchObject([
+    { due_at: new Date(entered.getTime() + 240 * 3_600_000).toISOString() },
+  ])
+  w.advance('47 hours')
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'quiet', ended_at: w.clock.now() }])
+})
+
+test('the instant at which a rule may come true does not end a wait', async () => {
+  await using w = await world()
+  await using receiver = await w.receiver()
+  await w.users('ana')
+  const rule = {
+    all: [
+      { event: 'login', within: '2h', exactly: 0 },
+      { attribute: 'data.plan', is: 'pro' },
+    ],
+  }
+  const never = { type: 'exit', ...at, data: { reason: 'never', when: [{ rule }] } }
+  await live(w, {
+    start: { ...start, children: to('call') },
+    call: {
+      type: 'webhook',
+      ...at,
+      data: { url: receiver.url, retries: 8 },
+      children: [...to('end').map((child) => ({ ...child, path: 'failed' })), ...to('wait')],
+    },
+    wait: { ...steps.wait, data: { days: 1 } },
+    end: steps.end,
+    never,
+  })
+  receiver.answer(503)
+  await send(w, { name: 'login', external_id: 'ana' })
+  await w.drain()
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  w.advance('119 minutes')
+  w.advance('1 minute')
+  await w.drain('ingest.apply')
+  const trails = async () =>
+    (await select(w, 'select trail from journey_entrances where project_id = $1', [w.projectId])).flatMap(({ trail }) =>
+      trailOf(trail as StoredTrail).map(({ step }) => step),
+    )
+  expect(await trails()).toEqual(['start', 'call'])
+  receiver.answer(200)
+  await w.drain()
+  expect(await trails()).toEqual(['start', 'call', 'wait'])
+  w.advance('23 hours')
+  await w.drain()
+  expect(await inside(w)).toHaveLength(1)
+  w.advance('1 hour')
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'exit' }])
+})
+
+test('the rule of a new version ends the journey of those who are moved to it', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await live(w)
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { plan: 'pro' } }])
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  const bought = { type: 'exit', ...at, data: { reason: 'bought', when: [{ rule: { attribute: 'data.plan', is: 'pro' } }] } }
+  expect((await journey.put({ ...steps, bought })).status).toBe(200)
+  expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'bought' }])
+})
+
+test('who is moved or let through while a message or a call waits gets neither any more', async () => {
+  await using w = await world()
+  await w.users('ana', 'lee')
+  const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body
+  const campaign = { name: 'Hello', type: 'trigger', channel: 'email', event_name: 'never', subscription_id }
+  const { id } = (await w.post('/api/client/campaigns', campaign)).body
+  await w.put(`/api/client/campaigns/${id}/templates/en`, { subject: 'Hello', from: 'a@example.com', html: '<p>Hi</p>' })
+  await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+  await w.post(`/api/client/campaigns/${id}/pause`)
+  const journey = await live(w, {
+    start: { ...start, children: to('send') },
+    send: { type: 'action', ...at, data: { campaign_id: id }, children: to('call') },
+    call: { type: 'webhook', ...at, data: { url: 'https://example.com/hook' }, children: to('wait') },
+    wait: steps.wait,
+    end: steps.end,
+  })
+  await send(w, { name: 'cart', external_id: 'ana' }, { name: 'cart', external_id: 'lee' })
+  await w.drain()
+  expect((await journey.post('users/ana/move', { to: 'wait' })).status).toBe(202)
+  expect((await journey.post('users/lee/skip')).status).toBe(202)
+  await w.drain('ingest.apply')
+  expect(await select(w, 'select state, reason from messages where project_id = $1', [w.projectId])).toEqual([
+    { state: 'aborted', reason: 'journey_left' },
+    { state: 'aborted', reason: 'journey_left' },
+  ])
+  const calls = () => select(w, 'select user_id from journey_calls where project_id = $1', [w.projectId])
+  expect(await calls()).toHaveLength(1)
+  expect((await w.delete(`${journey.path}/users/ana`)).status).toBe(202)
+  expect((await journey.post('users/lee/skip')).status).toBe(202)
+  await w.drain('ingest.apply')
+  expect(await calls()).toEqual([])
+  expect(await inside(w)).toHaveLength(1)
 })

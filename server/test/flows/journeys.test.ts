@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
 import { type World, world } from '../world.ts'
 
 type Steps = Record<string, { type: string; data?: object; children?: (string | [string, string])[] }>
@@ -72,10 +73,15 @@ const inside = (w: World) =>
 const Past = Type.Object({
   outcome: Type.String(),
   reason: Type.String(),
-  trail: Type.Unsafe<{ step: string; path: string | null; reason: string | null }[]>({}),
+  trail: Type.Unsafe<StoredTrail>({}),
 })
-const past = (w: World) =>
-  w.db.many(Past, sql`select outcome, reason, trail from journey_past where project_id = ${w.projectId} order by ended_at, entrance_id`)
+const past = async (w: World) =>
+  (
+    await w.db.many(
+      Past,
+      sql`select outcome, reason, trail from journey_past where project_id = ${w.projectId} order by ended_at, entrance_id`,
+    )
+  ).map((row) => ({ ...row, trail: trailOf(row.trail) }))
 const trail = async (w: World) =>
   (await past(w)).map(({ trail }) => trail.map(({ step, path }) => (path === null ? step : `${step}:${path}`)))
 const sent = async (w: World) => (await w.get('/api/client/sandbox/messages')).body.results
@@ -102,8 +108,13 @@ test('an event makes a user enter, who waits, gets a message and leaves', async 
   await w.drain()
   expect(await sent(w)).toEqual([])
   w.advance('1 minute')
-  await w.drain()
+  await w.drain('ingest.apply')
+  // Neither a password reset nor a campaign waits with it, nor does it wait for them.
+  await w.drain('messages.send', 'messages.send-bulk')
+  expect(await sent(w)).toEqual([])
+  await w.drain('messages.send-timed')
   expect(await sent(w)).toHaveLength(1)
+  await w.drain()
   expect(await inside(w)).toEqual([])
   expect(await trail(w)).toEqual([['start:default', 'wait:default', 'send:delivered']])
   await w.drain()

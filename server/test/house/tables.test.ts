@@ -22,6 +22,8 @@ const MAY: Record<string, string> = {
   'lists.findByName': 'a request names up to a hundred users by their ids',
   'lists.lockUsers': 'users who are added to a list must not be merged meanwhile',
   'lists.isMember': 'a page of members is full although some of them are being erased',
+  'lists.membersInZones': 'a schedule reads only the users in whose time zone it comes',
+  'journeys.findVersions': 'the versions of an archived journey are read while a user is inside',
   'subscriptions.lockByPhone': 'STOP concerns every user with the number, and they must not be merged meanwhile',
   'subscriptions.usersWithAddress': 'an opt-out concerns every user with the address that the message went to',
   'subscriptions.lockUsers': 'users whose consent changes must not be merged meanwhile',

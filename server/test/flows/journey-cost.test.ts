@@ -1,0 +1,125 @@
+/** What journeys cost a batch, and what they report. Statements are counted at the driver. */
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { noteParked } from '../../src/modules/journeys/live/parked-alarm.ts'
+import { queueDepths } from '../../src/workers.ts'
+import { createJourney } from '../journeys.ts'
+import { type World, world } from '../world.ts'
+
+const at = { x: 0, y: 0 }
+const to = (external_id: string, path?: string) => ({ external_id, ...(path !== undefined && { path }) })
+const USER_TABLES = /\bjourney_(entrances|timers|users|past|keys|counts)\b/
+/** What a batch asks whatever is in it: which versions are published, and which timers are due. */
+const PROBES = /^with recursive|q\.until|journey_versions/
+
+/** The statements about users of journeys while this runs. */
+async function statementsOf(work: () => Promise<unknown>): Promise<{ reads: string[]; writes: string[] }> {
+  const texts: string[] = []
+  const { query } = pg.Client.prototype
+  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+    const [first] = given
+    texts.push((typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '')).trim())
+    return (query as (...args: unknown[]) => unknown).apply(this, given)
+  } as typeof query
+  try {
+    await work()
+  } finally {
+    pg.Client.prototype.query = query
+  }
+  const own = texts.filter((text) => USER_TABLES.test(text) && !PROBES.test(text))
+  const isRead = (text: string) => /^select/i.test(text)
+  return { reads: own.filter(isRead), writes: own.filter((text) => !isRead(text)) }
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, number) => `user-${number}`)
+
+async function liveJourney(w: World) {
+  return createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: {
+        type: 'entrance',
+        ...at,
+        data: { trigger: 'event', event_name: 'cart', multiple: true, rule: { attribute: 'data.plan', is_set: false } },
+        children: [to('gate')],
+      },
+      gate: { type: 'gate', ...at, data: { rule: { attribute: 'data.plan', is: 'pro' } }, children: [to('end', 'yes'), to('wait', 'no')] },
+      wait: {
+        type: 'wait_until',
+        ...at,
+        data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '1d' },
+        children: [to('end', 'bought'), to('end', 'timeout')],
+      },
+      end: { type: 'exit', ...at },
+    },
+  )
+}
+
+async function sendAndApply(w: World, name: string, users: string[]): Promise<void> {
+  for (let from = 0; from < users.length; from += 100) {
+    const some = users.slice(from, from + 100)
+    await w.post(
+      '/api/client/events',
+      some.map((external_id) => ({ name, external_id })),
+    )
+  }
+  await w.drain('ingest.apply')
+}
+
+test('a batch that no journey watches costs no statement about users, and others cost as many for few users as for many', async () => {
+  await using w = await world()
+  await w.users(...names(100))
+  await w.drain()
+  await liveJourney(w)
+  await sendAndApply(w, 'cart', ['user-99'])
+  expect(await statementsOf(() => sendAndApply(w, 'page_viewed', names(90)))).toEqual({ reads: [], writes: [] })
+  for (const [name, reads, writes] of [
+    ['cart', 5, 12],
+    ['purchase', 5, 12],
+  ] as const) {
+    const few = await statementsOf(() => sendAndApply(w, name, names(5)))
+    const many = await statementsOf(() => sendAndApply(w, name, names(90).slice(5)))
+    expect(many.reads.length, many.reads.join('\n')).toBeLessThanOrEqual(reads)
+    expect(many.writes.length, many.writes.join('\n')).toBeLessThanOrEqual(writes)
+    expect([many.reads.length, many.writes.length]).toEqual([few.reads.length, few.writes.length])
+  }
+})
+
+test('many users who are parked within ten minutes raise an alarm, once', async () => {
+  const lines: string[] = []
+  await using w = await world({ log: { write: (line) => lines.push(line) } })
+  const alarms = () => lines.filter((line) => line.includes('many users of journeys were parked')).length
+  const park = (times: number) => {
+    for (let time = 0; time < times; time++) noteParked(w.ctx, w.db)
+  }
+  park(100)
+  expect(alarms()).toBe(0)
+  w.advance('11 minutes')
+  park(100)
+  expect(alarms()).toBe(0)
+  park(50)
+  expect(alarms()).toBe(1)
+  w.advance('11 minutes')
+  park(101)
+  expect(alarms()).toBe(2)
+})
+
+test('metrics tell how many users are parked and how many calls have no answer, and count decisions', async () => {
+  await using w = await world({ own: true })
+  await w.users('ana')
+  await createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [to('call')] },
+      call: { type: 'webhook', ...at, data: { url: 'https://example.com/hook' } },
+    },
+  )
+  await sendAndApply(w, 'cart', ['ana'])
+  await queueDepths(w.ctx)
+  const { text } = await w.get('/metrics', { key: null })
+  expect(text).toContain('app_journey_waiting{what="calls"} 1')
+  expect(text).toContain('app_journey_waiting{what="parked"} 0')
+  expect(text).toMatch(/app_journey_rounds_total\{what="decisions"\} [1-9]/)
+})
