@@ -41,34 +41,38 @@ describe('the reply of a relay is returned in full', () => {
     [
       'the sender is refused',
       { at: 'MAIL', code: 550, text: '5.7.1 Not you' },
-      { is: 'refused', code: 550, enhancedCode: '5.7.1', response: '550 5.7.1 Not you', stage: 'MAIL' },
+      { is: 'refused', code: 550, enhancedCode: '5.7.1', response: '550 5.7.1 Not you', stage: 'MAIL', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the recipient is unknown',
       { at: 'RCPT', code: 550, text: '5.1.1 No such user' },
-      { is: 'refused', code: 550, enhancedCode: '5.1.1', response: '550 5.1.1 No such user', stage: 'RCPT' },
+      { is: 'refused', code: 550, enhancedCode: '5.1.1', response: '550 5.1.1 No such user', stage: 'RCPT', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the recipient is deferred',
       { at: 'RCPT', code: 451, text: 'Greylisted' },
-      { is: 'refused', code: 451, response: '451 Greylisted', stage: 'RCPT' },
+      { is: 'refused', code: 451, response: '451 Greylisted', stage: 'RCPT', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the email is refused after its last byte',
       { at: 'BODY', code: 554, text: '5.6.0 Spam' },
-      { is: 'refused', code: 554, enhancedCode: '5.6.0', response: '554 5.6.0 Spam', stage: 'DATA' },
+      { is: 'refused', code: 554, enhancedCode: '5.6.0', response: '554 5.6.0 Spam', stage: 'DATA', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the relay is overloaded',
       { at: 'BODY', code: 421, text: '4.3.2 Come back' },
-      { is: 'refused', code: 421, enhancedCode: '4.3.2', response: '421 4.3.2 Come back', stage: 'DATA' },
+      { is: 'refused', code: 421, enhancedCode: '4.3.2', response: '421 4.3.2 Come back', stage: 'DATA', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the connection is refused',
       { at: 'CONNECT', code: 554, text: '5.7.1 Go away' },
-      { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'CONNECT' },
+      { is: 'refused', code: 554, enhancedCode: '5.7.1', response: '554 5.7.1 Go away', stage: 'GREETING', peer: { ip: '127.0.0.1' } },
     ],
-    ['the connection breaks after the last byte', { at: 'BODY', cut: true }, { is: 'uncertain', message: expect.any(String) }],
+    [
+      'the connection breaks after the last byte',
+      { at: 'BODY', cut: true },
+      { is: 'uncertain', message: expect.any(String), peer: { ip: '127.0.0.1' } },
+    ],
   ])('%s', async (_, reply, expected) => {
     await using relay = await openRelay()
     await using relays = open()
@@ -109,6 +113,7 @@ describe('the reply of a relay is returned in full', () => {
     const port = await unusedPort()
     expect(await relays.send(relayAt({ host: '127.0.0.1', port }), mail)).toEqual({
       is: 'unreachable',
+      stage: 'CONNECT',
       message: 'The relay refused the connection.',
     })
   })
@@ -155,6 +160,7 @@ describe('the egress policy applies', () => {
     await using relays = createSmtpRelays({ policy: egressPolicy([]), lookup })
     expect(await relays.send(relayAt({ host, port: relay.port }), mail)).toEqual({
       is: 'unreachable',
+      stage: 'CONNECT',
       message: 'The relay has no address that this server may connect to.',
     })
     expect(relay.connections().made).toBe(0)

@@ -11,7 +11,7 @@ import type { Envelope } from '../../lib/smtp/session.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { resolveHost } from './dns.ts'
 import { blockedError, guardedLookup } from './safe-fetch.ts'
-import { type ConnectionOptions, type Failure, openConnection } from './smtp/connection.ts'
+import { type ConnectionOptions, type FailedStage, type Failure, NO_TLS, openConnection, type Peer } from './smtp/connection.ts'
 import { createPool, type Pool, type PoolResult } from './smtp/pool.ts'
 import { trustContext } from './trust.ts'
 
@@ -29,16 +29,20 @@ export type SmtpRelay = {
 /** A composed email with its envelope (RFC 5321): the sender, the main recipient, and those of copies. Addresses have no display names. */
 export type Mail = { envelope: Envelope; content: Buffer }
 
+/** A reply of the relay: `code` such as 550. */
+export type SmtpReply = { code: number; enhancedCode?: string; response: string }
+
+/** `peer` is the relay that replied, or did not, and how the connection to it was encrypted. */
 export type SmtpAnswer =
-  | { is: 'accepted'; response: string }
-  /** The reply of the relay: `code` such as 550; `stage` is the SMTP command that was refused. */
-  | { is: 'refused'; code: number; enhancedCode?: string; response: string; stage: string }
-  /** There was no connection, so the email was not sent. */
-  | { is: 'unreachable'; message: string }
+  | ({ is: 'accepted'; peer: Peer } & SmtpReply)
+  /** `stage` is the command that was refused. */
+  | ({ is: 'refused'; stage: FailedStage; peer: Peer } & SmtpReply)
+  /** There was no connection, or it broke at `stage`, so the email was not sent. `noTls`: encryption is required and not offered. */
+  | { is: 'unreachable'; message: string; stage: FailedStage; noTls?: true; peer?: Peer }
   /** The email has an invalid address, so it was not offered to the relay. */
   | { is: 'unsendable'; message: string }
   /** The connection broke after the last byte of the email and before the reply, so it may have been sent. */
-  | { is: 'uncertain'; message: string }
+  | { is: 'uncertain'; message: string; peer: Peer }
 
 export type SmtpRelays = AsyncDisposable & {
   send(relay: SmtpRelay, mail: Mail): Promise<SmtpAnswer>
@@ -86,7 +90,7 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
         const failure = await verifySession(await connectTo(relay)(), sessionOf(relay, within, secureContext))
         return failure ? { works: false, message: sentenceOf(failure) } : { works: true }
       } catch (error) {
-        return { works: false, message: sentenceOf({ is: 'broken', error: error as Error }) }
+        return { works: false, message: sentenceOf({ is: 'broken', stage: 'CONNECT', error: error as Error }) }
       }
     },
     async [Symbol.asyncDispose]() {
@@ -155,25 +159,28 @@ const connectSocket = (relay: SmtpRelay, policy: EgressPolicy, lookup: HostLooku
 function answerOf(result: PoolResult): SmtpAnswer {
   switch (result.is) {
     case 'accepted':
-      return { is: 'accepted', response: textOf(result.reply) }
-    case 'refused': {
-      const [enhancedCode] = /^\d\.\d{1,3}\.\d{1,3}(?= |$)/.exec(result.reply.lines[0] ?? '') ?? []
-      const { code } = result.reply
-      return {
-        is: 'refused',
-        code,
-        ...(enhancedCode !== undefined && { enhancedCode }),
-        response: textOf(result.reply),
-        stage: result.stage,
-      }
-    }
+      return { is: 'accepted', ...replyOf(result.reply), peer: result.peer }
+    case 'refused':
+      return { is: 'refused', stage: result.stage, ...replyOf(result.reply), peer: result.peer }
     case 'uncertain':
-      return { is: 'uncertain', message: 'The relay closed the connection after the email was sent, without confirming it.' }
-    case 'broken':
-      return { is: 'unreachable', message: sentenceOf(result) }
+      return {
+        is: 'uncertain',
+        message: 'The relay closed the connection after the email was sent, without confirming it.',
+        peer: result.peer,
+      }
+    case 'broken': {
+      const { stage, peer } = result
+      const noTls = result.error.code === NO_TLS
+      return { is: 'unreachable', message: sentenceOf(result), stage, ...(noTls && { noTls }), ...(peer && { peer }) }
+    }
     default:
       return result satisfies never
   }
+}
+
+function replyOf(reply: Reply): SmtpReply {
+  const [enhancedCode] = /^\d\.\d{1,3}\.\d{1,3}(?= |$)/.exec(reply.lines[0] ?? '') ?? []
+  return { code: reply.code, ...(enhancedCode !== undefined && { enhancedCode }), response: textOf(reply) }
 }
 
 /** A reply as one line. */
@@ -193,7 +200,7 @@ const SENTENCES: Record<string, string> = {
 function sentenceOf(failure: Failure): string {
   if (failure.is === 'refused') return `The relay replied: ${textOf(failure.reply)}`
   const { code = '', message } = failure.error
-  if (TLS_CODE.test(code))
+  if (code === NO_TLS || TLS_CODE.test(code))
     return 'No secure connection could be established; check the encryption setting and the certificate of the relay.'
   return SENTENCES[code] ?? `The relay cannot be used: ${lineOf(message)}.`
 }

@@ -11,7 +11,7 @@ export function opening<M>(state: State<M>, what: Opening, reply: Reply): Action
   const { name, startTls } = state.options
   switch (what) {
     case 'greeting':
-      return isOk(reply) ? [command(state, `EHLO ${name}`, { for: 'ehlo' })] : refuse('CONNECT', reply)
+      return isOk(reply) ? [command(state, `EHLO ${name}`, { for: 'ehlo' })] : refuse('GREETING', reply)
     case 'ehlo': {
       if (isOk(reply)) {
         state.extensions = extensionsOf(reply)
@@ -19,15 +19,14 @@ export function opening<M>(state: State<M>, what: Opening, reply: Reply): Action
       }
       // Servers from before 1995 know HELO only.
       const isOld = reply.code >= 500 && reply.code !== TAKES_NO_MAIL && startTls !== 'required'
-      return isOld ? [command(state, `HELO ${name}`, { for: 'helo' })] : refuse('CONNECT', reply)
+      return isOld ? [command(state, `HELO ${name}`, { for: 'helo' })] : refuse('EHLO', reply)
     }
     case 'helo':
-      return isOk(reply) ? greeted(state) : refuse('CONNECT', reply)
+      return isOk(reply) ? greeted(state) : refuse('EHLO', reply)
     case 'starttls':
       if (isOk(reply)) return [{ do: 'secure' }]
       if (startTls === 'required') return [{ do: 'fail', why: 'TLS is not offered' }]
-      state.isSecure = true
-      return greeted(state)
+      return inPlain(state, `The server refused STARTTLS: ${reply.code} ${reply.lines.join(' ')}`)
     default:
       return loggingIn(state, what, reply)
   }
@@ -38,7 +37,21 @@ function greeted<M>(state: State<M>): Action<M>[] {
   const { startTls, credentials } = state.options
   if (!state.isSecure && offers(state, 'STARTTLS')) return [command(state, 'STARTTLS', { for: 'starttls' })]
   if (!state.isSecure && startTls === 'required') return [{ do: 'fail', why: 'TLS is not offered' }]
+  if (!state.isSecure) return inPlain(state, 'STARTTLS is not in the list of extensions.')
   return credentials ? authenticate(state) : ready(state)
+}
+
+/** Continues without encryption. */
+function inPlain<M>(state: State<M>, because: string): Action<M>[] {
+  Object.assign(state, { isSecure: true, plainBecause: because })
+  return greeted(state)
+}
+
+/** The stage of a reply that is expected while the session is being opened. */
+export function stageOfOpening(expected: string | undefined): Stage {
+  if (expected === 'greeting') return 'GREETING'
+  if (expected === 'ehlo' || expected === 'helo') return 'EHLO'
+  return expected === 'starttls' ? 'STARTTLS' : 'AUTH'
 }
 
 /** Logs in as the server offers; with PLAIN if it offers nothing that is known here. */

@@ -54,11 +54,11 @@ function opened(...extensions: string[]) {
 describe('opening', () => {
   test.each<[string, Partial<SessionOptions>, string[], string[]]>([
     ['a plain session', {}, ['220 mx', '250 mx'], [EHLO, 'ready']],
-    ['a server that refuses', {}, ['554 go away'], ['refuse CONNECT 554']],
+    ['a server that refuses', {}, ['554 go away'], ['refuse GREETING 554']],
     ['a server from before EHLO', {}, ['220 mx', '500 what?', '250 mx'], [EHLO, 'HELO client.example\r\n', 'ready']],
-    ['one that takes no mail', {}, ['220 mx', '521 never'], [EHLO, 'refuse CONNECT 521']],
-    ['one that is busy', {}, ['220 mx', '421 later'], [EHLO, 'refuse CONNECT 421']],
-    ['one without EHLO, with required TLS', { startTls: 'required' }, ['220 mx', '500 what?'], [EHLO, 'refuse CONNECT 500']],
+    ['one that takes no mail', {}, ['220 mx', '521 never'], [EHLO, 'refuse EHLO 521']],
+    ['one that is busy', {}, ['220 mx', '421 later'], [EHLO, 'refuse EHLO 421']],
+    ['one without EHLO, with required TLS', { startTls: 'required' }, ['220 mx', '500 what?'], [EHLO, 'refuse EHLO 500']],
     ['required TLS that is not offered', { startTls: 'required' }, ['220 mx', '250 mx'], [EHLO, 'fail: TLS is not offered']],
     [
       'required TLS that is refused',
@@ -190,8 +190,8 @@ describe('a mail with PIPELINING is two writes', () => {
     expect(s.send('m2')).toEqual(['MAIL FROM:<a@example.com> SIZE=7\r\nRCPT TO:<kim@example.org>\r\nDATA\r\n'])
     expect(s.session.isFree()).toBe(false)
     expect(s.session.open()).toEqual([
-      { mail: 'm1', hasBody: true },
-      { mail: 'm2', hasBody: false },
+      { mail: 'm1', stage: 'DATA', hasBody: true },
+      { mail: 'm2', stage: 'MAIL', hasBody: false },
     ])
     expect(s.hear('554 spam', '250 ok', '250 ok', '354 go', '250 ok')).toEqual([
       'm1: refused DATA 554',
@@ -213,7 +213,7 @@ describe('a mail with PIPELINING is two writes', () => {
     s.hear('250 ok', '250 ok', '354 go')
     s.send('m2')
     expect(s.hear('421 bye')).toEqual(['m1: refused DATA 421', 'close'])
-    expect(s.session.open()).toEqual([{ mail: 'm2', hasBody: false }])
+    expect(s.session.open()).toEqual([{ mail: 'm2', stage: 'MAIL', hasBody: false }])
     expect(s.session.isFree()).toBe(false)
   })
 

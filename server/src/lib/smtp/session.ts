@@ -3,10 +3,10 @@
  * sends mails. Where the server offers PIPELINING, the next mail begins in the write that ends the one before. Pure: the socket and the
  * time are those of its caller.
  */
-import { opening } from './opening.ts'
+import { opening, stageOfOpening } from './opening.ts'
 import type { Reply } from './replies.ts'
-import { type Action, command, type Envelope, offers, type SessionOptions, type State } from './state.ts'
-import { begin, transacting } from './transactions.ts'
+import { type Action, command, type Envelope, offers, type SessionOptions, type Stage, type State } from './state.ts'
+import { begin, stageOf, transacting } from './transactions.ts'
 
 export type { Action, Envelope, MailResult, SessionOptions, Stage } from './state.ts'
 
@@ -21,8 +21,12 @@ export type Session<M> = {
   quit(): Action<M>[]
   /** What the next reply is for; null if none is due. */
   awaits(): string | null
-  /** Mails without a result, and whether the server may have them. */
-  open(): { mail: M; hasBody: boolean }[]
+  /** The stage of the next reply while the session is being opened. */
+  stage(): Stage
+  /** Why mails go without encryption although it was wanted, or null. */
+  plainBecause(): string | null
+  /** Mails without a result, with their stage, and whether the server may have them. */
+  open(): { mail: M; stage: Stage; hasBody: boolean }[]
 }
 
 /** The server ends the session (RFC 5321 §3.8). */
@@ -36,6 +40,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     transactions: [],
     extensions: new Map(),
     isSecure: options.startTls === 'never',
+    plainBecause: null,
     isReady: false,
     isClosing: false,
     needsReset: false,
@@ -54,7 +59,10 @@ export function createSession<M>(options: SessionOptions): Session<M> {
       return [command(state, 'QUIT', { for: 'quit' })]
     },
     awaits: () => state.expected[0]?.for ?? null,
-    open: () => state.transactions.map(({ mail, hasBody }) => ({ mail, hasBody })),
+    stage: () => stageOfOpening(state.expected[0]?.for),
+    plainBecause: () => state.plainBecause,
+    open: () =>
+      state.transactions.map((transaction) => ({ mail: transaction.mail, stage: stageOf(transaction), hasBody: transaction.hasBody })),
   }
 }
 

@@ -9,8 +9,8 @@ export type SessionOptions = {
   credentials: { username: string; password: string } | null
 }
 
-/** The stages that a server can refuse. */
-export type Stage = 'CONNECT' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA'
+/** The stages that a server can refuse. `DATA` includes the content. */
+export type Stage = 'GREETING' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA'
 
 export type Envelope = { from: string; to: readonly [main: string, ...copies: string[]] }
 
@@ -46,6 +46,8 @@ export type State<M> = {
   transactions: Transaction<M>[]
   extensions: ReadonlyMap<string, readonly string[]>
   isSecure: boolean
+  /** Why mails go without encryption although it was wanted. */
+  plainBecause: string | null
   isReady: boolean
   isClosing: boolean
   /** A mail was refused after the server had accepted its sender, so the next one begins anew. */

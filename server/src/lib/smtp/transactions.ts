@@ -3,7 +3,18 @@
  * whether its content follows. Pure.
  */
 import type { Reply } from './replies.ts'
-import { type Action, command, type Expected, isOk, LINE_END, type MailResult, offers, type State, type Transaction } from './state.ts'
+import {
+  type Action,
+  command,
+  type Expected,
+  isOk,
+  LINE_END,
+  type MailResult,
+  offers,
+  type Stage,
+  type State,
+  type Transaction,
+} from './state.ts'
 
 /** Begins a mail. */
 export function begin<M>(state: State<M>, transaction: Transaction<M>): Action<M>[] {
@@ -30,6 +41,10 @@ function nextCommands<M>(state: State<M>, transaction: Transaction<M>): Action<M
   for (const [, next] of commands) state.expected.push(next)
   return [{ do: 'write', bytes: commands.map(([line]) => `${line}${LINE_END}`).join('') }]
 }
+
+/** The stage whose reply a mail waits for. */
+export const stageOf = <M>({ mailReply, recipients, envelope }: Transaction<M>): Stage =>
+  mailReply === undefined ? 'MAIL' : recipients.length < envelope.to.length ? 'RCPT' : 'DATA'
 
 /** What follows from a reply about a mail. */
 export function transacting<M>(state: State<M>, { for: what, of }: Extract<Expected<M>, { of: unknown }>, reply: Reply): Action<M>[] {

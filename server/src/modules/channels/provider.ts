@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox'
 import type { PublicReply, RequestHeaders } from '../../infra/http/public-page.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
-import type { SmtpRelays } from '../../infra/outgoing/smtp-relays.ts'
+import type { FailedStage, Peer } from '../../infra/outgoing/smtp/connection.ts'
+import type { SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
@@ -30,13 +31,32 @@ export type ProviderResponse =
    * transaction that records the result stores `sandbox` as a sandbox message, and `inbox` as an inbox message. `deadTokens` are
    * device tokens that are no longer valid.
    */
-  | { is: 'accepted'; delivered: boolean; reference?: string; sandbox?: Rendered; inbox?: Rendered; deadTokens?: string[] }
+  | {
+      is: 'accepted'
+      delivered: boolean
+      reference?: string
+      sandbox?: Rendered
+      inbox?: Rendered
+      deadTokens?: string[]
+      smtp?: SmtpTrace
+    }
   /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed. */
-  | { is: 'rejected'; reason: string; code?: string; bounced?: true; deadTokens?: string[] }
+  | { is: 'rejected'; reason: string; code?: string; bounced?: true; deadTokens?: string[]; smtp?: SmtpTrace }
   /** Try again later, at `retryAt` if it is set. */
-  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date }
+  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
-  | { is: 'uncertain'; reason: string }
+  | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
+
+/** What an SMTP server told about an email, for the webhook events of each stage. Without `failedAt`, it accepted the email. */
+export type SmtpTrace = {
+  host: string
+  peer: Peer
+  messageId: string
+  reply?: SmtpReply
+  failedAt?: FailedStage
+  /** Encryption is required and not offered. */
+  noTls?: true
+}
 
 /** The infrastructure that a provider can use, and the URL for its callbacks, which has no query. */
 export type ProviderTools = { fetch: SafeFetch; smtp: SmtpRelays; clock: Clock; baseUrl: string; callbackUrl: string }

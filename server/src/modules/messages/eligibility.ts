@@ -166,9 +166,22 @@ const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
 const BACKOFF_MAX_MS = 6 * HOUR_MS
 
+const backoffAfter = (attempts: number): number => Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (attempts - 1))
+
+/** After the first attempt that fails, and after the attempts that pass these times. */
+const NOTICES_AFTER_MS = [4 * HOUR_MS, 24 * HOUR_MS]
+
+/** Whether a delay notice is due after this many attempts. The times are those of the schedule, without what providers asked for. */
+export function isNoticeDue(attempts: number): boolean {
+  let beforeMs = 0
+  for (let earlier = 1; earlier < attempts - 1; earlier++) beforeMs += backoffAfter(earlier)
+  const afterMs = beforeMs + (attempts > 1 ? backoffAfter(attempts - 1) : 0)
+  return attempts === 1 || NOTICES_AFTER_MS.some((ms) => beforeMs < ms && ms <= afterMs)
+}
+
 /** 30 seconds after the first attempt, then four times as long each time, up to six hours; not before the time the provider asked for. */
 function nextAttempt(attempts: number, now: Date, retryAt?: Date): Date {
-  const backoff = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (attempts - 1))
+  const backoff = backoffAfter(attempts)
   const requested = (retryAt?.getTime() ?? 0) - now.getTime()
   return new Date(now.getTime() + Math.max(backoff, Math.min(requested, BACKOFF_MAX_MS)))
 }

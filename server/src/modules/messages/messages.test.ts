@@ -444,9 +444,9 @@ test('a message has a webhook event for each stage, in order', async () => {
   const types = [
     'queue.queue-message-authenticated',
     'delivery.attempt-start',
-    'delivery.attempt-end',
     'delivery.delivered',
     'delivery.completed',
+    'delivery.attempt-end',
   ]
   expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: types })).status).toBe(201)
   const userId = await ana(w)
@@ -460,7 +460,7 @@ test('a message has a webhook event for each stage, in order', async () => {
   expect(events.map(({ type }) => type)).toEqual(types)
   const [message] = await inbox(w)
   for (const { data } of events) expect(data).toMatchObject({ message_id: message.id, campaign_id: id, channel: 'email' })
-  expect(events.at(-1)?.data).toMatchObject({
+  expect(events.at(-2)?.data).toMatchObject({
     user: { id: userId, external_id: 'ana' },
     to: 'ana@example.com',
     recipient_domain: 'example.com',

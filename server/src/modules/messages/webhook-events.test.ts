@@ -33,15 +33,16 @@ const about = {
   from: 'hello@example.com',
   to: 'ana@example.com',
   attempt: 2,
+  attempt_id: '5.2',
   recipient_domain: 'example.com',
 }
 
 test.each<[string, SendResult, boolean, string[]]>([
-  ['delivered', result('delivered'), true, ['attempt-start', 'attempt-end', 'delivered', 'completed']],
-  ['sent', result('sent'), true, ['attempt-start', 'attempt-end']],
-  ['failed', result('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'attempt-end', 'failed', 'completed']],
-  ['deferred', result('deferred', 'provider_deferred', 'Busy.'), true, ['attempt-start', 'attempt-end', 'failed']],
-  ['bounced', result('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'attempt-end', 'dsn-perm-fail', 'completed']],
+  ['delivered', result('delivered'), true, ['attempt-start', 'delivered', 'completed', 'attempt-end']],
+  ['sent', result('sent'), true, ['attempt-start', 'delivered', 'completed', 'attempt-end']],
+  ['failed', result('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'failed', 'completed', 'attempt-end']],
+  ['deferred', { ...result('deferred', 'provider_deferred', 'Busy.'), dueAt: now }, true, ['attempt-start', 'queue.rescheduled', 'attempt-end']],
+  ['bounced', result('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'dsn-perm-fail', 'completed', 'attempt-end']],
   ['unknown', result('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
   ['deferred before any attempt', result('deferred', 'quiet_hours'), false, []],
   ['failed before any attempt', result('failed', 'render_failed'), false, ['failed', 'completed']],
@@ -49,18 +50,18 @@ test.each<[string, SendResult, boolean, string[]]>([
   ['aborted', result('aborted', 'campaign_stopped'), false, []],
 ])('a message that was %s has its webhook events in order', (_, result, tried, types) => {
   const events = webhookEventsOf(message, undefined, result, tried ? attempt : null, now)
-  expect(events.map(({ type }) => type)).toEqual(types.map((type) => `delivery.${type}`))
+  expect(events.map(({ type }) => type)).toEqual(types.map((type) => (type.startsWith('queue.') ? type : `delivery.${type}`)))
 })
 
 test('the webhook events carry the data of the message', () => {
-  const [start, end, failed, completed] = webhookEventsOf(
+  const [start, failed, completed, end] = webhookEventsOf(
     message,
     undefined,
     { ...result('failed', 'provider_rejected', 'No such number.'), code: '21211' },
     attempt,
     now,
   )
-  expect(start).toEqual({ type: 'delivery.attempt-start', data: about, occurredAt: startedAt })
+  expect(start).toEqual({ type: 'delivery.attempt-start', data: { ...about, queued_ms: 4000 }, occurredAt: startedAt })
   expect(end?.data).toEqual({ ...about, elapsed_ms: 12, result: 'failed' })
   expect(failed?.data).toEqual({ ...about, reason: 'No such number.', provider_code: '21211' })
   expect(completed?.data).toEqual({ ...about, elapsed_ms: 5000, delivered: 0, failed: 1 })

@@ -1,13 +1,20 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
 import { channels } from '../../lib/channels.ts'
+import type { ProviderResponse, SmtpTrace } from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
-import type { SendResult } from './eligibility.ts'
+import { isNoticeDue, type SendResult } from './eligibility.ts'
 import type { ClaimedMessage } from './schema.ts'
+import { acceptedBy, smtpEvents, smtpReply } from './smtp-events.ts'
 
 /** One try to give a message to a provider. */
-type Attempt = { outgoing: { recipient: string; content: Record<string, unknown> }; startedAt: Date; elapsedMs: number }
+type Attempt = {
+  outgoing: { recipient: string; content: Record<string, unknown> }
+  outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace }
+  startedAt: Date
+  elapsedMs: number
+}
 
 const TEXT_LENGTH_MAX = 1000
 
@@ -20,36 +27,39 @@ export function webhookEventsOf(
   now: Date,
 ): WebhookEvent[] {
   const about = aboutMessage(message, user, attempt)
-  const sinceQueued = Math.max(0, now.getTime() - message.created_at.getTime())
+  const outcome = outcomeEvents(about, message, result, attempt, now)
+  if (!attempt) return outcome
+  const { startedAt, elapsedMs } = attempt
+  const ended = RESULTS[result.state]
+  const smtp = attempt.outcome?.smtp
+  return [
+    webhookEvents.deliveryAttemptStart.of({ ...about, queued_ms: sinceMs(message.created_at, startedAt) }, startedAt),
+    ...(smtp ? smtpEvents(about, smtp, textOf(result), result.state === 'unknown') : []),
+    ...outcome,
+    webhookEvents.deliveryAttemptEnd.of({ ...about, elapsed_ms: Math.round(elapsedMs), ...(ended && { result: ended }) }),
+  ]
+}
+
+type About = ReturnType<typeof aboutMessage>
+
+/** What the attempt, or the decision against one, means for the message. A relay or provider that accepts it completes it. */
+function outcomeEvents(about: About, message: ClaimedMessage, result: SendResult, attempt: Attempt | null, now: Date): WebhookEvent[] {
   const completed = (delivered: number, failed: number) =>
-    webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: sinceQueued, delivered, failed })
-  const failed = () =>
-    webhookEvents.deliveryFailed.of({
-      ...about,
-      reason: textOf(result),
-      ...(result.code !== undefined && { provider_code: result.code }),
-    })
-  const bounced = () =>
-    webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic: textOf(result), attempts: message.attempts, suppressed: true })
-  const tried = attempt ? attemptEvents(about, result, attempt) : []
+    webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: sinceMs(message.created_at, now), delivered, failed })
   switch (result.state) {
+    case 'sent':
     case 'delivered':
-      return [
-        ...tried,
-        webhookEvents.deliveryDelivered.of({ ...about, ...(attempt && { elapsed_ms: Math.round(attempt.elapsedMs) }) }),
-        completed(1, 0),
-      ]
+      return [delivered(about, result, attempt), completed(1, 0)]
     case 'failed':
-      return [...tried, failed(), completed(0, 1)]
-    case 'deferred':
-      return attempt ? [...tried, failed()] : []
+      return [...givenUp(about, message, result, attempt), completed(0, 1)]
     case 'bounced':
-      return [...tried, bounced(), completed(0, 1)]
+      return [refusedForGood(about, message, result, attempt), completed(0, 1)]
+    case 'deferred':
+      return attempt ? rescheduled(about, message, result) : []
     case 'skipped':
       return [completed(0, 0)]
-    case 'sent':
+    // It may be delivered: a report can complete it.
     case 'unknown':
-      return tried
     case 'aborted':
       return []
     default:
@@ -57,10 +67,71 @@ export function webhookEventsOf(
   }
 }
 
+function delivered(about: About, { state }: SendResult, attempt: Attempt | null): WebhookEvent {
+  const smtp = attempt?.outcome?.smtp
+  const queueId = /\bqueued as ([\w.-]{1,100})/i.exec(smtp?.reply?.response ?? '')?.[1]
+  return webhookEvents.deliveryDelivered.of({
+    ...about,
+    ...(queueId !== undefined && { queue_id: queueId }),
+    ...(smtp && acceptedBy(smtp)),
+    ...(attempt && { elapsed_ms: Math.round(attempt.elapsedMs) }),
+    ...(state === 'sent' && { relayed: true }),
+  })
+}
+
+/**
+ * A message that is given up. What an SMTP server refused for good bounced, whoever is to blame; `delivery.failed` is for what it did not
+ * refuse: attempts or time ran out, or there was no attempt.
+ */
+function givenUp(about: About, message: ClaimedMessage, result: SendResult, attempt: Attempt | null): WebhookEvent[] {
+  const failed = webhookEvents.deliveryFailed.of({
+    ...about,
+    reason: textOf(result),
+    ...(result.code !== undefined && { provider_code: result.code }),
+  })
+  if (!attempt?.outcome?.smtp) return [failed]
+  const refused = refusedForGood(about, message, result, attempt)
+  return attempt.outcome.is === 'rejected' ? [refused] : [failed, refused]
+}
+
+const refusedForGood = (about: About, { attempts }: ClaimedMessage, result: SendResult, attempt: Attempt | null): WebhookEvent => {
+  const { smtp_code, enhanced_code } = smtpCodes(attempt?.outcome?.smtp)
+  return webhookEvents.deliveryDsnPermFail.of({
+    ...about,
+    diagnostic: textOf(result),
+    attempts,
+    ...(smtp_code !== undefined && { smtp_code }),
+    ...(enhanced_code !== undefined && { enhanced_code }),
+    suppressed: result.state === 'bounced',
+  })
+}
+
+const smtpCodes = (smtp: SmtpTrace | undefined): { smtp_code?: number; enhanced_code?: string } => (smtp ? smtpReply(smtp) : {})
+
+/** The next attempt is planned. Emails have a delay notice too, the first time and after hours. */
+function rescheduled(about: About, message: ClaimedMessage, result: SendResult): WebhookEvent[] {
+  const times = {
+    ...(result.dueAt && { next_attempt_at: result.dueAt }),
+    ...(message.expires_at && { expires_at: message.expires_at }),
+  }
+  const notice =
+    message.channel === 'email' && isNoticeDue(message.attempts)
+      ? [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic: textOf(result), ...times })]
+      : []
+  if (!result.dueAt) return notice
+  const pending = about.to === undefined ? {} : { pending: [about.to] }
+  return [
+    ...notice,
+    webhookEvents.queueRescheduled.of({ ...about, ...times, next_attempt_at: result.dueAt, ...pending, reason: textOf(result) }),
+  ]
+}
+
+const sinceMs = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime())
+
 const textOf = ({ detail, reason }: SendResult): string => shortened(detail ?? reason)
 
 const RESULTS = {
-  sent: undefined,
+  sent: 'delivered',
   delivered: 'delivered',
   deferred: 'deferred',
   failed: 'failed',
@@ -70,21 +141,14 @@ const RESULTS = {
   aborted: undefined,
 } as const
 
-function attemptEvents(about: ReturnType<typeof aboutMessage>, { state }: SendResult, { startedAt, elapsedMs }: Attempt): WebhookEvent[] {
-  const result = RESULTS[state]
-  const elapsed_ms = Math.round(elapsedMs)
-  return [
-    webhookEvents.deliveryAttemptStart.of(about, startedAt),
-    webhookEvents.deliveryAttemptEnd.of({ ...about, elapsed_ms, ...(result && { result }) }),
-  ]
-}
-
 function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
   const { from } = attempt?.outgoing.content ?? {}
+  const rfcMessageId = attempt?.outcome?.smtp?.messageId
   return {
     ...messageMembers(message, user, attempt?.outgoing.recipient ?? null),
     ...(typeof from === 'string' && { from }),
-    ...(attempt && { attempt: message.attempts }),
+    ...(attempt && { attempt: message.attempts, attempt_id: `${message.id}.${message.attempts}` }),
+    ...(rfcMessageId !== undefined && { rfc_message_id: rfcMessageId }),
   }
 }
 

@@ -26,16 +26,27 @@ export type ConnectionOptions = SessionOptions & {
   idleMs: number
 }
 
+/** Where an attempt failed: at a stage of the session, or before it. `TLS` is that of connections that are encrypted from the first byte. */
+export type FailedStage = Stage | 'DNS' | 'CONNECT' | 'TLS'
+
 /** Why there is no session, or no longer one. */
-export type Failure = { is: 'refused'; stage: Stage; reply: Reply } | { is: 'broken'; error: Error & { code?: string } }
+export type Failure =
+  | { is: 'refused'; stage: Stage; reply: Reply; peer: Peer }
+  | { is: 'broken'; stage: FailedStage; error: Error & { code?: string }; peer?: Peer }
+
+/** The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. */
+export type Peer = { ip?: string; tls?: { protocol: string; cipher: string; verified: boolean }; plainBecause?: string }
+
+/** The code of the error when TLS is required and not offered. */
+export const NO_TLS = 'ENOTLS'
 
 export type Events<M> = {
   /** The session is open. */
   ready(): void
   /** Called once for each mail that gets a reply. */
   finished(mail: M, result: MailResult): void
-  /** Called once. `open` are the mails without a reply; the relay may have those with `hasBody`. */
-  closed(failure: Failure, open: { mail: M; hasBody: boolean }[]): void
+  /** Called once. `open` are the mails without a reply and their stages; the relay may have those with `hasBody`. */
+  closed(failure: Failure, open: { mail: M; stage: Stage; hasBody: boolean }[]): void
 }
 
 export type Connection<M> = {
@@ -44,6 +55,7 @@ export type Connection<M> = {
   /** Whether no mail is under way. */
   isIdle(): boolean
   send(mail: M, envelope: Envelope, content: Buffer): void
+  peer(): Peer
   /** Says goodbye. */
   quit(): void
   destroy(code: string, reason: string): void
@@ -56,13 +68,28 @@ type Link<M> = {
   readonly session: Session<M>
   readonly reader: ReturnType<typeof createReplyReader>
   socket: Socket
+  /** The address that it is connected to. A socket that was closed knows it no longer. */
+  readonly ip: string | undefined
+  /** Read when TLS begins: to ask a socket that was closed crashes the process. */
+  tls?: Peer['tls']
+  /** Whether TLS is being established. */
+  isSecuring: boolean
   isClosed: boolean
 }
 
 /** Opens a session on a connected socket. */
 export function openConnection<M>(socket: Socket, options: ConnectionOptions, events: Events<M>): Connection<M> {
-  const link: Link<M> = { options, events, session: createSession(options), reader: createReplyReader(), socket, isClosed: false }
-  const { session } = link
+  const session = createSession<M>(options)
+  const link: Link<M> = {
+    options,
+    events,
+    session,
+    reader: createReplyReader(),
+    socket,
+    ip: socket.remoteAddress,
+    isSecuring: false,
+    isClosed: false,
+  }
   socket.setNoDelay(true)
   listen(link, socket)
   if (options.isImplicitTls) startTls(link, () => setTimeLimit(link))
@@ -74,6 +101,7 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
     isFree: () => !link.isClosed && session.isFree(),
     isIdle: () => session.open().length === 0,
     send: (mail, envelope, content) => act(link, session.begin(mail, envelope, content)),
+    peer: () => peerOf(link),
     quit: () => {
       if (!link.isClosed) act(link, session.quit())
     },
@@ -81,22 +109,31 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
   }
 }
 
+function peerOf<M>({ ip, tls, session }: Link<M>): Peer {
+  const plainBecause = session.plainBecause()
+  return { ...(ip !== undefined && { ip }), ...(tls && { tls }), ...(plainBecause !== null && { plainBecause }) }
+}
+
 function listen<M>(link: Link<M>, socket: Socket): void {
   const lost = () => breakOff(link, 'ECONNECTION', 'The relay closed the connection')
-  socket.on('error', (error) => close(link, { is: 'broken', error }))
+  socket.on('error', (error) => close(link, { is: 'broken', stage: stageOf(link), error, peer: peerOf(link) }))
   socket.on('end', lost)
   socket.on('close', lost)
   socket.on('timeout', () => {
-    if (link.session.awaits() === null && !isOpening(link)) act(link, link.session.quit())
-    else breakOff(link, isOpening(link) ? 'ETLS' : 'ETIMEDOUT', 'The relay did not respond in time')
+    if (link.session.awaits() === null && !link.isSecuring) act(link, link.session.quit())
+    else breakOff(link, link.isSecuring ? 'ETLS' : 'ETIMEDOUT', 'The relay did not respond in time')
   })
 }
 
-/** Whether TLS is being established: the session waits for no reply and is not open yet. */
-const isOpening = <M>({ session, socket }: Link<M>): boolean => session.awaits() === null && !session.isFree() && 'encrypted' in socket
+/** The stage of the session; of a mail only when the session was open. */
+function stageOf<M>(link: Link<M>): FailedStage {
+  const { session, options } = link
+  if (link.isSecuring) return options.isImplicitTls ? 'TLS' : 'STARTTLS'
+  return session.open()[0]?.stage ?? session.stage()
+}
 
-const breakOff = <M>(link: Link<M>, code: string, reason: string): void =>
-  close(link, { is: 'broken', error: Object.assign(new Error(reason), { code }) })
+const breakOff = <M>(link: Link<M>, code: string, reason: string, stage: FailedStage = stageOf(link)): void =>
+  close(link, { is: 'broken', stage, error: Object.assign(new Error(reason), { code }), peer: peerOf(link) })
 
 function close<M>(link: Link<M>, failure: Failure): void {
   if (link.isClosed) return
@@ -136,10 +173,10 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       link.events.finished(action.mail, action.result)
       break
     case 'refuse':
-      close(link, { is: 'refused', stage: action.stage, reply: action.reply })
+      close(link, { is: 'refused', stage: action.stage, reply: action.reply, peer: peerOf(link) })
       break
     case 'fail':
-      if (action.why === 'TLS is not offered') breakOff(link, 'ETLS', 'The relay offers no TLS')
+      if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The relay offers no TLS', 'STARTTLS')
       else breakOff(link, 'EPROTOCOL', 'The relay sent an unexpected reply')
       break
     case 'close':
@@ -153,7 +190,7 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
 /** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the relay that has the certificate. */
 function secure<M>(link: Link<M>): void {
   if (!link.reader.isEmpty()) {
-    breakOff(link, 'ETLS', 'The relay sent text before TLS')
+    breakOff(link, 'ETLS', 'The relay sent text before TLS', 'STARTTLS')
     return
   }
   link.socket.removeAllListeners('data')
@@ -166,7 +203,7 @@ function receive<M>(link: Link<M>, bytes: Buffer): void {
   try {
     replies = reader.read(bytes)
   } catch (error) {
-    close(link, { is: 'broken', error: error as Error })
+    close(link, { is: 'broken', stage: stageOf(link), error: error as Error, peer: peerOf(link) })
     return
   }
   // Corked, so that what follows from several replies leaves as one.
@@ -183,8 +220,13 @@ function startTls<M>(link: Link<M>, begin: () => void): void {
   // Only names can be asked for (RFC 6066 §3); the certificate is compared with `host` in any case.
   const tls = connectTls({ socket, secureContext, rejectUnauthorized, host, ...(isIP(host) === 0 && { servername: host }) })
   link.socket = tls
+  link.isSecuring = true
   tls.setTimeout(greetingMs)
   listen(link, tls)
   tls.on('data', (bytes) => receive(link, bytes))
-  tls.once('secureConnect', begin)
+  tls.once('secureConnect', () => {
+    link.isSecuring = false
+    link.tls = { protocol: tls.getProtocol() ?? '', cipher: tls.getCipher().standardName, verified: tls.authorized }
+    begin()
+  })
 }

@@ -4,10 +4,10 @@
  */
 import type { Socket } from 'node:net'
 import type { Envelope, MailResult } from '../../../lib/smtp/session.ts'
-import { type Connection, type ConnectionOptions, type Failure, openConnection } from './connection.ts'
+import { type Connection, type ConnectionOptions, type FailedStage, type Failure, openConnection, type Peer } from './connection.ts'
 
 /** What became of a mail: the reply of the relay, or why there is none. `uncertain`: the relay may have it. */
-export type PoolResult = MailResult | Failure | { is: 'uncertain' }
+export type PoolResult = (MailResult & { peer: Peer }) | Failure | { is: 'uncertain'; peer: Peer }
 
 /** A mail without a result. `losses`: how often its connection was lost. */
 type Waiting = { envelope: Envelope; content: Buffer; resolve(result: PoolResult): void; losses: number; on: Connection<Waiting> | null }
@@ -52,7 +52,11 @@ export function createPool(options: PoolOptions): Pool {
   }
 }
 
-const broken = (code: string, reason: string): Failure => ({ is: 'broken', error: Object.assign(new Error(reason), { code }) })
+const broken = (code: string, reason: string): Failure => ({
+  is: 'broken',
+  stage: 'CONNECT',
+  error: Object.assign(new Error(reason), { code }),
+})
 
 /** Gives waiting mails to free connections, and opens others if some are left. */
 function distribute(state: State): void {
@@ -73,12 +77,17 @@ async function openAnother(state: State): Promise<void> {
   try {
     await openSession(state, await state.connect())
   } catch (error) {
-    refuseNext(state, { is: 'broken', error: error as Error })
+    refuseNext(state, { is: 'broken', stage: stageBefore(error as NodeJS.ErrnoException), error: error as Error })
   } finally {
     state.opening--
     distribute(state)
   }
 }
+
+const DNS_CODES = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT']
+
+/** The stage of an error before there was a connection. */
+const stageBefore = ({ code = '' }: NodeJS.ErrnoException): FailedStage => (DNS_CODES.includes(code) ? 'DNS' : 'CONNECT')
 
 /** Resolves when the session is open, or cannot be opened. */
 const openSession = (state: State, socket: Socket): Promise<void> =>
@@ -93,7 +102,7 @@ const openSession = (state: State, socket: Socket): Promise<void> =>
         resolve()
       },
       finished(mail, result) {
-        mail.resolve(result)
+        mail.resolve({ ...result, peer: connection.peer() })
         distribute(state)
         if (connection.isIdle() && (sent.get(connection) ?? 0) >= MAILS_PER_CONNECTION_MAX) {
           sent.delete(connection)
@@ -102,9 +111,9 @@ const openSession = (state: State, socket: Socket): Promise<void> =>
       },
       closed(failure, open) {
         sent.delete(connection)
-        for (const { mail, hasBody } of open.toReversed()) {
-          if (hasBody) mail.resolve({ is: 'uncertain' })
-          else retry(state, mail, failure)
+        for (const { mail, stage, hasBody } of open.toReversed()) {
+          if (hasBody) mail.resolve({ is: 'uncertain', peer: failure.peer ?? {} })
+          else retry(state, mail, failure.is === 'broken' ? { ...failure, stage } : failure)
         }
         if (!wasReady) refuseNext(state, failure)
         resolve()

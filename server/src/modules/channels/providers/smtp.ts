@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Mail, SmtpAnswer, SmtpRelay } from '../../../infra/outgoing/smtp-relays.ts'
+import type { Mail, SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
 import { composeMail, HeaderError } from '../../../lib/mime/compose.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
@@ -48,7 +48,7 @@ export const smtp = provider({
     const messageId = `<${message.key}@${email.from.address.slice(email.from.address.lastIndexOf('@') + 1)}>`
     const composed = composedOf(email, message.key, messageId, clock.now())
     if ('is' in composed) return composed
-    return outcomeOf(await smtp.send(relayOf(settings), composed), messageId)
+    return outcomeOf(await smtp.send(relayOf(settings), composed), settings.host, messageId)
   }),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),
 })
@@ -76,33 +76,51 @@ function composedOf(email: mail.Email, key: string, messageId: string, date: Dat
 
 const BOUNDARY_LENGTH = 40
 
-function outcomeOf(answer: SmtpAnswer, reference: string): ProviderResponse {
+function outcomeOf(answer: SmtpAnswer, host: string, messageId: string): ProviderResponse {
   switch (answer.is) {
     case 'accepted':
-      return { is: 'accepted', delivered: false, reference }
+      return {
+        is: 'accepted',
+        delivered: false,
+        reference: messageId,
+        smtp: { host, messageId, peer: answer.peer, reply: replyOf(answer) },
+      }
     case 'uncertain':
-      return { is: 'uncertain', reason: answer.message }
-    case 'unreachable':
-      return { is: 'deferred', reason: answer.message }
+      return { is: 'uncertain', reason: answer.message, smtp: { host, messageId, peer: answer.peer, failedAt: 'DATA' } }
+    case 'unreachable': {
+      const { message: reason, stage: failedAt, noTls, peer = {} } = answer
+      return { is: 'deferred', reason, smtp: { host, messageId, peer, failedAt, ...(noTls && { noTls }) } }
+    }
     case 'unsendable':
       return { is: 'rejected', reason: answer.message }
-    case 'refused':
-      return refusalOf(answer)
+    case 'refused': {
+      const { stage: failedAt, peer } = answer
+      return { ...refusalOf(answer), smtp: { host, messageId, peer, failedAt, reply: replyOf(answer) } }
+    }
     default:
       return answer satisfies never
   }
 }
+
+const replyOf = ({ code, enhancedCode, response }: SmtpReply): SmtpReply => ({
+  code,
+  ...(enhancedCode !== undefined && { enhancedCode }),
+  response,
+})
 
 type Refused = Extract<SmtpAnswer, { is: 'refused' }>
 
 /** A bad sequence of commands (RFC 5321), which is a problem of the session and not of the email. */
 const BAD_SEQUENCE = 503
 
+/** The stages before the email. */
+const OF_SESSION: readonly string[] = ['GREETING', 'EHLO', 'STARTTLS', 'AUTH']
+
 /** A refused connection or login is deferred, because it says nothing about the email. */
-function refusalOf(answer: Refused): ProviderResponse {
+function refusalOf(answer: Refused): Extract<ProviderResponse, { is: 'deferred' | 'rejected' }> {
   const { code, enhancedCode, response, stage } = answer
   const fields = { reason: response, code: enhancedCode ?? String(code) }
-  if (code < 500 || code === BAD_SEQUENCE || stage === 'CONNECT' || stage === 'AUTH') return { is: 'deferred', ...fields }
+  if (code < 500 || code === BAD_SEQUENCE || OF_SESSION.includes(stage)) return { is: 'deferred', ...fields }
   return { is: 'rejected', ...fields, ...(isAddressBad(answer) && { bounced: true }) }
 }
 

@@ -66,10 +66,11 @@ function matchReports(reports: Report[], messages: ReportedMessage[], users: Map
       (report.reference === undefined ? undefined : byReference.get(report.reference))
     if (!found) return []
     const message = { ...found }
-    const to = afterReport(found.state, report.what)
+    const was = found.state
+    const to = afterReport(was, report.what)
     const became = to && { id: found.id, ...to, detail: report.diagnostic ?? null }
     if (to) found.state = to.state
-    return [{ report, message, became, user: users.get(found.user_id) }]
+    return [{ report, message, was, became, user: users.get(found.user_id) }]
   })
 }
 

@@ -58,6 +58,9 @@ export const deliveryDelivered = eventKind({
     response: Type.Optional(Words),
     elapsed_ms: Type.Optional(ElapsedMs),
     tls: Type.Optional(Exact({ protocol: Type.String(), cipher: Type.String(), verified: Type.Boolean() })),
+    relayed: Type.Optional(
+      Type.Boolean({ description: 'A relay or a provider accepted the message, and delivers it. A bounce can still follow.' }),
+    ),
   }),
   sample: {
     ...sampleHost,
@@ -114,23 +117,26 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'An attempt failed for a reason without a more specific type, such as an error of the provider or a timeout.',
+  summary: 'A message was given up: the provider refused it, its attempts or its time ran out, or it could not be rendered.',
   isEmitted: true,
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
 
+/** `response` is absent, and `reason` present, when the connection broke or timed out instead. */
 const Refusal = AboutMessage({
   host: Host,
+  ip: Type.Optional(Ip),
   smtp_code: Type.Optional(SmtpCode),
   enhanced_code: Type.Optional(EnhancedCode),
-  response: Words,
+  response: Type.Optional(Words),
+  reason: Type.Optional(Reason),
 })
 
 export const deliveryMailFromRejected = eventKind({
   type: 'delivery.mail-from-rejected',
   summary: 'The destination refused the sender (MAIL FROM).',
-  isEmitted: false,
+  isEmitted: true,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
 })
@@ -138,7 +144,7 @@ export const deliveryMailFromRejected = eventKind({
 export const deliveryMessageRejected = eventKind({
   type: 'delivery.message-rejected',
   summary: 'The destination refused the message itself (DATA).',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     ...Refusal.properties,
     uncertain: Type.Optional(Type.Boolean({ description: 'There was no reply, so the message may have been accepted.' })),
@@ -149,7 +155,7 @@ export const deliveryMessageRejected = eventKind({
 export const deliveryRcptToRejected = eventKind({
   type: 'delivery.rcpt-to-rejected',
   summary: 'The destination refused this recipient (RCPT TO).',
-  isEmitted: false,
+  isEmitted: true,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
 })
@@ -157,8 +163,8 @@ export const deliveryRcptToRejected = eventKind({
 export const deliveryRcptToFailed = eventKind({
   type: 'delivery.rcpt-to-failed',
   summary: 'There was no valid reply for this recipient (RCPT TO), because the connection broke or timed out.',
-  isEmitted: false,
-  data: AboutMessage({ host: Host, reason: Reason }),
+  isEmitted: true,
+  data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, reason: 'The connection was closed before a reply.' },
 })
 
@@ -177,7 +183,7 @@ export const deliveryMxLookupFailed = eventKind({
 export const deliveryIpLookupFailed = eventKind({
   type: 'delivery.ip-lookup-failed',
   summary: 'The IP address of a mail host could not be resolved.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({ host: Host, reason: Reason }),
   sample: { ...sampleHost, reason: 'The host name does not exist.' },
 })
@@ -193,17 +199,17 @@ export const deliveryNullMx = eventKind({
 export const deliveryConnectError = eventKind({
   type: 'delivery.connect-error',
   summary: 'The connection to the mail host failed.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, ip: '192.0.2.25', reason: 'The connection was refused.' },
 })
 
-const Greeting = AboutMessage({ host: Host, ip: Type.Optional(Ip), response: Type.Optional(Words), reason: Type.Optional(Reason) })
+const Greeting = Refusal
 
 export const deliveryGreetingFailed = eventKind({
   type: 'delivery.greeting-failed',
   summary: 'The mail host refused the connection in its greeting, or sent none.',
-  isEmitted: false,
+  isEmitted: true,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
 })
@@ -211,7 +217,7 @@ export const deliveryGreetingFailed = eventKind({
 export const deliveryEhloRejected = eventKind({
   type: 'delivery.ehlo-rejected',
   summary: 'The mail host refused the EHLO command.',
-  isEmitted: false,
+  isEmitted: true,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '550 5.7.1 Access denied' },
 })
@@ -219,9 +225,10 @@ export const deliveryEhloRejected = eventKind({
 export const deliveryStartTlsError = eventKind({
   type: 'delivery.start-tls-error',
   summary: 'The mail host offered STARTTLS, but the TLS handshake failed.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     host: Host,
+    ip: Type.Optional(Ip),
     reason: Reason,
     fallback: Type.Optional(OneOf(['plaintext', 'next-host', 'none'], { description: 'How delivery continues.' })),
   }),
@@ -231,9 +238,10 @@ export const deliveryStartTlsError = eventKind({
 export const deliveryStartTlsUnavailable = eventKind({
   type: 'delivery.start-tls-unavailable',
   summary: 'The mail host does not offer STARTTLS.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     host: Host,
+    ip: Type.Optional(Ip),
     reason: Reason,
     required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires it.' })),
   }),
@@ -243,7 +251,7 @@ export const deliveryStartTlsUnavailable = eventKind({
 export const deliveryImplicitTlsError = eventKind({
   type: 'delivery.implicit-tls-error',
   summary: 'The TLS handshake failed with a mail host that uses TLS from the start.',
-  isEmitted: false,
-  data: AboutMessage({ host: Host, reason: Reason }),
+  isEmitted: true,
+  data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, reason: 'The host does not use TLS on this port.' },
 })

@@ -16,10 +16,10 @@ export const queueMessageAuthenticated = eventKind({
 export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
   summary: 'Delivery to at least one recipient failed temporarily, and the next attempt is scheduled.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     next_attempt_at: Timestamp,
-    expires_at: Timestamp,
+    expires_at: Type.Optional(Timestamp),
     pending: Type.Optional(Addresses),
     reason: Type.Optional(Reason),
   }),

@@ -1,0 +1,63 @@
+/** An SMTP server on loopback that replies by a script, also with what no real server would say. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+/** The reply to a command, or to the content of an email (`BODY`), or `cut` to close the connection there. */
+export type Script = Partial<Record<'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY', string>>
+
+export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; received(): number }
+
+const REPLIES: Required<Script> = {
+  GREETING: '220 mx.example ESMTP',
+  EHLO: '250 mx.example',
+  HELO: '250 mx.example',
+  STARTTLS: '220 go on',
+  AUTH: '235 2.7.0 welcome',
+  MAIL: '250 2.1.0 ok',
+  RCPT: '250 2.1.5 ok',
+  DATA: '354 go on',
+  BODY: '250 2.0.0 OK queued as 7B3F1',
+}
+
+/** Starts a server. What the script leaves out succeeds. */
+export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
+  const replies = { ...REPLIES, ...script }
+  const sockets = new Set<Socket>()
+  let received = 0
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+    const reply = (at: keyof Script) => (replies[at] === 'cut' ? socket.destroy() : socket.write(`${replies[at]}\r\n`))
+    let inContent = false
+    let rest = ''
+    reply('GREETING')
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\r\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const command = (/^[A-Z]+/.exec(line)?.[0] ?? '') as keyof Script
+        if (inContent && line === '.') {
+          inContent = false
+          received++
+          reply('BODY')
+        } else if (!inContent && command in replies) {
+          reply(command)
+          // Then a handshake begins, which this server does not understand.
+          if (command === 'STARTTLS') socket.once('data', () => socket.destroy())
+          inContent = command === 'DATA' && replies.DATA.startsWith('354')
+        } else if (!inContent) socket.write('250 ok\r\n')
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    host: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+    received: () => received,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
