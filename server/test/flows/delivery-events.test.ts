@@ -9,7 +9,7 @@ import { openRelay } from '../relay.ts'
 import { openScriptedSmtp, type Script } from '../scripted-smtp.ts'
 import { type World, world } from '../world.ts'
 
-type Told = { type: string; data: Record<string, unknown> }
+type StageEvent = { type: string; data: Record<string, unknown> }
 
 let w: World
 let receiver: Receiver
@@ -29,25 +29,27 @@ afterAll(() => w[Symbol.asyncDispose]())
 let users = 0
 
 /** Sends an email to a new user over this relay. Returns the events of it that the endpoint got, in order. */
-async function mailOver({ host, port }: { host: string; port: number }, settings: object = {}): Promise<Told[]> {
-  const changed = await w.patch(`/api/client/providers/${provider}`, { settings: { host, port, tls: 'none', connections: 1, username: null, password: null, ...settings } })
+async function mailOver({ host, port }: { host: string; port: number }, settings: object = {}): Promise<StageEvent[]> {
+  const changed = await w.patch(`/api/client/providers/${provider}`, {
+    settings: { host, port, tls: 'none', connections: 1, username: null, password: null, ...settings },
+  })
   expect(changed.status, changed.text).toBe(200)
   const name = `user-${++users}`
   await w.post('/api/client/users/batch', [{ external_id: name, email: `${name}@example.com` }])
   await order(w, name)
-  return told()
+  return received()
 }
 
 /** What the endpoint got since the last call. */
-async function told(): Promise<Told[]> {
+async function received(): Promise<StageEvent[]> {
   await w.drain()
-  const events = receiver.requests.splice(0).map(({ json }) => json as Told & { id: string })
+  const events = receiver.requests.splice(0).map(({ json }) => json as StageEvent & { id: string })
   return events.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const typesOf = (told: Told[]) => told.map(({ type }) => type.replace(/^delivery\./, ''))
+const typesOf = (received: StageEvent[]) => received.map(({ type }) => type.replace(/^delivery\./, ''))
 
-const dataOf = (told: Told[], type: string) => told.find((one) => one.type === type)?.data
+const dataOf = (received: StageEvent[], type: string) => received.find((one) => one.type === type)?.data
 
 const LATER = ['dsn-temp-fail', 'queue.rescheduled']
 const FOR_GOOD = ['dsn-perm-fail', 'completed']
@@ -103,18 +105,18 @@ describe('each fault of a relay has its events, in order', () => {
     ['the connection lost after the content', { BODY: 'cut' }, {}, ['message-rejected'], { uncertain: true }],
   ])('%s', async (_, script, settings, types, data) => {
     await using relay = await openScriptedSmtp(script)
-    const told = await mailOver(relay, settings)
-    expect(typesOf(told)).toEqual(['attempt-start', ...types, 'attempt-end'])
+    const received = await mailOver(relay, settings)
+    expect(typesOf(received)).toEqual(['attempt-start', ...types, 'attempt-end'])
     const [stage] = types
     if (stage !== 'dsn-temp-fail')
-      expect(dataOf(told, `delivery.${stage}`)).toMatchObject({ host: '127.0.0.1', to: `user-${users}@example.com`, ...data })
-    expect(new Set(told.map(({ data }) => data.attempt_id)).size).toBe(1)
+      expect(dataOf(received, `delivery.${stage}`)).toMatchObject({ host: '127.0.0.1', to: `user-${users}@example.com`, ...data })
+    expect(new Set(received.map(({ data }) => data.attempt_id)).size).toBe(1)
   })
 
   test('a port without a relay', async () => {
-    const told = await mailOver({ host: '127.0.0.1', port: await unusedPort() })
-    expect(typesOf(told)).toEqual(['attempt-start', 'connect-error', ...LATER, 'attempt-end'])
-    expect(dataOf(told, 'queue.rescheduled')).toMatchObject({
+    const received = await mailOver({ host: '127.0.0.1', port: await unusedPort() })
+    expect(typesOf(received)).toEqual(['attempt-start', 'connect-error', ...LATER, 'attempt-end'])
+    expect(dataOf(received, 'queue.rescheduled')).toMatchObject({
       pending: [`user-${users}@example.com`],
       reason: 'The relay refused the connection.',
     })
@@ -132,9 +134,9 @@ describe('each fault of a relay has its events, in order', () => {
 
 test('a relay that accepts an email completes it, and tells its reply', async () => {
   await using relay = await openScriptedSmtp({})
-  const told = await mailOver(relay)
-  expect(typesOf(told)).toEqual(['attempt-start', 'delivered', 'completed', 'attempt-end'])
-  expect(dataOf(told, 'delivery.delivered')).toMatchObject({
+  const received = await mailOver(relay)
+  expect(typesOf(received)).toEqual(['attempt-start', 'delivered', 'completed', 'attempt-end'])
+  expect(dataOf(received, 'delivery.delivered')).toMatchObject({
     host: '127.0.0.1',
     ip: '127.0.0.1',
     smtp_code: 250,
@@ -143,7 +145,7 @@ test('a relay that accepts an email completes it, and tells its reply', async ()
     relayed: true,
     rfc_message_id: expect.stringMatching(/^<.+@example.com>$/),
   })
-  expect(dataOf(told, 'delivery.completed')).toMatchObject({ delivered: 1, failed: 0 })
+  expect(dataOf(received, 'delivery.completed')).toMatchObject({ delivered: 1, failed: 0 })
 })
 
 test('an encrypted connection is described', async () => {
@@ -159,9 +161,9 @@ test('an email that is deferred until it is given up has a notice first and afte
   const address = `user-${users}@example.com`
   for (let number = 1; number < 8; number++) {
     w.advance('6 hours')
-    attempts.push(typesOf((await told()).filter(({ data }) => data.to === address)).slice(2, -1))
+    attempts.push(typesOf((await received()).filter(({ data }) => data.to === address)).slice(2, -1))
   }
   expect(attempts).toEqual([LATER, ...Array.from({ length: 5 }, () => ['queue.rescheduled']), LATER, ['failed', ...FOR_GOOD]])
   w.advance('6 hours')
-  expect(await told()).toEqual([])
+  expect(await received()).toEqual([])
 })

@@ -41,7 +41,12 @@ test.each<[string, SendResult, boolean, string[]]>([
   ['delivered', result('delivered'), true, ['attempt-start', 'delivered', 'completed', 'attempt-end']],
   ['sent', result('sent'), true, ['attempt-start', 'delivered', 'completed', 'attempt-end']],
   ['failed', result('failed', 'provider_rejected', 'No.'), true, ['attempt-start', 'failed', 'completed', 'attempt-end']],
-  ['deferred', { ...result('deferred', 'provider_deferred', 'Busy.'), dueAt: now }, true, ['attempt-start', 'queue.rescheduled', 'attempt-end']],
+  [
+    'deferred',
+    { ...result('deferred', 'provider_deferred', 'Busy.'), dueAt: now },
+    true,
+    ['attempt-start', 'queue.rescheduled', 'attempt-end'],
+  ],
   ['bounced', result('bounced', 'hard_bounce', 'No such mailbox.'), true, ['attempt-start', 'dsn-perm-fail', 'completed', 'attempt-end']],
   ['unknown', result('unknown', 'uncertain', 'The connection broke.'), true, ['attempt-start', 'attempt-end']],
   ['deferred before any attempt', result('deferred', 'quiet_hours'), false, []],
