@@ -10,6 +10,7 @@ import { idle } from './idle.ts'
 import { imports } from './imports.ts'
 import { ingest } from './ingest.ts'
 import { journeys } from './journeys.ts'
+import { liquid } from './liquid.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { saveResults } from './support.ts'
@@ -29,6 +30,7 @@ const benches = {
   audience,
   blast,
   compose,
+  liquid,
   trigger,
   journeys,
   tenants,

@@ -44,6 +44,11 @@ class Counter {
     if (this.#used > this.#max) throw new BudgetExceeded(this.#problem)
   }
 
+  /** How much was used. */
+  get used(): number {
+    return this.#used
+  }
+
   /** For the engine, which would compare the time. */
   check(): void {}
 }
@@ -61,13 +66,16 @@ function finite<T>(value: T, of: string): T {
   throw new Error(`${of} is not a finite number, as after a division by zero`)
 }
 
-class BudgetedContext extends Context {
+export class BudgetedContext extends Context {
   readonly budget: RenderBudget
+  /** The scopes of tags, innermost last, which the engine declares as private. */
+  readonly stack: object[]
   constructor(liquid: Liquid, scope: object, budget: RenderBudget) {
     // The engine’s own limiters cannot be shared by several strings.
     const limits = { memoryLimit: budget.memory, renderLimit: budget.operations, liquid } as unknown as { liquid: Liquid }
     super(scope, liquid.options, { sync: true }, limits)
     this.budget = budget
+    this.stack = (this as unknown as { scopes: object[] }).scopes
   }
 
   /** Filters such as `map` name the property of an item by a path. */
@@ -77,7 +85,7 @@ class BudgetedContext extends Context {
 }
 
 /** Collects output, and counts it while it is written: nested lists can be short and print long. */
-class CountedEmitter implements Emitter {
+export class CountedEmitter implements Emitter {
   buffer = ''
   readonly #counter: Counter
   constructor(counter: Counter) {
@@ -85,12 +93,14 @@ class CountedEmitter implements Emitter {
   }
 
   write(written: unknown): void {
-    const value = toValue(written)
-    if (Array.isArray(value)) for (const item of value) this.write(item)
-    else if (value !== undefined && value !== null) this.#append(typeof value === 'string' ? value : String(finite(value, 'a value')))
+    const value = typeof written === 'string' ? written : toValue(written)
+    if (typeof value === 'string') this.append(value)
+    else if (Array.isArray(value)) for (const item of value) this.write(item)
+    else if (value !== undefined && value !== null) this.append(String(finite(value, 'a value')))
   }
 
-  #append(text: string): void {
+  /** Writes a text. */
+  append(text: string): void {
     this.#counter.use(text.length)
     this.buffer += text
   }
@@ -105,10 +115,10 @@ export class BudgetedLiquid extends Liquid {
     renderTemplates: countedRender,
   }
 
-  /** Renders a parsed template within a budget. */
-  renderWithin(budget: RenderBudget, template: Template[], scope: object): string {
+  /** Renders parsed templates within a budget. */
+  renderWithin(budget: RenderBudget, templates: Template[], scope: object): string {
     const emitter = new CountedEmitter(budget.output)
-    return toValueSync(countedRender(template, new BudgetedContext(this, scope, budget), emitter)) as string
+    return toValueSync(countedRender(templates, new BudgetedContext(this, scope, budget), emitter)) as string
   }
 }
 
@@ -121,7 +131,8 @@ export function countedFilter(name: string, filter: FilterImplOptions | undefine
   const counted: Handler = function (this: ThisParameterType<Handler>, value: unknown, ...args: unknown[]) {
     if (Array.isArray(value)) (this.context.renderLimit as unknown as Counter).use(Math.ceil(value.length / items))
     // The result of some filters is computed later, and only seen by the next one.
-    for (const given of [value, ...args]) finite(given, 'a value')
+    finite(value, 'a value')
+    for (const given of args) finite(given, 'a value')
     return finite((handler as Handler).call(this, value, ...args), `the result of \`${name}\``)
   }
   return { ...options, handler: counted } as FilterImplOptions
@@ -158,5 +169,6 @@ function budgetOf(context: Context): RenderBudget {
   throw new Error('This context has no budget.')
 }
 
-const operationsOf = ({ token: { kind, begin, end } }: Template): number =>
+/** How many operations a tag, an output or a text counts as. */
+export const operationsOf = ({ token: { kind, begin, end } }: Template): number =>
   kind === TokenKind.HTML ? 1 : 1 + Math.floor((end - begin) / TAG_CHARACTERS)

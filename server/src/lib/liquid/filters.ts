@@ -4,12 +4,16 @@ import { LRUCache } from 'lru-cache'
 import { isLocale, normaliseLocale } from '../locales.ts'
 import { isTimeZone } from '../time-zones.ts'
 import { MINUTE_MS } from '../times.ts'
+import type { BudgetedContext } from './budget.ts'
+import { valueAt } from './lookup.ts'
 
 const CACHE_ENTRIES_MAX = 1000
 
 // Creating a formatter takes about 50 µs, and many messages contain prices.
 const amounts = new LRUCache<string, Intl.NumberFormat>({ max: CACHE_ENTRIES_MAX })
-const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: CACHE_ENTRIES_MAX })
+const zones = new LRUCache<string, Intl.DateTimeFormat>({ max: CACHE_ENTRIES_MAX })
+/** The messages of a blast mention the same instants. */
+const offsets = new LRUCache<string, number>({ max: CACHE_ENTRIES_MAX })
 
 type FilterHandler = Extract<FilterImplOptions, CallableFunction>
 type Filter = ThisParameterType<FilterHandler>
@@ -24,19 +28,26 @@ export const money: FilterHandler = function (this: Filter, value: unknown, curr
 
 function amountFormat(locale: string, currency: string): Intl.NumberFormat {
   const key = `${locale} ${currency}`
-  const known = amounts.get(key) ?? new Intl.NumberFormat(locale, { style: 'currency', currency })
-  amounts.set(key, known)
-  return known
+  const known = amounts.get(key)
+  if (known) return known
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+  amounts.set(key, format)
+  return format
 }
 
 function localeOf(filter: Filter): string {
-  const known = [inScope(filter, 'user', 'locale'), inScope(filter, 'project', 'locale')].find(
-    (locale) => typeof locale === 'string' && isLocale(locale),
-  )
+  const isUsable = (locale: unknown) => typeof locale === 'string' && isLocale(locale)
+  const known = ofUserOrProject(filter, 'locale', isUsable)
   return normaliseLocale((known as string | undefined) ?? 'en')
 }
 
-const inScope = ({ context }: Filter, ...path: string[]): unknown => context.getSync(path)
+/** A setting of the user, or else of the project, if it can be used. */
+function ofUserOrProject({ context }: Filter, name: string, isUsable: (value: unknown) => boolean): unknown {
+  const own = valueAt(context as BudgetedContext, ['user', name])
+  if (isUsable(own)) return own
+  const shared = valueAt(context as BudgetedContext, ['project', name])
+  return isUsable(shared) ? shared : undefined
+}
 
 /** A time with the offset of a time zone. */
 class ZonedTime {
@@ -65,16 +76,30 @@ function timeOf(value: unknown): Date | null {
 }
 
 function zoneOf(filter: Filter, named: unknown): string {
-  const known = [named, inScope(filter, 'user', 'timezone'), inScope(filter, 'project', 'timezone')].find(
-    (zone) => typeof zone === 'string' && isTimeZone(zone),
-  )
+  const isUsable = (zone: unknown) => typeof zone === 'string' && isTimeZone(zone)
+  const known = isUsable(named) ? named : ofUserOrProject(filter, 'timezone', isUsable)
   return (known as string | undefined) ?? 'UTC'
 }
 
 /** How many minutes a zone is ahead of UTC. */
 function offsetOf(zone: string, at: Date): number {
-  const format = offsets.get(zone) ?? new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
-  offsets.set(zone, format)
+  const key = `${zone} ${at.getTime()}`
+  const known = offsets.get(key)
+  if (known !== undefined) return known
+  const offset = offsetFrom(zoneFormat(zone), at)
+  offsets.set(key, offset)
+  return offset
+}
+
+function zoneFormat(zone: string): Intl.DateTimeFormat {
+  const known = zones.get(zone)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
+  zones.set(zone, format)
+  return format
+}
+
+function offsetFrom(format: Intl.DateTimeFormat, at: Date): number {
   const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(at)) ?? []
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }

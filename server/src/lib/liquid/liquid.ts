@@ -2,26 +2,15 @@
  * Liquid with limits. Authors write templates and other systems send data, so neither is trusted: rendering has a budget, and reads only
  * own properties of the scope. No partials and no file system. Times are in UTC by default.
  */
-import {
-  AssertionError,
-  LiquidError as EngineError,
-  type StaticAnalysis,
-  type TagToken,
-  type Template,
-  Tokenizer,
-  TokenKind,
-} from 'liquidjs'
-import { LRUCache } from 'lru-cache'
+import { AssertionError, LiquidError as EngineError, type StaticAnalysis, type TagToken, Tokenizer, TokenKind } from 'liquidjs'
 import { lineCounter } from '../text.ts'
-import { BudgetExceeded, BudgetedLiquid, countedFilter, finiteOnly, RenderBudget } from './budget.ts'
-import { dateFilter, inZone, money } from './filters.ts'
-import { type FilterHandler, sortedByPath } from './paths.ts'
+import { BudgetExceeded, type BudgetedLiquid, RenderBudget } from './budget.ts'
+import { CachedTemplate, createCache } from './cache.ts'
+import { renderBlock } from './compile.ts'
+import { createEngine } from './engine.ts'
 
-const TEXT_LENGTH_MAX = 1_000_000
 /** The parser takes quadratic time for many tags. */
 const TAGS_PARSED_MAX = 20_000
-const CACHED_TEMPLATES_MAX = 5000
-const CACHED_CHARACTERS_MAX = 32_000_000
 
 export type Scope = Record<string, unknown>
 
@@ -61,52 +50,30 @@ export class OverBudget extends LiquidError {
 }
 
 // Escaping is compiled into a template, so there are two engines, each with its own cache.
-const raw = engine({})
-const escaping = engine({ outputEscape: 'escape' })
+const raw: Engine = { liquid: createEngine('text'), cache: createCache() }
+const escaping: Engine = { liquid: createEngine('html'), cache: createCache() }
 
-function engine(options: { outputEscape?: 'escape' }) {
-  const liquid = new BudgetedLiquid({
-    ...options,
-    ownPropertyOnly: true,
-    strictFilters: true,
-    templates: {},
-    timezoneOffset: 0,
-    locale: 'en',
-    parseLimit: TEXT_LENGTH_MAX,
-  })
-  for (const name of ['include', 'render', 'layout', 'block']) delete liquid.tags[name]
-  const { outputEscape } = liquid.options
-  if (outputEscape) liquid.options.outputEscape = finiteOnly(outputEscape)
-  const { date, sort, sort_natural } = liquid.filters
-  for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
-  liquid.registerFilter('sort', countedFilter('sort', sortedByPath(sort as FilterHandler)))
-  liquid.registerFilter('sort_natural', countedFilter('sort_natural', sortedByPath(sort_natural as FilterHandler)))
-  liquid.registerFilter('money', money)
-  liquid.registerFilter('in_zone', inZone)
-  liquid.registerFilter('date', dateFilter(date))
-  const compiled = new LRUCache<string, Template[]>({
-    max: CACHED_TEMPLATES_MAX,
-    maxSize: CACHED_CHARACTERS_MAX,
-    sizeCalculation: (_, text) => text.length + 1,
-  })
-  return { liquid, compiled }
-}
+type Engine = { liquid: BudgetedLiquid; cache: ReturnType<typeof createCache> }
 
-function compile({ liquid, compiled }: ReturnType<typeof engine>, text: string): Template[] {
-  const known = compiled.get(text)
+function parse({ liquid, cache }: Engine, text: string): CachedTemplate {
+  const known = cache.get(text)
   if (known) return known
   if (countTags(text) > TAGS_PARSED_MAX) throw new LiquidError(new Error(`there are more than ${TAGS_PARSED_MAX} tags`))
-  const template = liquid.parse(text)
-  compiled.set(text, template)
+  const template = new CachedTemplate(liquid, liquid.parse(text))
+  cache.set(text, template)
   return template
+}
+
+function renderWithin(liquid: BudgetedLiquid, { templates, block }: CachedTemplate, scope: Scope, budget: RenderBudget): string {
+  return block ? renderBlock(liquid, block, scope, budget) : liquid.renderWithin(budget, templates, scope)
 }
 
 /** Parses a template. `escape` escapes output for HTML. Throws `LiquidError` if it is not valid Liquid. */
 export function parseTemplate(text: string, options: { escape: boolean }): ParsedTemplate {
   const engine = options.escape ? escaping : raw
-  const template = orLiquidError(() => compile(engine, text))
+  const template = orLiquidError(() => parse(engine, text))
   if (!hasLiquid(text)) return { render: () => text }
-  const render = (scope: Scope, budget = new RenderBudget()) => orLiquidError(() => engine.liquid.renderWithin(budget, template, scope))
+  const render = (scope: Scope, budget = new RenderBudget()) => orLiquidError(() => renderWithin(engine.liquid, template, scope, budget))
   return { render }
 }
 

@@ -1,0 +1,31 @@
+/** liquidjs as we set it up: with limits, our filters, and without the tags that read files. */
+import { BudgetedLiquid, countedFilter, finiteOnly } from './budget.ts'
+import { dateFilter, inZone, money } from './filters.ts'
+import { type FilterHandler, sortedByPath } from './paths.ts'
+
+const TEXT_LENGTH_MAX = 1_000_000
+const FILE_TAGS = ['include', 'render', 'layout', 'block']
+
+/** Creates an engine, which escapes its output for HTML or not. */
+export function createEngine(output: 'text' | 'html'): BudgetedLiquid {
+  const liquid = new BudgetedLiquid({
+    ...(output === 'html' && { outputEscape: 'escape' as const }),
+    ownPropertyOnly: true,
+    strictFilters: true,
+    templates: {},
+    timezoneOffset: 0,
+    locale: 'en',
+    parseLimit: TEXT_LENGTH_MAX,
+  })
+  for (const name of FILE_TAGS) delete liquid.tags[name]
+  const { outputEscape } = liquid.options
+  if (outputEscape) liquid.options.outputEscape = finiteOnly(outputEscape)
+  const { date, sort, sort_natural } = liquid.filters
+  for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
+  liquid.registerFilter('sort', countedFilter('sort', sortedByPath(sort as FilterHandler)))
+  liquid.registerFilter('sort_natural', countedFilter('sort_natural', sortedByPath(sort_natural as FilterHandler)))
+  liquid.registerFilter('money', money)
+  liquid.registerFilter('in_zone', inZone)
+  liquid.registerFilter('date', dateFilter(date))
+  return liquid
+}
