@@ -6,14 +6,14 @@ import type { BudgetedContext, CountedEmitter } from './budget.ts'
 export type Evaluate = (context: BudgetedContext) => unknown
 
 /** Renders a tag, an output or a text. The tags that return what is to be written are those that do so in liquidjs. */
-export type Step = (context: BudgetedContext, emitter: CountedEmitter) => unknown
+export type Instruction = (context: BudgetedContext, emitter: CountedEmitter) => unknown
 
 /** Templates in a row, such as the body of a loop. */
 export type Block = {
-  steps: readonly Step[]
-  /** How many operations each step counts as. */
+  instructions: readonly Instruction[]
+  /** How many operations each instruction counts as. */
   operations: readonly number[]
-  /** What each step was compiled from. Errors name its line. */
+  /** What each instruction was compiled from. Errors name its line. */
   templates: readonly Template[]
 }
 
@@ -53,14 +53,14 @@ export class Compilation {
 /** What a tag needs to compile its own parts. */
 export type Parts = { compilation: Compilation; blockOf: (templates: Template[]) => Block }
 
-/** Runs the steps until the end, or until one of them breaks or continues the loop around them. */
-export function runBlock({ steps, operations, templates }: Block, context: BudgetedContext, emitter: CountedEmitter): void {
+/** Runs the instructions until the end, or until one of them breaks or continues the loop around them. */
+export function runBlock({ instructions, operations, templates }: Block, context: BudgetedContext, emitter: CountedEmitter): void {
   const counter = context.budget.operations
   let at = 0
   try {
-    for (; at < steps.length; at++) {
+    for (; at < instructions.length; at++) {
       counter.use(operations[at] as number)
-      const text = (steps[at] as Step)(context, emitter)
+      const text = (instructions[at] as Instruction)(context, emitter)
       if (text) emitter.write(text)
       if (context.breakCalled || context.continueCalled) break
     }

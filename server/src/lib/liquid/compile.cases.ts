@@ -89,6 +89,8 @@ const outputs = [
   'a\n{{ "x" | append }}',
   'a\n\n{{ values.broken | url_decode }}',
   '{{ values.large }}{{ values.negative }}{{ values.items | sum: "price" }}{{ 5 | divided_by: 0 }}',
+  '{{ zero | times: -1 | times: 1 | money: "AUD" }}{{ zero | times: -1 | money: "AUD" }}{{ 0.1 | plus: 0.2 }}{{ values.large | times: values.large }}',
+  'a\n{{ 1e308 | times: 1e308 }}{{ values.large | times: values.large | times: values.large | times: 1000000000000000000000000000000000000000 }}',
   '{{ false | default: 1, allow_false: true }}{{ false | default: 1, allow_false: false }}{{ nil | default: user.id, x: y }}',
   '{{ user.data.items | map: "s\\\\.k" | join }}{{ user.data.items | sort: "s\\\\.k" | map: "id" | join: user.id }}',
 ]
@@ -153,6 +155,8 @@ const conditions = [
     'odd == 1',
     'odd < 1',
     'nil > empty',
+    'false and [odd]',
+    'true or [odd]',
   ],
 ]
 

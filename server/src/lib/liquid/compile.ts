@@ -3,12 +3,12 @@
  * engine resumes a generator for every value. Contexts, filters and budgets are the same objects for both.
  */
 import { type Liquid, type Output, type Tag, type Template, TokenKind, toValue } from 'liquidjs'
-import { type Block, Compilation, type Parts, runBlock, type Step } from './blocks.ts'
+import { type Block, Compilation, type Instruction, type Parts, runBlock } from './blocks.ts'
 import { BudgetedContext, CountedEmitter, operationsOf, type RenderBudget } from './budget.ts'
 import { compileTag } from './tags.ts'
 import { compileValue } from './values.ts'
 
-const NO_BLOCK: Block = { steps: [], operations: [], templates: [] }
+const NO_BLOCK: Block = { instructions: [], operations: [], templates: [] }
 
 /** The compiled templates; null if they contain what cannot be compiled, or are nested too deeply. */
 export function compileTemplates(liquid: Liquid, templates: Template[]): Block | null {
@@ -27,22 +27,26 @@ export function renderBlock(liquid: Liquid, block: Block, scope: object, budget:
 
 const compileBlock = (parts: Parts, templates: Template[]): Block =>
   parts.compilation.nested(
-    () => ({ steps: templates.map((template) => compileStep(parts, template)), operations: templates.map(operationsOf), templates }),
+    () => ({
+      instructions: templates.map((template) => compileTemplate(parts, template)),
+      operations: templates.map(operationsOf),
+      templates,
+    }),
     NO_BLOCK,
   )
 
-function compileStep(parts: Parts, template: Template): Step {
+function compileTemplate(parts: Parts, template: Template): Instruction {
   const { kind } = template.token
   if (kind === TokenKind.HTML) return compileText(template as Template & { str: string })
   return kind === TokenKind.Output ? compileOutput(parts, template as Output) : compileTag(parts, template as Tag)
 }
 
 const compileText =
-  ({ str }: { str: string }): Step =>
+  ({ str }: { str: string }): Instruction =>
   (_, emitter) =>
     emitter.append(str)
 
-function compileOutput({ compilation }: Parts, { value }: Output): Step {
+function compileOutput({ compilation }: Parts, { value }: Output): Instruction {
   const evaluate = compileValue(compilation, value)
   return (context, emitter) => emitter.write(toValue(evaluate(context)))
 }

@@ -1,6 +1,6 @@
 /** The loops of Liquid as closures: `for` and `tablerow`. */
 import { Drop, type ForTag, type TablerowTag, toValue } from 'liquidjs'
-import { type Parts, runBlock, type Step } from './blocks.ts'
+import { type Instruction, type Parts, runBlock } from './blocks.ts'
 import { compileHash, compileToken } from './values.ts'
 
 /** What a template reads as `forloop`. The order of its members shows when it is printed. */
@@ -79,7 +79,7 @@ class TablerowloopDrop extends ForloopDrop {
 /** A scope of a tag. It has no prototype, so that only what is in it is found. */
 const createScope = <T extends object>(members: T): T & Record<string, unknown> => Object.assign(Object.create(null), members)
 
-export function compileFor({ compilation, blockOf }: Parts, { variable, collection, hash, templates, elseTemplates }: ForTag): Step {
+export function compileFor({ compilation, blockOf }: Parts, { variable, collection, hash, templates, elseTemplates }: ForTag): Instruction {
   const list = compileToken(compilation, collection)
   const parameters = compileHash(compilation, hash)
   const [body, otherwise] = [blockOf(templates), blockOf(elseTemplates)]
@@ -116,7 +116,7 @@ function selected(all: unknown[], { offset, limit, reversed }: Record<string, un
   return reversed === undefined ? items : [...items].reverse()
 }
 
-export function compileTablerow({ compilation, blockOf }: Parts, { variable, collection, args, templates }: TablerowTag): Step {
+export function compileTablerow({ compilation, blockOf }: Parts, { variable, collection, args, templates }: TablerowTag): Instruction {
   const list = compileToken(compilation, collection)
   const parameters = compileHash(compilation, args)
   const body = blockOf(templates)

@@ -23,7 +23,7 @@ import {
   UnlessTag,
   Value,
 } from 'liquidjs'
-import { type Block, type Evaluate, type Parts, runBlock, type Step } from './blocks.ts'
+import { type Block, type Evaluate, type Instruction, type Parts, runBlock } from './blocks.ts'
 import { CountedEmitter } from './budget.ts'
 import { compileFor, compileTablerow } from './loops.ts'
 import { compilePrinted, compileToken, compileValue, equals, isTruthy } from './values.ts'
@@ -35,17 +35,17 @@ type Cycling = { candidates: FilteredValueToken[]; group?: Token; token: Token }
 type Echoing = { value?: Value; token: Token }
 type Verbatim = { tokens: Token[] }
 
-const NO_STEP: Step = () => undefined
+const NOTHING: Instruction = () => undefined
 
-const breakLoop: Step = (context) => {
+const breakLoop: Instruction = (context) => {
   context.breakCalled = true
 }
 
-const continueLoop: Step = (context) => {
+const continueLoop: Instruction = (context) => {
   context.continueCalled = true
 }
 
-function compileAssign({ compilation }: Parts, { key, value }: Assigning): Step {
+function compileAssign({ compilation }: Parts, { key, value }: Assigning): Instruction {
   const evaluate = compileValue(compilation, value)
   return (context) => {
     const assigned = evaluate(context)
@@ -53,7 +53,7 @@ function compileAssign({ compilation }: Parts, { key, value }: Assigning): Step 
   }
 }
 
-function compileCapture({ blockOf }: Parts, { templates, variable }: CaptureTag): Step {
+function compileCapture({ blockOf }: Parts, { templates, variable }: CaptureTag): Instruction {
   const body = blockOf(templates)
   return (context) => {
     const emitter = new CountedEmitter(context.budget.memory)
@@ -62,7 +62,7 @@ function compileCapture({ blockOf }: Parts, { templates, variable }: CaptureTag)
   }
 }
 
-function compileCase({ compilation, blockOf }: Parts, { value, branches, elseTemplates }: CaseTag): Step {
+function compileCase({ compilation, blockOf }: Parts, { value, branches, elseTemplates }: CaseTag): Instruction {
   const evaluate = compileValue(compilation, value)
   const cases = branches.map(({ values, templates }) => ({
     values: values.map((token) => compileToken(compilation, token)),
@@ -82,7 +82,7 @@ function compileCase({ compilation, blockOf }: Parts, { value, branches, elseTem
   }
 }
 
-function compileCycle({ compilation }: Parts, { candidates, group, token }: Cycling): Step {
+function compileCycle({ compilation }: Parts, { candidates, group, token }: Cycling): Instruction {
   const { liquid } = compilation
   const groupOf = compileToken(compilation, group)
   const texts = candidates.map((candidate) => candidate.getText()).join(',')
@@ -100,7 +100,7 @@ function compileCycle({ compilation }: Parts, { candidates, group, token }: Cycl
   }
 }
 
-function compileDecrement(_: Parts, { variable }: Counting): Step {
+function compileDecrement(_: Parts, { variable }: Counting): Instruction {
   return ({ environments }, emitter) => {
     const scope = environments as Record<string, number>
     if (typeof scope[variable] !== 'number') scope[variable] = 0
@@ -108,7 +108,7 @@ function compileDecrement(_: Parts, { variable }: Counting): Step {
   }
 }
 
-function compileIncrement(_: Parts, { variable }: Counting): Step {
+function compileIncrement(_: Parts, { variable }: Counting): Instruction {
   return ({ environments }, emitter) => {
     const scope = environments as Record<string, number>
     if (typeof scope[variable] !== 'number') scope[variable] = 0
@@ -118,15 +118,15 @@ function compileIncrement(_: Parts, { variable }: Counting): Step {
   }
 }
 
-function compileEcho({ compilation }: Parts, { value, token }: Echoing): Step {
-  if (!value) return NO_STEP
+function compileEcho({ compilation }: Parts, { value, token }: Echoing): Instruction {
+  if (!value) return NOTHING
   const evaluate = compilePrinted(compilation, value, token)
   return (context, emitter) => emitter.write(evaluate(context))
 }
 
 type Branch = { value: Evaluate; body: Block; isMet: (value: unknown) => boolean }
 
-const compileIf = (parts: Parts, { branches, elseTemplates }: IfTag): Step =>
+const compileIf = (parts: Parts, { branches, elseTemplates }: IfTag): Instruction =>
   compileBranches(
     parts,
     branches.map((branch) => ({ ...branch, isMet: isTruthy })),
@@ -134,7 +134,7 @@ const compileIf = (parts: Parts, { branches, elseTemplates }: IfTag): Step =>
   )
 
 /** The first branch of `unless` is rendered if its condition does not hold; those of `elsif` if theirs do. */
-const compileUnless = (parts: Parts, { branches, elseTemplates }: UnlessTag): Step =>
+const compileUnless = (parts: Parts, { branches, elseTemplates }: UnlessTag): Instruction =>
   compileBranches(
     parts,
     branches.map((branch, at) => ({ ...branch, isMet: at === 0 ? isFalsy : isTruthy })),
@@ -147,7 +147,7 @@ function compileBranches(
   { compilation, blockOf }: Parts,
   given: (Pick<Branch, 'isMet'> & IfTag['branches'][number])[],
   elseTemplates: IfTag['branches'][number]['templates'],
-): Step {
+): Instruction {
   const branches = given.map(({ value, templates, isMet }): Branch => {
     return { value: compileValue(compilation, value), body: blockOf(templates), isMet }
   })
@@ -158,22 +158,22 @@ function compileBranches(
   }
 }
 
-function compileLiquid({ blockOf }: Parts, { templates }: LiquidTag): Step {
+function compileLiquid({ blockOf }: Parts, { templates }: LiquidTag): Instruction {
   const body = blockOf(templates)
   return (context, emitter) => runBlock(body, context, emitter)
 }
 
-function compileRaw(_: Parts, { tokens }: Verbatim): Step {
+function compileRaw(_: Parts, { tokens }: Verbatim): Instruction {
   const text = tokens.map((token) => token.getText()).join('')
   return (_, emitter) => emitter.append(text)
 }
 
-const compilers = new Map<unknown, (parts: Parts, tag: never) => Step>([
+const compilers = new Map<unknown, (parts: Parts, tag: never) => Instruction>([
   [AssignTag, compileAssign],
   [BreakTag, () => breakLoop],
   [CaptureTag, compileCapture],
   [CaseTag, compileCase],
-  [CommentTag, () => NO_STEP],
+  [CommentTag, () => NOTHING],
   [ContinueTag, () => continueLoop],
   [CycleTag, compileCycle],
   [DecrementTag, compileDecrement],
@@ -181,15 +181,15 @@ const compilers = new Map<unknown, (parts: Parts, tag: never) => Step>([
   [ForTag, compileFor],
   [IfTag, compileIf],
   [IncrementTag, compileIncrement],
-  [InlineCommentTag, () => NO_STEP],
+  [InlineCommentTag, () => NOTHING],
   [LiquidTag, compileLiquid],
   [RawTag, compileRaw],
   [TablerowTag, compileTablerow],
   [UnlessTag, compileUnless],
 ])
 
-/** The step of a tag. One of a class that is not known here is left to liquidjs, with its template. */
-export function compileTag(parts: Parts, tag: Tag): Step {
+/** The instruction of a tag. One of a class that is not known here is left to liquidjs, with its template. */
+export function compileTag(parts: Parts, tag: Tag): Instruction {
   const compile = compilers.get(tag.constructor)
-  return compile ? compile(parts, tag as never) : parts.compilation.unknown(NO_STEP)
+  return compile ? compile(parts, tag as never) : parts.compilation.unknown(NOTHING)
 }

@@ -35,12 +35,28 @@ function compileFilter(compilation: Compilation, given: Evaluate, filter: Filter
   if (handler === (liquid.options.outputEscape as unknown)) return compileEscape(compilation, given, token)
   const [first, second, ...others] = args.map((arg) => compileArgument(compilation, arg))
   if (first === undefined) return (context) => result(handler.call({ context, token, liquid }, given(context)))
+  const calculate = CALCULATIONS[filter.name]
+  if (second === undefined && calculate) {
+    return (context) => {
+      const [value, arg] = [given(context), first(context)]
+      const number = typeof value === 'number' && typeof arg === 'number' ? calculate(value + 0, arg + 0) : Number.NaN
+      // What is not finite is an error, which the filter throws. Adding nothing makes zero of minus zero, as the filter does.
+      return Number.isFinite(number) ? number : handler.call({ context, token, liquid }, value, arg)
+    }
+  }
   if (second === undefined) return (context) => result(handler.call({ context, token, liquid }, given(context), first(context)))
   const rest = [second, ...others]
   return (context) => {
     const value = given(context)
     return result(handler.call({ context, token, liquid }, value, first(context), ...rest.map((arg) => arg(context))))
   }
+}
+
+/** Filters of two numbers. An operand that is not finite makes a result that is not, or the filter is not here. */
+const CALCULATIONS: Record<string, (value: number, arg: number) => number> = {
+  plus: (value, arg) => value + arg,
+  minus: (value, arg) => value - arg,
+  times: (value, arg) => value * arg,
 }
 
 /** A keyword argument reaches a filter with its name. */
@@ -125,7 +141,8 @@ function compileOperator(compilation: Compilation, operator: string, left: Evalu
   if (!compare || !handler) return compilation.unknown(NOTHING)
   return (context) => {
     const [a, b] = [left(context), right(context)]
-    return isPlain(a) && isPlain(b) ? compare(a, b) : toValueSync(handler(a, b, context))
+    if (isPlain(a) && isPlain(b)) return compare(a, b)
+    return operator === 'contains' && Array.isArray(a) ? a.some((item) => equals(item, b)) : toValueSync(handler(a, b, context))
   }
 }
 
