@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeText, quotedPrintable } from './transfer-encoding.ts'
+import { encodeText, LINE_LENGTH_MAX, quotedPrintable } from './transfer-encoding.ts'
 
 describe('the encoding suits the text', () => {
   test.each<[string, string, string]>([
@@ -13,6 +14,46 @@ describe('the encoding suits the text', () => {
     ['Japanese', '日本語のメール', 'base64'],
   ])('%s', (_, text, encoding) => {
     expect(encodeText(text).encoding).toBe(encoding)
+  })
+})
+
+describe('a text is sent as it is exactly if relays leave it as it is', () => {
+  const isSafe = (text: string) => {
+    const lines = text.split(/\r\n|\r|\n/)
+    return lines.every((line) => line.length <= LINE_LENGTH_MAX && /^[\t -~]*$/.test(line) && !/^From |[\t ]$/.test(line))
+  }
+  const piece = fc.oneof(
+    fc.constantFrom('\n', '\r\n', '\r', 'From ', 'From', ' ', '\t', '\u007f', '\u0000', '\u001f', 'é', '😀', '\ud800', '~', '!', '\n\n'),
+    fc.string({ maxLength: 9 }),
+    fc.integer({ min: 990, max: 1003 }).map((length) => 'x'.repeat(length)),
+  )
+
+  test('any text', () => {
+    let safe = 0
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('')
+        if (isSafe(text)) safe++
+        expect(encodeText(text).encoding === '7bit').toBe(isSafe(text))
+      }),
+      { numRuns: 2000 },
+    )
+    expect(safe).toBeGreaterThan(20)
+  })
+
+  test.each(Array.from({ length: 128 }, (_, byte) => byte))('the byte %i at each place of a word', (byte) => {
+    for (let at = 0; at < 9; at++) {
+      const text = `${'a'.repeat(at)}${String.fromCharCode(byte)}${'a'.repeat(8 - at)}`
+      expect(encodeText(text).encoding === '7bit').toBe(isSafe(text))
+    }
+  })
+
+  test('of any length', () => {
+    for (const length of [0, 1, 3, 4, 5, 65_535, 65_536, 65_537, 5_000_001]) {
+      const text = 'a line\n'.repeat(Math.ceil(length / 7)).slice(0, length)
+      expect(encodeText(text).encoding).toBe(isSafe(text) ? '7bit' : 'quoted-printable')
+      expect(encodeText(`${text}\u0001`).encoding).toBe('quoted-printable')
+    }
   })
 })
 

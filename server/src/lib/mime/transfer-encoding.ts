@@ -17,19 +17,17 @@ const FROM = Buffer.from('From ')
 /** Encodes text as UTF-8 in the encoding that suits it: `7bit` if it is ASCII in short lines, `quoted-printable` if it is mostly ASCII. */
 export function encodeText(text: string): EncodedBody {
   const lines = withCrlf(text)
-  // Lone surrogates become U+FFFD.
+  // Lone surrogates become U+FFFD, which takes three bytes.
+  const length = Buffer.byteLength(lines, 'utf8')
+  if (length === lines.length && isSafe(lines)) return { encoding: '7bit', body: lines }
   const bytes = Buffer.from(lines, 'utf8')
-  const { escapes, longest } = measure(bytes)
-  if (escapes === 0 && longest <= LINE_LENGTH_MAX && !CHANGED_BY_RELAYS.test(lines)) return { encoding: '7bit', body: lines }
+  const escapes = countEscapes(bytes)
   if (escapes * ESCAPED_SHARE <= bytes.length) return { encoding: 'quoted-printable', body: quotedPrintable(bytes) }
   return { encoding: 'base64', body: base64Lines(bytes) }
 }
 
 /** All line ends as CRLF. A lone CR counts as one, because servers refuse it in a message. */
 const withCrlf = (text: string): string => (text.includes('\r') ? text.replace(/\r\n|\r|\n/g, '\r\n') : text.replaceAll('\n', '\r\n'))
-
-/** Spaces at the end of a line may be removed, and `From ` at the start be marked, as in mailbox files. */
-const CHANGED_BY_RELAYS = /[\t ](?:\r\n|$)|(?:^|\r\n)From /
 
 const [TAB, LF, CR, SPACE, EQUALS, DELETE] = [9, 10, 13, 32, 61, 127]
 const [PLAIN, ESCAPE, BLANK, LINE_END, CAPITAL_F] = [0, 1, 2, 3, 4]
@@ -42,19 +40,56 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < SPACE || byte >= DELETE || byte === EQUALS ? ESCAPE : PLAIN
 })
 
-/** How many bytes are not printable ASCII, and the longest line. */
-function measure(bytes: Buffer): { escapes: number; longest: number } {
+/** How many bytes are not printable ASCII. */
+function countEscapes(bytes: Buffer): number {
   let escapes = 0
-  let longest = 0
+  for (const byte of bytes) if (byte >= DELETE || (byte < SPACE && byte !== TAB && byte !== CR && byte !== LF)) escapes++
+  return escapes
+}
+
+const BYTES_PER_WORD = 4
+
+/** Where texts are read word by word. It grows to the longest one up to a limit. */
+let scratch = new Uint8Array(65_536)
+const SCRATCH_MAX = 4_194_304
+
+/**
+ * Whether relays leave ASCII with CRLF line ends as it is: lines that are not too long, no controls, no spaces at the end of a line, which
+ * may be removed, and no `From ` at its start, which may be marked, as in mailbox files. Most words of four bytes have no control in them.
+ */
+function isSafe(lines: string): boolean {
+  if (lines.startsWith('From ') || lines.endsWith(' ') || lines.endsWith('\t')) return false
+  const bytes = bytesOf(lines)
+  const words = new Uint32Array(bytes.buffer, 0, bytes.length / BYTES_PER_WORD)
   let start = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number
-    if (byte === LF) {
-      longest = Math.max(longest, at - 1 - start)
+  for (let index = 0; index < words.length; index++) {
+    if (!hasControl(words[index] as number)) continue
+    for (let at = index * BYTES_PER_WORD; at < (index + 1) * BYTES_PER_WORD; at++) {
+      const byte = bytes[at] as number
+      if (byte === CR ? isBlank(bytes[at - 1]) : byte === DELETE || (byte < SPACE && byte !== TAB && byte !== LF)) return false
+      if (byte !== LF) continue
+      if (at - 1 - start > LINE_LENGTH_MAX || (bytes[at + 1] === FROM[0] && lines.startsWith('From ', at + 1))) return false
       start = at + 1
-    } else if (byte >= DELETE || (byte < SPACE && byte !== TAB && byte !== CR)) escapes++
+    }
   }
-  return { escapes, longest: Math.max(longest, bytes.length - start) }
+  return lines.length - start <= LINE_LENGTH_MAX
+}
+
+/** ASCII as bytes in whole words. What fills the last one is a letter. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const length = Math.ceil(text.length / BYTES_PER_WORD) * BYTES_PER_WORD
+  if (length > scratch.length && length <= SCRATCH_MAX) scratch = new Uint8Array(length)
+  const bytes = length > scratch.length ? new Uint8Array(length) : scratch.subarray(0, length)
+  Buffer.from(bytes.buffer, 0, length).latin1Write(text)
+  return bytes.fill(FROM[0] as number, text.length)
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === SPACE || byte === TAB
+
+/** Whether one of the four bytes of a word is below the space or is DELETE. All of them are ASCII. */
+function hasControl(word: number): boolean {
+  const others = word ^ 0x7f7f7f7f
+  return ((((word - 0x20202020) & ~word) | ((others - 0x01010101) & ~others)) & 0x80808080) !== 0
 }
 
 const HEX = Buffer.from('0123456789ABCDEF')
