@@ -1,6 +1,6 @@
 /** Arbitrary Liquid that mostly parses, and scopes in which about half of what it reads exists. */
 import fc from 'fast-check'
-import { filterCases } from '../src/lib/liquid/compile.cases.ts'
+import { filterCases } from './liquid-cases.ts'
 
 const NAMES = ['a', 'b', 'list', 'user', 'item', 'size', 'first', 'last', 'forloop', 'continue', 'a\\.b', 'x-y', 'ü', '__proto__']
 const LITERALS = ['1', '-2', '0', '3.5', '"text"', "'<&>'", '""', 'true', 'false', 'nil', 'empty', 'blank', '"2"', '(1..3)', '(a..b)']

@@ -6,7 +6,8 @@ import { createEngine } from '../src/lib/liquid/engine.ts'
 
 const engines = { text: createEngine('text'), html: createEngine('html') }
 
-type Output = keyof typeof engines
+/** Whether output is escaped for HTML. */
+export type Output = keyof typeof engines
 type Scope = Record<string, unknown>
 
 type Outcome = {

@@ -49,6 +49,7 @@ const MEANINGS: (Exception & { word: string })[] = [
     in: ['server/src/infra/http/openapi/', 'server/src/lib/liquid/variables.ts', 'server/src/lib/liquid/paths.ts'],
     why: 'a part of a path',
   },
+  { word: 'capture', in: ['server/src/lib/liquid/tags.ts'], why: 'a tag of Liquid' },
   { word: 'signals', in: ['server/src/cli/'], why: 'signals of the operating system' },
 ]
 

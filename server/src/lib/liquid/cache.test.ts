@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { bytesOf, CachedTemplate } from './cache.ts'
 import { createEngine } from './engine.ts'
 
-const COPIES = 40
+const COPIES = 25
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

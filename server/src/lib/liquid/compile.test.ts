@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { arbitraryScope, arbitraryTemplate } from '../../../test/arbitrary-liquid.ts'
-import { outcomesOf } from '../../../test/liquid-engines.ts'
-import { corpus, filterCases, SCOPE } from './compile.cases.ts'
+import { corpus, filterCases, SCOPE } from '../../../test/liquid-cases.ts'
+import { type Output, outcomesOf } from '../../../test/liquid-engines.ts'
 import { createEngine } from './engine.ts'
 
 const RUNS = Number(process.env.LIQUID_RUNS ?? 400)
@@ -12,15 +12,19 @@ beforeAll(() => void vi.spyOn(Math, 'random').mockReturnValue(0.3))
 afterAll(() => void vi.restoreAllMocks())
 
 /** The same text, errors, lines, scope and budget, whether output is escaped or not. */
-function expectSame(template: string, scope: Record<string, unknown>): { isParsed: boolean; isCompiled: boolean } {
-  const outcomes = [outcomesOf('text', template, scope), outcomesOf('html', template, scope)]
+function expectSame(
+  template: string,
+  scope: Record<string, unknown>,
+  outputs: Output[] = ['text', 'html'],
+): { isParsed: boolean; isCompiled: boolean } {
+  const outcomes = outputs.map((output) => outcomesOf(output, template, scope))
   for (const outcome of outcomes) if (outcome?.compiled) expect(outcome.compiled).toEqual(outcome.expected)
   return { isParsed: outcomes.every(Boolean), isCompiled: outcomes.every((outcome) => outcome?.compiled) }
 }
 
-describe.each(Object.entries(corpus))('compiled templates render what liquidjs renders: %s', (_, templates) => {
+describe.each(Object.entries(corpus))('compiled templates render what liquidjs renders: %s', (name, templates) => {
   test.each(templates)('%s', (template) => {
-    expect(expectSame(template, SCOPE)).toEqual({ isParsed: true, isCompiled: true })
+    expect(expectSame(template, SCOPE, name === 'budgets' ? ['html'] : undefined)).toEqual({ isParsed: true, isCompiled: true })
   })
 })
 
@@ -33,7 +37,7 @@ describe('every filter renders the same for every value', () => {
     for (const value of Object.keys(SCOPE.values))
       for (const given of ['', ...argumentLists]) {
         const template = `a\n{{ values.${value} | ${name}${given} }}\n{% assign x = values.${value} | ${name}${given} %}{{ x | json }}`
-        expect(expectSame(template, SCOPE), template).toEqual({ isParsed: true, isCompiled: true })
+        expect(expectSame(template, SCOPE, ['html']), template).toEqual({ isParsed: true, isCompiled: true })
       }
   })
 })
