@@ -80,7 +80,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const length = Math.ceil(text.length / BYTES_PER_WORD) * BYTES_PER_WORD
   if (length > scratch.length && length <= SCRATCH_MAX) scratch = new Uint8Array(length)
   const bytes = length > scratch.length ? new Uint8Array(length) : scratch.subarray(0, length)
-  Buffer.from(bytes.buffer, 0, length).latin1Write(text)
+  Buffer.from(bytes.buffer, 0, length).write(text, 'latin1')
   return bytes.fill(FROM[0] as number, text.length)
 }
 
