@@ -47,7 +47,7 @@ export async function expectInvariants({ w, db }: Watched): Promise<void> {
     expect(rows, what).toEqual([])
   }
   await none(
-    'everyone inside has a timer, is parked or is held',
+    'each entrance has a timer, is parked or is held',
     `select e.entrance_id from journey_entrances e
      left join journey_timers t on t.project_id = e.project_id and t.journey_id = e.journey_id and t.user_id = e.user_id
        and t.entrance_id = e.entrance_id and t.due_at = e.due_at and t.visit = e.visit
@@ -61,7 +61,7 @@ export async function expectInvariants({ w, db }: Watched): Promise<void> {
   )
   await none('no decision failed', 'select entrance_id, parked from journey_entrances where project_id = $1 and parked is not null')
   await none(
-    'nobody is lost: who entered is inside or has left',
+    'no entrance is lost: each that began is there or has ended',
     `select c.journey_id, c.inside, e.users from
        (select journey_id, sum(case what when 'entered' then users else -users end)::int as inside from journey_counts
         where project_id = $1 and what in ('entered', 'completed', 'exited') group by journey_id) c
@@ -69,7 +69,7 @@ export async function expectInvariants({ w, db }: Watched): Promise<void> {
      where coalesce(c.inside, 0) <> coalesce(e.users, 0)`,
   )
   await none(
-    'arrivals at a step are departures and those who are there',
+    'arrivals at a step are departures and the entrances there',
     `select c.journey_id, c.step_id, c.there, e.users from
        (select journey_id, step_id, sum(case what when 'arrived' then users else -users end)::int as there from journey_counts
         where project_id = $1 and what in ('arrived', 'left') group by journey_id, step_id) c
@@ -91,6 +91,13 @@ export async function expectInvariants({ w, db }: Watched): Promise<void> {
     'an entrance never goes back, and ends once',
     `select a.entrance_id from storm_moves a join storm_moves b on b.entrance_id = a.entrance_id and b.id > a.id
      where b.visit < a.visit or a.is_over`,
+  )
+  await none(
+    'a trail has each visit once, one after the other',
+    `select e.entrance_id from (select entrance_id, visit, trail from journey_entrances where project_id = $1
+                                union all select entrance_id, visit, trail from journey_past where project_id = $1) e
+     where json_array_length(e.trail) <> (select count(distinct (v->>1)::int) from json_array_elements(e.trail) v)
+       or e.visit <> (select max((v->>1)::int) from json_array_elements(e.trail) v)`,
   )
   await none(
     'a cause begins one entrance of a user',

@@ -22,8 +22,9 @@ export type Happening = { afterMs: number } & (
   | { do: 'list'; user: string; isIn: boolean }
   | { do: 'consent'; user: string; state: 0 | 1 }
   | { do: 'enter'; journey: number; user: string; key: string }
-  | { do: 'move'; journey: number; user: string; to: number }
-  | { do: 'skip' | 'retry' | 'remove'; journey: number; user: string }
+  /** By hand: of those who are inside, the nth by name. */
+  | { do: 'move'; journey: number; nth: number; to: number }
+  | { do: 'skip' | 'retry' | 'remove'; journey: number; nth: number }
   | { do: 'publish'; journey: number; hours: number; plans: number[] }
   | { do: 'hold' | 'resume' | 'off' | 'live'; journey: number }
   | { do: 'erase'; user: string }
@@ -36,7 +37,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const PAUSES_MS = [1000, 5 * MINUTE_MS, HOUR_MS, 20 * HOUR_MS]
 const CLOCKS_MS = [-HOUR_MS, -10 * MINUTE_MS, -DAY_MS, 3 * DAY_MS, 40 * DAY_MS]
-/** How often each kind comes, of the sum of all. */
+/** The deck: how often each kind comes. */
 const SHARES: [Happening['do'], number][] = [
   ['event', 22],
   ['repeat', 2],
@@ -48,11 +49,11 @@ const SHARES: [Happening['do'], number][] = [
   ['consent', 2],
   ['enter', 5],
   ['move', 3],
-  ['skip', 2],
+  ['skip', 3],
   ['retry', 1],
   ['remove', 2],
-  ['publish', 4],
-  ['hold', 2],
+  ['publish', 5],
+  ['hold', 1],
   ['resume', 3],
   ['off', 1],
   ['live', 2],
@@ -61,37 +62,37 @@ const SHARES: [Happening['do'], number][] = [
 
 const of = <T>(pick: Pick, values: readonly T[]): T => values[pick(values.length)] as T
 
-function kindOf(pick: Pick): Happening['do'] {
-  let left = pick(SHARES.reduce((sum, [, share]) => sum + share, 0))
-  for (const [kind, share] of SHARES) {
-    left -= share
-    if (left < 0) return kind
-  }
-  return 'event'
+/** The kinds of a shuffled deck, so that each comes. */
+function kinds(pick: Pick, length: number): Happening['do'][] {
+  const deck = SHARES.flatMap(([kind, share]) => Array.from({ length: share }, () => kind))
+  const shuffled: Happening['do'][] = []
+  while (deck.length > 0) shuffled.push(...deck.splice(pick(deck.length), 1))
+  return Array.from({ length }, (_, at) => shuffled[at % shuffled.length] as Happening['do'])
 }
 
 /** A script. Users are erased at its end, so that until then every visit is still stored. */
 export function script(pick: Pick, length: number): Happening[] {
-  const happenings = Array.from({ length }, (_, number) => happening(pick, number))
+  const happenings = kinds(pick, length).map((kind, number) => happening(pick, kind, number))
   const erased = [of(pick, USERS)].map((user): Happening => ({ afterMs: MINUTE_MS, do: 'erase', user }))
-  // A request that is repeated with its key, also after the entrance ended.
-  const repeated = [0, DAY_MS].map((afterMs): Happening => ({ afterMs, do: 'enter', journey: 0, user: 'ben', key: 'k-0' }))
+  // A request that is repeated with its key after the entrance ended.
+  const on = (['live', 'resume'] as const).map((kind): Happening => ({ afterMs: 0, do: kind, journey: 0 }))
+  const repeated = [HOUR_MS, DAY_MS].map((afterMs): Happening => ({ afterMs, do: 'enter', journey: 0, user: 'ben', key: 'k-0' }))
   return [
     ...happenings,
+    ...on,
     ...repeated,
     ...erased,
     { afterMs: HOUR_MS, do: 'event', user: 'ben', name: 'cart', data: { total: 7 }, id: 'last' },
   ]
 }
 
-function happening(pick: Pick, number: number): Happening {
+function happening(pick: Pick, kind: Happening['do'], number: number): Happening {
   // A third of all comes at the instant of the one before it, and is applied together with it.
   const afterMs = pick(3) === 0 ? 0 : of(pick, PAUSES_MS) * (1 + pick(2)) + pick(MINUTE_MS)
   const user = of(pick, USERS)
   const journey = pick(JOURNEYS)
   const name = of(pick, EVENT_NAMES)
   const id = `e-${number}`
-  const kind = kindOf(pick)
   switch (kind) {
     case 'event':
       return { afterMs, do: kind, user, name, data: { total: pick(100), cart: `c-${pick(3)}` }, id }
@@ -110,7 +111,7 @@ function happening(pick: Pick, number: number): Happening {
     case 'enter':
       return { afterMs, do: kind, journey, user, key: `k-${pick(2)}` }
     case 'move':
-      return { afterMs, do: kind, journey, user, to: pick(30) }
+      return { afterMs, do: kind, journey, nth: pick(9), to: pick(30) }
     case 'publish':
       return { afterMs, do: kind, journey, hours: 1 + pick(3), plans: Array.from({ length: 30 }, () => pick(4)) }
     case 'clock':
@@ -121,7 +122,7 @@ function happening(pick: Pick, number: number): Happening {
     case 'skip':
     case 'retry':
     case 'remove':
-      return { afterMs, do: kind, journey, user }
+      return { afterMs, do: kind, journey, nth: pick(9) }
     default:
       return { afterMs, do: kind, journey }
   }
@@ -169,9 +170,10 @@ export function behindAll(
     x: 0,
     y: 0,
     data: { trigger: 'api', multiple: true, concurrent: true },
-    children: [{ external_id: 'all-list' }],
+    children: [{ external_id: 'all-end' }],
   }
-  return { ...graph, [start]: first, 'all-api': api, ...Object.fromEntries(steps) }
+  const end = { type: 'exit', x: 0, y: 0, data: {}, children: [] }
+  return { ...graph, [start]: first, 'all-api': api, 'all-end': end, ...Object.fromEntries(steps) }
 }
 
 /**

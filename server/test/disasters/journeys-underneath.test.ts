@@ -1,4 +1,4 @@
-/** Journeys whose ground is taken away while users are inside: archived, a campaign deleted, a list deleted. */
+/** Journeys of which something is deleted while users are inside: the journey itself, a campaign, a list. */
 import { expect, test } from 'vitest'
 import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
 import { createJourney } from '../journeys.ts'
@@ -34,7 +34,7 @@ async function ends(w: World): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ external_id, reason }) => [external_id, reason]))
 }
 
-/** Nothing is left of anyone inside. */
+/** No entrance, timer or call is left, and the counts add up. */
 async function expectNothingLeft(w: World): Promise<void> {
   for (const table of ['journey_entrances', 'journey_timers', 'journey_calls'])
     expect(await select(w, `select * from ${table} where project_id = $1`, [w.projectId]), table).toEqual([])
@@ -104,7 +104,7 @@ test('a journey is archived with users at a delay, a message and a call: all exi
   await expectNothingLeft(w)
 })
 
-test('a campaign is deleted with a message waiting: who waits and who comes later goes on as skipped', async () => {
+test('a campaign is deleted with a message waiting: users who wait for it and users who come later go on', async () => {
   await using w = await world()
   await w.users('first', 'later')
   const id = await campaign(w)
@@ -129,7 +129,7 @@ test('a campaign is deleted with a message waiting: who waits and who comes late
   await expectNothingLeft(w)
 })
 
-test('a list is deleted underneath: waits for it end or time out, gates say no, steps fail, and nobody enters by it', async () => {
+test('a list is deleted underneath: waits for it end or time out, gates say no, steps fail, and no user enters by it', async () => {
   await using w = await world()
   await w.users('ana', 'bob')
   const list_id = (await w.post('/api/client/lists', { name: 'VIP', type: 'static' })).body.id

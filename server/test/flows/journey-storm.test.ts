@@ -14,9 +14,11 @@ import { type World, world } from '../world.ts'
 
 const RUNS = Number(process.env.JOURNEY_STORM_RUNS ?? 1)
 const SEED = Number(process.env.JOURNEY_STORM_SEED ?? 20_261_123)
-const LENGTH = Number(process.env.JOURNEY_STORM_LENGTH ?? 60)
+const LENGTH = Number(process.env.JOURNEY_STORM_LENGTH ?? 76)
 const KILLED_AFTER_MAX = 30
 const STEPS = 8
+/** So many kinds of happenings succeed at least once. */
+const KINDS_MIN = 15
 const JOBS = [
   ...['ingest.apply', 'journeys.call', 'journeys.sweep', 'journeys.check-clock', 'timers.apply', 'users.erase', 'lists.build'],
   ...['messages.send', 'messages.send-timed', 'messages.release', 'campaigns.pending-actions'],
@@ -85,6 +87,9 @@ async function openStorm(w: World, seed: number, isKilled: boolean) {
     async end() {
       await drain()
       await expectInvariants(storm)
+      // A month in which hardly anything succeeds would prove nothing.
+      const succeeded = new Set(storm.replies.filter((reply) => / 20\d$/.test(reply)).map((reply) => reply.split(' ')[0]))
+      expect(succeeded.size, [...succeeded].join()).toBeGreaterThanOrEqual(KINDS_MIN)
       const end = [...storm.replies, ...(await dump(storm))]
       // What is due in this project does not concern the next one.
       for (const table of ['journey_timers', 'journey_sweeps', 'queue_entries'])
@@ -169,15 +174,11 @@ async function onJourney(storm: Storm, happening: Extract<Happening, { journey: 
   switch (happening.do) {
     case 'enter':
       return (await journey.post('entrances', { external_id: happening.user, key: happening.key, data: { total: 70 } })).status
-    case 'move': {
-      const keys = Object.keys(graph)
-      return (await journey.post(`users/${happening.user}/move`, { to: keys[happening.to % keys.length] })).status
-    }
+    case 'move':
     case 'skip':
     case 'retry':
-      return (await journey.post(`users/${happening.user}/${happening.do}`)).status
     case 'remove':
-      return (await w.delete(`${journey.path}/users/${happening.user}`)).status
+      return byHand(storm, journey, happening, Object.keys(graph))
     case 'publish': {
       const next = withDelays(graph, happening.hours)
       expect((await journey.put(next)).status).toBe(200)
@@ -196,6 +197,26 @@ async function onJourney(storm: Storm, happening: Extract<Happening, { journey: 
 }
 
 let kills = 0
+
+/** Does it with one of the users who are inside. */
+async function byHand(
+  { w, db }: Storm,
+  { id, path, post }: JourneyClient,
+  happening: Extract<Happening, { nth: number }>,
+  keys: string[],
+): Promise<number> {
+  await w.drain('ingest.apply')
+  const { rows } = await db.query(
+    `select distinct u.external_id from journey_entrances e join users u on u.project_id = e.project_id and u.id = e.user_id
+     where e.project_id = $1 and e.journey_id = $2 and u.external_id is not null order by 1`,
+    [w.projectId, id],
+  )
+  const name = rows[happening.nth % rows.length]?.external_id
+  if (name === undefined) return 0
+  if (happening.do === 'remove') return (await w.delete(`${path}/users/${name}`)).status
+  const body = happening.do === 'move' ? { to: keys[happening.to % keys.length] } : {}
+  return (await post(`users/${name}/${happening.do}`, body)).status
+}
 
 /** Runs all jobs, and again if what they did was killed. */
 async function drainKilled({ w, db }: Storm): Promise<void> {

@@ -103,7 +103,7 @@ test('a clock that is set back fires no timer twice, and instants of a user do n
   expect(await past(w)).toMatchObject([{ outcome: 'completed' }])
 })
 
-test('who acted in a future that did not come acts again: waits count from now, and places, calls and schedules too', async () => {
+test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()
   await w.users('ana')
   const list = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body.id
@@ -313,7 +313,7 @@ test('the rule of a new version ends the journey of those who are moved to it', 
   expect(await past(w)).toMatchObject([{ reason: 'bought' }])
 })
 
-test('who is moved or let through while a message or a call waits gets neither any more', async () => {
+test('a user who is moved or skips a step while a message or a call waits gets neither any more', async () => {
   await using w = await world()
   await w.users('ana', 'lee')
   const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body

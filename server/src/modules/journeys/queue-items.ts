@@ -17,7 +17,7 @@ export type JourneyItem = Who &
     | { do: 'plan'; version: number }
     /** Decides again after a journey was held, or after a setting of its step changed. */
     | { do: 'wake' }
-    /** The clock was ahead and was set back: who acted in that future is as if they had acted now. */
+    /** The clock was ahead and was set back: users who acted in that future act as if it were now. */
     | { do: 'clock' }
     | { do: 'outcome'; visit: number; state: string; reason: string | null }
     | { do: 'answer'; visit: number; status: number | null; body: unknown; problem: string | null }

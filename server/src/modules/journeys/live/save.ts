@@ -46,7 +46,7 @@ export async function save(ctx: InTx, run: Run): Promise<void> {
   report(ctx, run, ended)
 }
 
-/** Whoever is inside has a timer, or is parked, or waits until the journey is resumed. */
+/** An entrance has a timer, is parked, or waits until the journey is resumed. */
 function requireTimer(entrance: Entrance): void {
   if (entrance.dueAt !== null || entrance.parked !== null || entrance.isHeld) return
   park(entrance, `arrived: The step ${entrance.step.key} neither moves on nor waits.`, entrance.actedAt)

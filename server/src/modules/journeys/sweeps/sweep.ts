@@ -1,6 +1,6 @@
 /**
  * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
- * in the same transaction, so that a crash repeats nothing and leaves nobody out.
+ * in the same transaction, so that a crash repeats nothing and leaves no user out.
  */
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
