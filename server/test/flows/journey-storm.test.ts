@@ -14,11 +14,11 @@ import { type World, world } from '../world.ts'
 
 const RUNS = Number(process.env.JOURNEY_STORM_RUNS ?? 1)
 const SEED = Number(process.env.JOURNEY_STORM_SEED ?? 20_261_123)
-const LENGTH = Number(process.env.JOURNEY_STORM_LENGTH ?? 76)
+const LENGTH = Number(process.env.JOURNEY_STORM_LENGTH ?? 44)
 const KILLED_AFTER_MAX = 30
 const STEPS = 8
 /** So many kinds of happenings succeed at least once. */
-const KINDS_MIN = 15
+const KINDS_MIN = 12
 const JOBS = [
   ...['ingest.apply', 'journeys.call', 'journeys.sweep', 'journeys.check-clock', 'timers.apply', 'users.erase', 'lists.build'],
   ...['messages.send', 'messages.send-timed', 'messages.release', 'campaigns.pending-actions'],
