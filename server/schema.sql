@@ -551,7 +551,7 @@ create table introduced_names (
   name text not null,
   constraint introduced_names_pkey PRIMARY KEY (project_id, kind, name),
   constraint introduced_names_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
-  constraint introduced_names_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attribute'::text])))
+  constraint introduced_names_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attribute'::text, 'event_data'::text])))
 );
 
 create table journey_backtests (

@@ -49,6 +49,7 @@ export type ErrorReason =
   | 'overloaded'
   | 'origin'
   | 'new_event_names'
+  | 'new_event_data_keys'
   | 'new_attributes'
 
 /** One problem of a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */

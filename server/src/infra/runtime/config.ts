@@ -168,6 +168,10 @@ export const settings = {
     200,
     'Event names that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
   ),
+  NEW_EVENT_DATA_KEYS_DAY: wholeCount(
+    1000,
+    'Keys of event data that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
+  ),
   NEW_ATTRIBUTES_DAY: wholeCount(
     200,
     'User attributes that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',

@@ -1,6 +1,6 @@
 /**
- * Limits on the event names and user attributes that publishable keys may introduce per project and day (D-PK-3). Anybody can read such a
- * key in a web page, and every name takes room in the catalogue, in counts and in editors for as long as the project exists.
+ * Limits on the event names, keys of event data and user attributes that publishable keys may introduce per project and day (D-PK-3). Anybody
+ * can read such a key in a web page, and every name takes room in the catalogue, in counts and in editors.
  */
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
@@ -12,6 +12,7 @@ import type { ProjectCtx } from './ctx.ts'
 
 const kinds = {
   event: { max: (config: Config) => config.NEW_EVENT_NAMES_DAY, what: 'event names', reason: 'new_event_names' },
+  event_data: { max: (config: Config) => config.NEW_EVENT_DATA_KEYS_DAY, what: 'keys of event data', reason: 'new_event_data_keys' },
   attribute: { max: (config: Config) => config.NEW_ATTRIBUTES_DAY, what: 'user attributes', reason: 'new_attributes' },
 } as const
 
@@ -29,35 +30,76 @@ function knownTo(config: Config): LRUCache<string, true> {
   return names
 }
 
+/** So many names are looked up by a statement. */
+const LOOKED_UP_MAX = 500
+
 /**
- * Counts the names that are new to the project; `alreadyUsed` returns the others. Above the limit of the day it throws 429 with that limit
- * and the first new name, and counts none of them.
+ * Counts the names that are new to the project: those that publishable keys have not introduced before and that `alreadyUsed` does not return.
+ * Above the limit of the day it throws 429 with that limit and the first new name, and counts none of them.
  */
 export async function admitNames(
   ctx: ProjectCtx,
   kind: keyof typeof kinds,
-  used: UsedName[],
+  used: Iterable<UsedName>,
   alreadyUsed: (names: string[]) => Promise<string[]>,
 ): Promise<void> {
   const max = kinds[kind].max(ctx.config)
   if (max === 0) return
   const names = knownTo(ctx.config)
   const keyOf = (name: string) => `${ctx.projectId}:${kind}:${name}`
-  const unsure = [...new Set(used.map(({ name }) => name).filter((name) => !names.has(keyOf(name))))]
-  if (unsure.length === 0) return
-  const found = new Set(await alreadyUsed(unsure))
-  const fresh = unsure.filter((name) => !found.has(name))
-  const refused = fresh.length === 0 ? undefined : await introduce(ctx, kind, fresh, max)
-  if (refused !== undefined) throw tooMany(ctx, kind, max, used.find(({ name }) => name === refused) as UsedName)
-  for (const name of unsure) names.set(keyOf(name), true)
+  const fresh = new Map<string, UsedName>()
+  // A part at a time, because a request may contain any number of new names: it is refused after few of them.
+  for (const part of unknownAmong(used, (name) => names.has(keyOf(name)))) {
+    const before = await usedBefore(ctx, kind, [...part.keys()], alreadyUsed)
+    for (const name of before) names.set(keyOf(name), true)
+    for (const [name, use] of part) if (!before.has(name)) fresh.set(name, use)
+    if (fresh.size > max) break
+  }
+  const [first] = fresh.values()
+  if (!first) return
+  const refused = fresh.size > max ? first.name : await introduce(ctx, kind, [...fresh.keys()], max)
+  if (refused !== undefined) throw tooMany(ctx, kind, max, fresh.get(refused) ?? first)
+  for (const name of fresh.keys()) names.set(keyOf(name), true)
 }
 
-const Refused = Type.Object({ name: Type.String() })
+/** The names that are not known, each once, in parts that are looked up together. */
+function* unknownAmong(used: Iterable<UsedName>, isKnown: (name: string) => boolean): Generator<Map<string, UsedName>> {
+  const seen = new Set<string>()
+  let part = new Map<string, UsedName>()
+  for (const use of used) {
+    if (seen.has(use.name)) continue
+    seen.add(use.name)
+    if (!isKnown(use.name)) part.set(use.name, use)
+    if (part.size < LOOKED_UP_MAX) continue
+    yield part
+    part = new Map()
+  }
+  if (part.size > 0) yield part
+}
+
+const Name = Type.Object({ name: Type.String() })
+
+/** Those of the names that publishable keys have introduced, or that the project has by other ways. */
+async function usedBefore(
+  ctx: ProjectCtx,
+  kind: keyof typeof kinds,
+  names: string[],
+  alreadyUsed: (names: string[]) => Promise<string[]>,
+): Promise<Set<string>> {
+  const rows = await ctx.db.many(
+    Name,
+    sql`select name from introduced_names where project_id = ${ctx.projectId} and kind = ${kind} and name = any(${names}::text[])`,
+  )
+  const introduced = new Set(rows.map(({ name }) => name))
+  const others = names.filter((name) => !introduced.has(name))
+  if (others.length > 0) for (const name of await alreadyUsed(others)) introduced.add(name)
+  return introduced
+}
 
 /** Stores the names that are new. Returns one of them if that would exceed the limit, and stores none then. */
 async function introduce(ctx: ProjectCtx, kind: keyof typeof kinds, names: string[], max: number): Promise<string | undefined> {
   const row = await ctx.db.first(
-    Refused,
+    Name,
     sql`with fresh as materialized (
           select g.name, g.place from unnest(${names}::text[]) with ordinality as g(name, place)
           where not exists (select 1 from introduced_names i where i.project_id = ${ctx.projectId} and i.kind = ${kind} and i.name = g.name)

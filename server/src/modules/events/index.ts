@@ -7,7 +7,7 @@ export { type PastEvent, pastEventsOf, usersWithPastEvents } from './history.que
 export { eventJobs } from './jobs.ts'
 export { type LatestEvent, latestEvents } from './latest.queries.ts'
 export { eraseEvents, usersWithEvents } from './queries.ts'
-export { usedEventNames } from './reading.queries.ts'
+export { usedDataKeys, usedEventNames } from './reading.queries.ts'
 export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'
 export { eventRoutes } from './routes.ts'
 export { createEventMonths, requireEventMonths, storeEvents } from './service.ts'

@@ -183,22 +183,26 @@ const AttributeRow = Type.Object({
   samples: Samples,
 })
 
-/** The attributes of the latest `eventsMax` events of each name, at most `most` of each. Erased users have no events. */
+/** For `with`: the data of the latest `eventsMax` events of each name, as the table `event_data`. Erased users have no events. */
+const dataOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number) =>
+  sql`latest as materialized (
+        select distinct r.name, r.user_id, r.at
+        from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as rank
+              from event_names n cross join lateral unnest(n.recent_users, n.recent_times) as r(user_id, at)
+              where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
+        where r.rank <= ${eventsMax}
+      ), event_data as materialized (
+        select l.name, ${shownData} as data
+        from latest l
+        cross join lateral (select e.data, e.source, e.name from events e
+                            where e.project_id = ${ctx.projectId} and e.user_id = l.user_id and e.created_at = l.at and e.name = l.name) e
+      )`
+
+/** The attributes of the latest `eventsMax` events of each name, at most `most` of each. */
 export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, most: number) =>
   ctx.db.many(
     AttributeRow,
-    sql`with latest as materialized (
-          select distinct r.name, r.user_id, r.at
-          from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as rank
-                from event_names n cross join lateral unnest(n.recent_users, n.recent_times) as r(user_id, at)
-                where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
-          where r.rank <= ${eventsMax}
-        ), event_data as materialized (
-          select l.name, ${shownData} as data
-          from latest l
-          cross join lateral (select e.data, e.source, e.name from events e
-                              where e.project_id = ${ctx.projectId} and e.user_id = l.user_id and e.created_at = l.at and e.name = l.name) e
-        )
+    sql`with ${dataOfLatest(ctx, names, eventsMax)}
         select a.name, a.key, a.types, a.coverage, a.samples
         from (select c.name, d.key, array_agg(distinct jsonb_typeof(d.value) order by jsonb_typeof(d.value)) as types,
                      count(*)::float8 / max(t.events) as coverage, ${samplesOf(sql`d.value`)} as samples,
@@ -219,6 +223,19 @@ export const usedEventNames = async (ctx: ProjectCtx, names: string[]): Promise<
   const rows = await ctx.db.many(
     Known,
     sql`select distinct name from event_names where project_id = ${ctx.projectId} and name = any(${names}::text[])`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** So many events are read to find out which keys their data has. */
+const EVENTS_LOOKED_AT = 500
+
+/** Those of the keys that the data of the latest events with these names has. */
+export const usedDataKeys = async (ctx: ProjectCtx, eventNames: string[], keys: string[]): Promise<string[]> => {
+  const rows = await ctx.db.many(
+    Known,
+    sql`with ${dataOfLatest(ctx, eventNames, Math.ceil(EVENTS_LOOKED_AT / eventNames.length))}
+        select distinct k.name from event_data d cross join lateral jsonb_object_keys(d.data) as k(name) where k.name = any(${keys}::text[])`,
   )
   return rows.map(({ name }) => name)
 }

@@ -1,12 +1,12 @@
 import { requireRoom } from '../../infra/queue/backlog.ts'
 import type { Appender } from '../../infra/queue/queue.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { admitNames } from '../../infra/runtime/new-names.ts'
+import { admitNames, type UsedName } from '../../infra/runtime/new-names.ts'
 import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
 import { pathOf } from '../../lib/attribute-paths.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { usedEventNames } from '../events/index.ts'
+import { usedDataKeys, usedEventNames } from '../events/index.ts'
 import { checkDeferredItem, findUsers, type UserRow, usedAttributes } from '../users/index.ts'
 import { checkEvent, requireAnonymousEvents } from './check-events.ts'
 import type { EventInput } from './schema.ts'
@@ -27,16 +27,26 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
 
 /** Publishable keys may introduce a limited number of names. Throws 429. */
 async function admitNewNames(ctx: ProjectCtx, items: EventInput[]): Promise<void> {
-  const names = items.map(({ name }, at) => ({ name, param: `[${at}].name` }))
-  await admitNames(ctx, 'event', names, (names) => usedEventNames(ctx, names))
-  const attributes = items.flatMap(({ user = {} }, at) => [
-    ...Object.entries(user.data ?? {}).flatMap(([name, value]) => (value === null ? [] : [{ name, param: `[${at}].user.data` }])),
-    ...Object.entries(user).flatMap(([member, value]) => {
+  const events = items.map(({ name }, at) => ({ name, param: `[${at}].name` }))
+  await admitNames(ctx, 'event', events, (names) => usedEventNames(ctx, names))
+  await admitNames(ctx, 'event_data', dataKeys(items), (keys) => usedDataKeys(ctx, [...new Set(items.map(({ name }) => name))], keys))
+  await admitNames(ctx, 'attribute', userAttributes(items), (keys) => usedAttributes(ctx, keys))
+}
+
+function* dataKeys(items: EventInput[]): Generator<UsedName> {
+  for (const [at, { data = {} }] of items.entries()) {
+    for (const name in data) if (data[name] !== null) yield { name, param: `[${at}].data` }
+  }
+}
+
+function* userAttributes(items: EventInput[]): Generator<UsedName> {
+  for (const [at, { user = {} }] of items.entries()) {
+    for (const name in user.data) if (user.data[name] !== null) yield { name, param: `[${at}].user.data` }
+    for (const [member, value] of Object.entries(user)) {
       const [name] = pathOf(member) ?? []
-      return name === undefined || value === null ? [] : [{ name, param: `[${at}].user.${member}` }]
-    }),
-  ])
-  await admitNames(ctx, 'attribute', attributes, (keys) => usedAttributes(ctx, keys))
+      if (name !== undefined && value !== null) yield { name, param: `[${at}].user.${member}` }
+    }
+  }
 }
 
 /** Stores a request of user updates, all or none of them (D-PATCHU-1). */

@@ -1,6 +1,7 @@
 /** Limits on publishable keys (D-PK-3). */
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
+import { admitNames } from '../../infra/runtime/new-names.ts'
 
 const EVENTS = '/api/client/events'
 const SHOP = 'https://shop.example'
@@ -99,6 +100,58 @@ describe('new names', () => {
     await using w = await world({ env: { NEW_EVENT_NAMES_DAY: '2' } })
     expect((await track(w, ['a', 'b', 'c'])).status).toBe(429)
     expect((await track(w, ['a', 'b'])).status).toBe(204)
+  })
+
+  test('of the data of events are limited too, and those of events that the project has are free', async () => {
+    await using w = await world({ env: { NEW_EVENT_DATA_KEYS_DAY: '2' } })
+    const send = (data: object, { key = w.keys.public, name = 'order' } = {}) =>
+      w.post(
+        EVENTS,
+        [
+          { name: 'other', anonymous_id: 'a' },
+          { name, anonymous_id: 'a', data },
+        ],
+        { key },
+      )
+    await send({ total: 1, currency: 'AUD', items: [] }, { key: w.keys.secret })
+    await w.drain('ingest.apply')
+    expect((await send({ total: 2, currency: 'AUD', a: 1, gone: null, deep: { b: 1 } })).status).toBe(204)
+    const refused = await send({ total: 3, c: 1, a: 2 })
+    expect([refused.status, refused.body.code, refused.body.error.reason, refused.body.error.param]).toEqual([
+      429,
+      'quota_exceeded',
+      'new_event_data_keys',
+      '[1].data',
+    ])
+    expect(refused.body.message).toMatch(/2 new keys of event data a day .* `c`/)
+    const free = [await send({ deep: 1, items: [1] }), await send({ c: 1 }, { key: w.keys.secret })]
+    expect(free.map(({ status }) => status)).toEqual([204, 204])
+    await w.drain('ingest.apply')
+    expect((await send({ c: 2 })).status).toBe(204)
+    expect((await send({ d: 1 })).status).toBe(429)
+    w.advance('15 hours')
+    expect((await send({ d: 1 }, { name: 'unheard-of' })).status).toBe(204)
+    const other = await w.other()
+    expect((await send({ e: 1, f: 1 }, { key: other.keys.public })).status).toBe(204)
+  })
+
+  test('of the data of events are not limited with 0', async () => {
+    await using w = await world({ env: { NEW_EVENT_DATA_KEYS_DAY: '0' } })
+    const data = (prefix: string) => Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${prefix}${at}`, 1]))
+    const events = ['a', 'b', 'c', 'd'].map((prefix) => ({ name: 'x', anonymous_id: 'a', data: data(prefix) }))
+    expect((await w.post(EVENTS, events, { key: w.keys.public })).status).toBe(204)
+  })
+
+  test('any number of them in one request is refused after looking up few more than a day allows', async () => {
+    await using w = await world()
+    const looked: number[] = []
+    const used = Array.from({ length: 100_000 }, (_, at) => ({ name: `k${at}`, param: '[0].data' }))
+    const admitted = admitNames(w.ctx, 'event_data', used, async ({ length }) => {
+      looked.push(length)
+      return []
+    })
+    await expect(admitted).rejects.toThrow('`k0`')
+    expect(looked.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(1500)
   })
 
   test('of user attributes are limited too', async () => {

@@ -146,6 +146,7 @@ export const REASONS: Record<ErrorReason, string> = {
   overloaded: 'The server is overloaded, and the request is one that can wait.',
   origin: 'The publishable key cannot be used from this origin.',
   new_event_names: 'Publishable keys have introduced as many event names in the project today as they may.',
+  new_event_data_keys: 'Publishable keys have introduced as many keys of event data in the project today as they may.',
   new_attributes: 'Publishable keys have introduced as many user attributes in the project today as they may.',
   policy: 'The server is not allowed to connect to this address.',
 }
