@@ -61,6 +61,7 @@ const MAY: Record<string, string> = {
   'lists.searchNear': 'names it in the search condition of each row',
   'lists.openMatches': 'a table of one scan, which is of one project',
   'lists.partitions': 'reads the catalogue of PostgreSQL',
+  'lists.projectsWithDueMemberships': 'finds the projects that have work',
   'lists.projectsAhead': 'finds the projects that have work',
   'lists.projectsWithRules': 'finds the projects that have work',
   'journeys.lockBacktests': 'a lock, no table',
@@ -93,6 +94,9 @@ const MAY: Record<string, string> = {
   'webhooks.purgeDeliveries': 'purges by age, over all projects',
   'webhooks.purgeSecrets': 'purges by age, over all projects',
 }
+
+/** Statements that read an index from one project to the next without `firstOfEach`. */
+const BY_HAND = ['journeys.claimCalls', 'messages.waitingQueues', 'positions.nextTimers']
 
 const NAMES_PROJECT = /\bproject_id\s*=|\b(?:insert into|copy) \w+(?: as \w+)? \([^)]*\bproject_id\b/
 
@@ -128,6 +132,11 @@ describe('SQL', () => {
       text: 'const byId = (id: number) => sql`select id, project_id from users where id = 7`',
     }
     expect(nameless(templatesOf(file))).toEqual(['users.byId'])
+  })
+
+  test('an index is read from one project to the next by `firstOfEach`', () => {
+    const byHand = sources.filter(isQueries).flatMap(templatesOf)
+    expect(byHand.filter(({ text }) => /with recursive (?!\$\{)/.test(text)).map(({ name }) => name)).toEqual(BY_HAND)
   })
 
   test('SQL is only in queries.ts, infra and the parts of rules', () => {

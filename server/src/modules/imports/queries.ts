@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf, Nullable } from '../../lib/shapes.ts'
@@ -100,26 +101,16 @@ export const cancelImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
 const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
 export type DueImport = { id: ImportId; project_id: ProjectId }
 
-/**
- * The oldest unfinished import of each project, which runs one at a time. The index is read from one project to the next.
- */
+const oldestImports = firstOfEach('oldest', {
+  table: sql`imports`,
+  keys: ['project_id'],
+  order: ['id'],
+  where: sql`state in ('queued', 'running')`,
+})
+
+/** The oldest unfinished import of each project, which runs one at a time. */
 export const importsDue = (ctx: Ctx) =>
-  ctx.db.many(
-    DueRow,
-    sql`with recursive oldest as (
-          (select id, project_id from imports where state in ('queued', 'running') order by project_id, id limit 1)
-          union all
-          select further.id, further.project_id
-          from oldest o
-          cross join lateral (
-            select i.id, i.project_id from imports i
-            where i.state in ('queued', 'running') and i.project_id > o.project_id
-            order by i.project_id, i.id
-            limit 1
-          ) further
-        )
-        select id, project_id from oldest order by id`,
-  )
+  ctx.db.many(DueRow, sql`with recursive ${oldestImports} select id, project_id from oldest order by id`)
 
 /** When the next batch is due: now, if an import is not over, because the batch may have to wait for the ingest queue. */
 export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await importsDue(ctx)).length > 0 ? ctx.clock.now() : null)

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fence, sql } from '../../infra/postgres/db.ts'
+import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
@@ -52,24 +53,11 @@ export const findHolders = (ctx: ProjectCtx | InTx, campaignId: CampaignId, hash
 
 const CampaignKey = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>() })
 
-/** Campaigns with held addresses. The index is read from one campaign to the next. */
+const heldCampaigns = firstOfEach('held', { table: sql`message_addresses`, keys: ['project_id', 'campaign_id'] })
+
+/** Campaigns with held addresses. */
 export const campaignsWithAddresses = (ctx: Ctx, limit: number) =>
-  ctx.db.many(
-    CampaignKey,
-    sql`with recursive held as (
-          (select project_id, campaign_id from message_addresses order by project_id, campaign_id limit 1)
-          union all
-          select further.project_id, further.campaign_id
-          from held h
-          cross join lateral (
-            select a.project_id, a.campaign_id from message_addresses a
-            where (a.project_id, a.campaign_id) > (h.project_id, h.campaign_id)
-            order by a.project_id, a.campaign_id
-            limit 1
-          ) further
-        )
-        select project_id, campaign_id from held limit ${limit}`,
-  )
+  ctx.db.many(CampaignKey, sql`with recursive ${heldCampaigns} select project_id, campaign_id from held limit ${limit}`)
 
 /** Deletes some of the held addresses of a campaign. Returns how many. */
 export const forgetAddresses = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>

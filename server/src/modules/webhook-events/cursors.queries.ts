@@ -3,7 +3,8 @@
  * one good plan only: rows are named by what they were found with (`ctid`) or inserted over themselves, never joined.
  */
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -12,28 +13,33 @@ const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
 const isDue = (ctx: Ctx) => sql`due_at is not null and due_at <= ${ctx.clock.now()}`
 
-/** Projects with events to be numbered or with cursors that are due, from the one after `after` on. Reads the indexes from one project to the next. */
+/** The cursor of each project that is due first. */
+const nextCursors = (where: Sql) =>
+  firstOfEach('next_cursor', {
+    table: sql`webhook_cursors`,
+    keys: ['project_id'],
+    order: ['due_at'],
+    where: sql`due_at is not null and ${where}`,
+  })
+
+/** The oldest event of each project that has no position. */
+const nextEvents = (where: Sql) =>
+  firstOfEach('next_event', {
+    table: sql`webhook_events`,
+    keys: ['project_id'],
+    order: ['created_at', 'id'],
+    where: sql`position is null and ${where}`,
+  })
+
+/** Projects with events to be numbered or with cursors that are due, from the one after `after` on. */
 export const projectsWithEvents = async (ctx: Ctx, after: ProjectId, limit: number): Promise<ProjectId[]> => {
   const rows = await ctx.db.many(
     ProjectRow,
-    sql`with recursive fresh as (
-          (select project_id from webhook_events where position is null and project_id > ${after} order by project_id, created_at, id limit 1)
-          union all
-          select (select e.project_id from webhook_events e where e.position is null and e.project_id > f.project_id
-                  order by e.project_id, e.created_at, e.id limit 1)
-          from fresh f where f.project_id is not null
-        ),
-        due as (
-          (select project_id from webhook_cursors where ${isDue(ctx)} and project_id > ${after} order by project_id, due_at limit 1)
-          union all
-          select (select c.project_id from webhook_cursors c where ${isDue(ctx)} and c.project_id > d.project_id
-                  order by c.project_id, c.due_at limit 1)
-          from due d where d.project_id is not null
-        )
+    sql`with recursive ${nextEvents(sql`project_id > ${after}`)}, ${nextCursors(sql`project_id > ${after}`)}
         select project_id
-        from ((select project_id from fresh where project_id is not null limit ${limit})
+        from ((select project_id from next_event limit ${limit})
               union
-              (select project_id from due where project_id is not null limit ${limit})) found
+              (select project_id from next_cursor where due_at <= ${ctx.clock.now()} limit ${limit})) found
         order by project_id
         limit ${limit}`,
   )
@@ -83,24 +89,9 @@ export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject
         select count(*) as count from oldest`,
   )
 
-/** When the next cursor is due. The index is read from one project to the next. */
+/** When the next cursor is due. */
 export const nextCursorAt = (ctx: Ctx): Promise<Date | null> =>
-  ctx.db.value(
-    Nullable(Instant),
-    sql`with recursive waiting as (
-          (select project_id, due_at from webhook_cursors where due_at is not null order by project_id, due_at limit 1)
-          union all
-          select further.project_id, further.due_at
-          from waiting w
-          cross join lateral (
-            select c.project_id, c.due_at from webhook_cursors c
-            where c.due_at is not null and c.project_id > w.project_id
-            order by c.project_id, c.due_at
-            limit 1
-          ) further
-        )
-        select min(due_at) as due_at from waiting`,
-  )
+  ctx.db.value(Nullable(Instant), sql`with recursive ${nextCursors(sql`true`)} select min(due_at) as due_at from next_cursor`)
 
 const CursorRow = Type.Object({ project_id: IdOf<ProjectId>(), endpoint_id: IdOf<EndpointId>(), position: Type.Integer() })
 export type Cursor = Static<typeof CursorRow>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fence, sql } from '../../../infra/postgres/db.ts'
+import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, PreflightId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
@@ -47,30 +48,18 @@ const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<Pro
 /** Not `exists`, which a plan may turn into a join that reads all campaigns. */
 const isLive = sql`(select c.archived_at is null from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id)`
 
+const nextRunning = firstOfEach('next', {
+  table: sql`campaign_preflights p`,
+  keys: ['project_id'],
+  order: ['touched_at', 'id'],
+  where: sql`state = 'running' and ${isLive}`,
+})
+
 /**
  * The running preflight of each project that was left alone the longest, of a live campaign, those first that were left alone the longest.
- * The index is read from one project to the next.
  */
 export const findRunning = (ctx: Ctx, limit: number) =>
-  ctx.db.many(
-    PreflightKey,
-    sql`with recursive next as (
-          (select p.id, p.project_id, p.touched_at from campaign_preflights p
-           where p.state = 'running' and ${isLive}
-           order by p.project_id, p.touched_at, p.id
-           limit 1)
-          union all
-          select further.id, further.project_id, further.touched_at
-          from next n
-          cross join lateral (
-            select p.id, p.project_id, p.touched_at from campaign_preflights p
-            where p.state = 'running' and p.project_id > n.project_id and ${isLive}
-            order by p.project_id, p.touched_at, p.id
-            limit 1
-          ) further
-        )
-        select id, project_id from next order by touched_at, id limit ${limit}`,
-  )
+  ctx.db.many(PreflightKey, sql`with recursive ${nextRunning} select id, project_id from next order by touched_at, id limit ${limit}`)
 
 /** A running preflight, without a lock. */
 export const findRunningPreflight = (ctx: ProjectCtx, id: PreflightId) =>

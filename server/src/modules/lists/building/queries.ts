@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { sql, unprepared } from '../../../infra/postgres/db.ts'
+import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -52,24 +53,16 @@ export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
 
 const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** The oldest version of each project that is being built, oldest first. The index is read from one project to the next. */
+const oldestUnfinished = firstOfEach('oldest', {
+  table: sql`list_versions`,
+  keys: ['project_id'],
+  order: ['id'],
+  where: sql`status in ('filling', 'building')`,
+})
+
+/** The oldest version of each project that is being built, oldest first. */
 export const findUnfinished = (ctx: Ctx) =>
-  ctx.db.many(
-    Unfinished,
-    sql`with recursive oldest as (
-          (select id, project_id from list_versions where status in ('filling', 'building') order by project_id, id limit 1)
-          union all
-          select further.id, further.project_id
-          from oldest o
-          cross join lateral (
-            select v.id, v.project_id from list_versions v
-            where v.status in ('filling', 'building') and v.project_id > o.project_id
-            order by v.project_id, v.id
-            limit 1
-          ) further
-        )
-        select id, project_id from oldest order by id`,
-  )
+  ctx.db.many(Unfinished, sql`with recursive ${oldestUnfinished} select id, project_id from oldest order by id`)
 
 /** Since when a version waits for its next chunk: the oldest one. */
 export const nextChunkAt = async (ctx: Ctx): Promise<Date | null> =>

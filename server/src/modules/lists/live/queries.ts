@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { type Db, sql } from '../../../infra/postgres/db.ts'
+import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import { callRows, type JointCall, joint, jointMany, jointRun } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
@@ -211,39 +212,21 @@ export const clearDue = (ctx: InTx, due: { user_id: UserId; version_id: ListVers
 
 const DueProject = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Projects with due memberships. Skips from project to project in the index. */
+/** The first membership of each project to be checked. */
+const nextChecks = firstOfEach('next_check', {
+  table: sql`list_memberships`,
+  keys: ['project_id'],
+  order: ['next_check_at'],
+  where: sql`next_check_at is not null`,
+})
+
+/** Projects with due memberships. */
 export const projectsWithDueMemberships = (ctx: Ctx) =>
-  ctx.db.many(
-    DueProject,
-    sql`with recursive waiting as (
-          (select project_id from list_memberships where next_check_at is not null order by project_id limit 1)
-          union all
-          select (select p.project_id from list_memberships p where p.next_check_at is not null and p.project_id > w.project_id order by p.project_id limit 1)
-          from waiting w where w.project_id is not null
-        )
-        select w.project_id from waiting w
-        where w.project_id is not null
-          and exists (select 1 from list_memberships d where d.project_id = w.project_id and d.next_check_at <= ${ctx.clock.now()})`,
-  )
+  ctx.db.many(DueProject, sql`with recursive ${nextChecks} select project_id from next_check where next_check_at <= ${ctx.clock.now()}`)
 
 /** When the next membership is due, over all projects. */
 export const nextMembershipDueAt = (ctx: Ctx): Promise<Date | null> =>
-  ctx.db.value(
-    Nullable(Instant),
-    sql`with recursive waiting as (
-          (select project_id, next_check_at from list_memberships where next_check_at is not null order by project_id, next_check_at limit 1)
-          union all
-          select further.project_id, further.next_check_at
-          from waiting w
-          cross join lateral (
-            select p.project_id, p.next_check_at from list_memberships p
-            where p.next_check_at is not null and p.project_id > w.project_id
-            order by p.project_id, p.next_check_at
-            limit 1
-          ) further
-        )
-        select min(next_check_at) as due_at from waiting`,
-  )
+  ctx.db.value(Nullable(Instant), sql`with recursive ${nextChecks} select min(next_check_at) as due_at from next_check`)
 
 /** Stores that the lists of all projects with rules are evaluated up to now, at most once every `everyMs`. */
 export const noteTime = (ctx: Ctx, everyMs: number) => {
