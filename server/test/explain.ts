@@ -1,6 +1,7 @@
 /** What statements read, counted by PostgreSQL while it runs them: never in time. */
 import { type TSchema, Type } from 'typebox'
 import { type Database, type Db, raw, type Sql, sql } from '../src/infra/postgres/db.ts'
+import { settingsOf, type TransactionLimits } from '../src/infra/postgres/limits.ts'
 import { type Ctx, type InTx, inTx } from '../src/infra/runtime/ctx.ts'
 
 type Node = {
@@ -20,8 +21,10 @@ export type Reading = { rows: number; pages: number; claimed: number; plan: stri
 
 const Explained = Type.Object({ 'QUERY PLAN': Type.Unsafe<[{ Plan: Node }]>({}) })
 
+/** The rows that scans of tables read, and those that joins compared and left out. */
 const rowsRead = (node: Node): number =>
-  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) * node['Actual Loops'] +
+  ((node['Relation Name'] ? node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) : 0) + (node['Rows Removed by Join Filter'] ?? 0)) *
+    node['Actual Loops'] +
   (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), 0)
 
 const planOf = (node: Node, depth = 0): string =>
@@ -32,8 +35,10 @@ const planOf = (node: Node, depth = 0): string =>
 
 /** A context whose statements are explained while they run. They return no rows. */
 export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
-  const explain = async (statement: Sql) => {
+  const explain = async (statement: Sql, settings: [name: string, value: string][]) => {
+    for (const [name, value] of settings) await ctx.db.run(raw(`set local ${name} = '${value}'`))
     const row = await ctx.db.one(Explained, sql`explain (analyze, buffers, format json) ${statement}`)
+    for (const [name] of settings) await ctx.db.run(raw(`set local ${name} to default`))
     const { Plan } = row['QUERY PLAN'][0]
     readings.push({
       rows: rowsRead(Plan),
@@ -43,16 +48,20 @@ export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
     })
     return []
   }
-  const db: Record<string, unknown> = {
-    ...ctx.db,
-    many: (_: TSchema, statement: Sql) => explain(statement),
-    first: async (_: TSchema, statement: Sql) => (await explain(statement))[0],
-    value: (_: TSchema, statement: Sql) => explain(statement).then(() => 0),
-    run: (statement: Sql) => explain(statement).then(() => 0),
-    within: () => db,
-    transaction: (work: (inner: unknown) => unknown) => work(db),
+  const dbWith = (limits: TransactionLimits): Record<string, unknown> => {
+    const settings = settingsOf(limits)
+    const db: Record<string, unknown> = {
+      ...ctx.db,
+      many: (_: TSchema, statement: Sql) => explain(statement, settings),
+      first: async (_: TSchema, statement: Sql) => (await explain(statement, settings))[0],
+      value: (_: TSchema, statement: Sql) => explain(statement, settings).then(() => 0),
+      run: (statement: Sql) => explain(statement, settings).then(() => 0),
+      within: dbWith,
+      transaction: (work: (inner: unknown) => unknown, inner = limits) => work(inner === limits ? db : dbWith(inner)),
+    }
+    return db
   }
-  return { ...ctx, db: db as unknown as Db }
+  return { ...ctx, db: dbWith({}) as unknown as Db }
 }
 
 /** Statistics change only when the test says so, and no other snapshot keeps deleted rows in the indexes. */
@@ -65,23 +74,62 @@ export const withoutAutovacuum = (db: Db) =>
         end $$`,
   )
 
-/** What PostgreSQL knew of a table before it was filled. */
-export const ANALYSED = ['an empty table', 'a full table'] as const
-type Analysed = (typeof ANALYSED)[number]
-
-/** Replaces the rows of tables, without checking what they refer to. */
-export async function fillTables(db: Database, analysed: Analysed, tables: Record<string, () => Sql>): Promise<void> {
+/** Replaces the rows of tables, without checking what they refer to, and analyses them. */
+export async function fillTables(db: Database, tables: Record<string, () => Sql>): Promise<void> {
   const names = Object.keys(tables).map(raw)
-  const analyse = async () => {
-    for (const name of names) await db.run(sql`vacuum analyze ${name}`)
-  }
   for (const name of names) await db.run(sql`truncate ${name} cascade`)
-  await analyse()
   await db.transaction(async (db) => {
     await db.run(sql`set local session_replication_role = replica`)
     for (const rows of Object.values(tables)) await db.run(rows())
   })
-  if (analysed === 'a full table') await analyse()
+  for (const name of names) await db.run(sql`vacuum analyze ${name}`)
+}
+
+type Change = (table: Sql) => Sql
+
+/** The pages and rows of a table, and of its indexes. */
+const sizes = (ofTable: [pages: string, rows: string], ofIndexes: [pages: string, rows: string]): Change[] => [
+  (table) => sql`update pg_class set relpages = ${raw(ofTable[0])}, reltuples = ${raw(ofTable[1])} where oid = ${table}`,
+  (table) =>
+    sql`update pg_class set relpages = ${raw(ofIndexes[0])}, reltuples = ${raw(ofIndexes[1])}
+        where oid in (select indexrelid from pg_index where indrelid = ${table})`,
+]
+
+/** The share of nulls in columns, and the number of their different values: as a share of the rows if negative. A setting of a column decides. */
+const values = (nulls: number, distinct: number, columns: Sql): Change => {
+  return (table) =>
+    sql`update pg_statistic s
+        set stanullfrac = ${nulls}, stakind1 = 0, stakind2 = 0, stakind3 = 0, stakind4 = 0, stakind5 = 0,
+            stadistinct = coalesce((select option_value::real from pg_options_to_table(a.attoptions) where option_name = 'n_distinct'), ${distinct}::real)
+        from pg_attribute a
+        where s.starelid = ${table} and a.attrelid = s.starelid and a.attnum = s.staattnum and ${columns}`
+}
+
+const nothing: Change = (table) => sql`delete from pg_statistic where starelid = ${table}`
+
+/**
+ * What PostgreSQL believes of tables that are full now: what it found when it looked last, which may be long ago. When it finds a table
+ * empty, it makes no new statistics, so that those of other rows stay.
+ */
+export const BELIEFS = {
+  'what is true': [],
+  'that nobody has looked': [...sizes(['0', '-1'], ['0', '-1']), nothing],
+  'that they are empty': [...sizes(['0', '0'], ['1', '0']), nothing],
+  'that they were emptied': sizes(['0', '0'], ['relpages', '0']),
+  'that each project has a row': [values(0, -1, sql`a.attname = 'project_id'`)],
+  'that all values differ': [values(0, -1, sql`true`)],
+  'that columns are null': [values(1, 0, sql`not a.attnotnull`)],
+} satisfies Record<string, Change[]>
+
+/** What only statements withstand that are run as claims: any index seems to lead to a row. */
+export const WORSE_BELIEFS = {
+  'that they were emptied and kept their pages': sizes(['relpages', '0'], ['relpages', '0']),
+  'that all values are the same': [values(0, 1, sql`true`)],
+} satisfies Record<string, Change[]>
+
+/** Has PostgreSQL believe something of these tables until the end of the transaction. */
+export async function believe(db: Db, belief: readonly Change[], tables: string[]): Promise<void> {
+  for (const table of tables) for (const change of belief) await db.run(change(sql`${table}::regclass`))
 }
 
 /** Runs `work` in a transaction, and undoes what it wrote. */

@@ -3,16 +3,28 @@ import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import type { FreshConnections } from './fresh-connections.ts'
 
-/** `statementMs` limits the time of each statement, `lockMs` its wait for a lock. */
-export type TransactionLimits = { statementMs?: number; lockMs?: number }
+/**
+ * `statementMs` limits the time of each statement, `lockMs` its wait for a lock. With `alongIndexes`, rows are read in the order of an
+ * index and joined one by one, where that is possible.
+ */
+export type TransactionLimits = { statementMs?: number; lockMs?: number; alongIndexes?: boolean }
+
+/**
+ * What PostgreSQL does when it believes that a table is small: it reads rows by any index, and sorts them or joins them as a whole. It believes
+ * so of a queue that was empty when it looked last, however much has piled up since.
+ */
+const SHORTCUTS = ['enable_sort', 'enable_incremental_sort', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin']
+
+/** The settings of a transaction with limits. */
+export const settingsOf = ({ statementMs, lockMs, alongIndexes }: TransactionLimits): [name: string, value: string][] => [
+  ...(statementMs === undefined ? [] : [['statement_timeout', `${statementMs}ms`] as [string, string]]),
+  ...(lockMs === undefined ? [] : [['lock_timeout', `${lockMs}ms`] as [string, string]]),
+  ...(alongIndexes ? SHORTCUTS.map((name): [string, string] => [name, 'off']) : []),
+]
 
 /** The limits are set on the way, in the same message. */
-export const beginWith = ({ statementMs, lockMs }: TransactionLimits): string =>
-  [
-    'begin',
-    ...(statementMs === undefined ? [] : [`set local statement_timeout = ${statementMs}`]),
-    ...(lockMs === undefined ? [] : [`set local lock_timeout = ${lockMs}`]),
-  ].join('; ')
+export const beginWith = (limits: TransactionLimits): string =>
+  ['begin', ...settingsOf(limits).map(([name, value]) => `set local ${name} = '${value}'`)].join('; ')
 
 /** The members of a client that its types leave out. */
 type Pipelining = { pipeline: boolean; connection: { stream: Writable } }

@@ -3,7 +3,7 @@
  * that any number of processes may run the same job, and repeating a batch has no further effect. A job that found no work sleeps until
  * it is woken, or until its next work is due. It also looks now and then without a reason, in case a wake-up was lost.
  */
-import type { Ctx, JobName } from '../runtime/ctx.ts'
+import { type Ctx, type JobName, quickly } from '../runtime/ctx.ts'
 
 /**
  * Work that was begun: how many pieces, and when all of it is finished. Its end wakes the job, unless it does so itself when there may be more
@@ -146,7 +146,7 @@ async function once(ctx: Ctx, job: Job, stop: AbortSignal, woken: AbortSignal): 
 /** When the next work is due, after a run that found none. */
 async function nextOf(ctx: Ctx, job: Job, run: Started | undefined): Promise<Date | null> {
   if (run?.nextAt !== undefined) return run.nextAt
-  return (await job.nextAt?.(ctx)) ?? null
+  return (await job.nextAt?.(quickly(ctx))) ?? null
 }
 
 function reportFailure(ctx: Ctx, job: Job, started: number, error: unknown): void {

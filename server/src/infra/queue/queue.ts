@@ -7,7 +7,8 @@ import { type Static, Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-import { type Db, type Sql, sql } from '../postgres/db.ts'
+import { type Db, fence, type Sql, sql } from '../postgres/db.ts'
+import { firstOfEach } from '../postgres/first-of-each.ts'
 import { callRows, type JointCall, joint, jointMany, jointRun } from '../postgres/joint.ts'
 import type { Ctx, InTx, JobName } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type ReplyRecord } from '../runtime/reply-record.ts'
@@ -181,24 +182,17 @@ export type Backlog = Static<typeof BacklogRow>
 /** The items of this many entries of a project are counted. */
 const COUNTED_ENTRIES = 100
 
-/**
- * Projects with accepted requests, and how many items the oldest of these hold. The statement steps through the index from project to
- * project instead of reading all entries.
- */
+const waitingProjects = firstOfEach('waiting', { table: sql`queue_entries`, keys: ['project_id'] })
+
+/** Projects with accepted requests, and how many items the oldest of these hold. */
 export const projectsWithEntries = (ctx: Ctx) =>
   ctx.db.many(
     BacklogRow,
-    sql`with recursive waiting as (
-          (select project_id from queue_entries order by project_id limit 1)
-          union all
-          select (select a.project_id from queue_entries a where a.project_id > w.project_id order by a.project_id limit 1)
-          from waiting w where w.project_id is not null
-        )
+    sql`with recursive ${waitingProjects}
         select project_id, o.items
         from waiting
         cross join lateral (select coalesce(sum(items), 0) as items
-                            from (select items from queue_entries a where a.project_id = waiting.project_id order by position limit ${COUNTED_ENTRIES}) a) o
-        where project_id is not null`,
+                            from (select items from queue_entries a where a.project_id = waiting.project_id order by position limit ${COUNTED_ENTRIES}) a) o`,
   )
 
 const LockRow = Type.Object({ locked: Flag })
@@ -254,9 +248,12 @@ export const nextEntryAt = async (ctx: InTx<Ctx>, projectId: ProjectId, position
 const deleteFrom = jointRun<number[]>((ctx, calls) => {
   const positions = calls.flatMap(({ projectId, input }) => input.map((position) => ({ projectId, position })))
   return ctx.db.run(
-    sql`delete from queue_entries e
-        using unnest(${positions.map(({ projectId }) => projectId)}::bigint[], ${positions.map(({ position }) => position)}::bigint[]) as d(project_id, position)
-        where e.project_id = d.project_id and e.position = d.position`,
+    sql`delete from queue_entries
+        where ctid = any(array(
+          select e.tid
+          from unnest(${positions.map(({ projectId }) => projectId)}::bigint[], ${positions.map(({ position }) => position)}::bigint[]) as d(project_id, position)
+          cross join lateral (select ctid as tid from queue_entries
+                              where project_id = d.project_id and position = d.position ${fence}) e))`,
   )
 })
 

@@ -7,7 +7,8 @@ import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
-import { type Db, raw, sql, type TxDb } from '../postgres/db.ts'
+import { type Db, join, raw, sql, type TxDb } from '../postgres/db.ts'
+import { settingsOf, type TransactionLimits } from '../postgres/limits.ts'
 import type { Threads } from '../threads/pool.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -68,22 +69,26 @@ export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Pro
   return result
 }
 
-/** A claim reads few rows, whatever has piled up. One that takes longer than this is cancelled and tried again. */
-const CLAIM_MS = 5000
+/**
+ * A claim reads few rows, whatever has piled up, and whatever PostgreSQL believes has. One that takes longer than this is cancelled and tried
+ * again.
+ */
+const CLAIM: TransactionLimits = { statementMs: 5000, alongIndexes: true }
 
 /** Runs a claim: statements that find or take work, which are cancelled after seconds instead of the usual minute. */
 export function inClaim<C extends Ctx, T>(ctx: C, claim: (ctx: InTx<C>) => Promise<T>): Promise<T> {
-  return ctx.db.transaction((db) => claim({ ...ctx, db } as InTx<C>), { statementMs: CLAIM_MS })
+  return ctx.db.transaction((db) => claim({ ...ctx, db } as InTx<C>), CLAIM)
 }
 
 /** Like `inClaim`, for claims whose statements need no common transaction: each takes a single round trip. */
-export const quickly = <C extends Ctx>(ctx: C): C => ({ ...ctx, db: { ...ctx.db, ...ctx.db.within({ statementMs: CLAIM_MS }) } })
+export const quickly = <C extends Ctx>(ctx: C): C => ({ ...ctx, db: { ...ctx.db, ...ctx.db.within(CLAIM) } })
 
-/** Runs a claim at the start of a longer transaction. The short limit applies to the claim only; later statements have the usual one. */
+/** Runs a claim at the start of a longer transaction. The limits apply to the claim only; later statements have the usual ones. */
 export async function claimFirst<T>(ctx: InTx<Ctx>, claim: () => Promise<T>): Promise<T> {
-  await ctx.db.run(sql`select set_config('statement_timeout', ${`${CLAIM_MS}ms`}, true)`)
+  const settings = settingsOf(CLAIM).map(([name, value]) => sql`set_config(${name}, ${value}, true)`)
+  await ctx.db.run(sql`select ${join(settings, ', ')}`)
   const claimed = await claim()
-  await ctx.db.run(raw('set local statement_timeout to default'))
+  await ctx.db.run(raw('reset all'))
   return claimed
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -75,10 +76,12 @@ export const backlogsOf = (
                             from (select 1 from webhook_deliveries
                                   where project_id = c.project_id and endpoint_id = c.endpoint_id and status = 'pending'
                                     and next_attempt_at <= ${ctx.clock.now()}
+                                  order by next_attempt_at, id
                                   limit ${dueMax}) d) d
         cross join lateral (select count(*) as pending
                             from (select 1 from webhook_deliveries
                                   where project_id = c.project_id and endpoint_id = c.endpoint_id and status = 'pending'
+                                  order by next_attempt_at, id
                                   limit ${pendingMax}) p) p`,
   )
 
@@ -113,6 +116,14 @@ export type Room = {
   projects: { usual: number; rooms: Map<ProjectId, number> }
 }
 
+/** The endpoints with pending deliveries, each with its first one. */
+const waitingEndpoints = firstOfEach('waiting', {
+  table: sql`webhook_deliveries`,
+  keys: ['project_id', 'endpoint_id'],
+  order: ['next_attempt_at'],
+  where: sql`status = 'pending'`,
+})
+
 const isFree = sql`(lease_until is null or lease_until <= now())`
 
 /**
@@ -125,21 +136,9 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
   const projectRooms = JSON.stringify(Object.fromEntries(projects.rooms))
   return ctx.db.many(
     ClaimedDelivery,
-    sql`with recursive waiting as (
-          -- From one endpoint to the next along the index, past all their deliveries.
-          (select project_id, endpoint_id from webhook_deliveries where status = 'pending' order by project_id, endpoint_id limit 1)
-          union all
-          select further.project_id, further.endpoint_id
-          from waiting w
-          cross join lateral (
-            select d.project_id, d.endpoint_id from webhook_deliveries d
-            where d.status = 'pending' and (d.project_id, d.endpoint_id) > (w.project_id, w.endpoint_id)
-            order by d.project_id, d.endpoint_id
-            limit 1
-          ) further
-        ),
+    sql`with recursive ${waitingEndpoints},
         offered as materialized (
-          select d.id, w.project_id, d.next_attempt_at, d.place
+          select d.tid, d.id, w.project_id, d.next_attempt_at, d.place
           from waiting w
           cross join lateral (
             select consecutive_failures >= ${failingAfter}::int as is_failing,
@@ -150,7 +149,7 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
             limit 1
           ) e
           cross join lateral (
-            select id, next_attempt_at, lease_until, row_number() over (order by next_attempt_at, id) as place
+            select ctid as tid, id, next_attempt_at, lease_until, row_number() over (order by next_attempt_at, id) as place
             from webhook_deliveries
             where project_id = w.project_id and endpoint_id = w.endpoint_id and status = 'pending' and next_attempt_at <= ${ctx.clock.now()}
               and (e.is_failing or ${isFree})
@@ -160,8 +159,8 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
           where ${isFree} and coalesce((${projectRooms}::jsonb -> w.project_id::text)::int, ${projects.usual}::int) > 0
         ),
         due as materialized (
-          select id, project_id
-          from (select id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as nth
+          select tid
+          from (select tid, id, project_id, next_attempt_at, row_number() over (partition by project_id order by place, next_attempt_at, id) as nth
                 from offered) o
           where nth <= coalesce((${projectRooms}::jsonb -> project_id::text)::int, ${projects.usual}::int)
           order by nth, next_attempt_at, id
@@ -172,8 +171,7 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
           from due
           cross join lateral (
             select ctid as tid from webhook_deliveries
-            where project_id = due.project_id and id = due.id and status = 'pending' and ${isFree}
-            limit 1
+            where ctid = due.tid and status = 'pending' and ${isFree}
             for update skip locked
           ) d
         ),
@@ -196,27 +194,9 @@ export const renewDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: Delivery
         where project_id = any(${projectIds}::bigint[]) and id = any(${ids}::bigint[]) and lease_until is not null`,
   )
 
-/** When the next attempt is due. The index is read from one endpoint to the next. */
+/** When the next attempt is due. */
 export const nextAttemptAt = (ctx: Ctx): Promise<Date | null> =>
-  ctx.db.value(
-    Nullable(Instant),
-    sql`with recursive waiting as (
-          (select project_id, endpoint_id, next_attempt_at from webhook_deliveries
-           where status = 'pending'
-           order by project_id, endpoint_id, next_attempt_at
-           limit 1)
-          union all
-          select further.project_id, further.endpoint_id, further.next_attempt_at
-          from waiting w
-          cross join lateral (
-            select d.project_id, d.endpoint_id, d.next_attempt_at from webhook_deliveries d
-            where d.status = 'pending' and (d.project_id, d.endpoint_id) > (w.project_id, w.endpoint_id)
-            order by d.project_id, d.endpoint_id, d.next_attempt_at
-            limit 1
-          ) further
-        )
-        select min(next_attempt_at) as due_at from waiting`,
-  )
+  ctx.db.value(Nullable(Instant), sql`with recursive ${waitingEndpoints} select min(next_attempt_at) as due_at from waiting`)
 
 /** Ends the leases of deliveries that were not attempted. */
 export const releaseDeliveries = (ctx: Ctx, projectIds: ProjectId[], ids: DeliveryId[]) =>
