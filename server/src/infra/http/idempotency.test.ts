@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { routes } from '../../../test/all-routes.ts'
 import { sendOver } from '../../../test/mailing.ts'
 import { openSilentHost } from '../../../test/silent-host.ts'
-import { type World, world } from '../../../test/world.ts'
+import { type Reply, type RequestOptions, type World, world } from '../../../test/world.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
@@ -29,6 +29,21 @@ describe('Idempotency-Key', () => {
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id'])
     expect(first.headers['idempotent-replayed']).toBeUndefined()
     expect((await w.get('/api/client/keys?q=one')).body.results).toHaveLength(1)
+  })
+
+  test('a key costs two statements: one to claim it, and one to keep the reply', async () => {
+    await using w = await world({ own: true, env: {} })
+    const count = async () => Number(/^app_db_statement_duration_seconds_count (\d+)/m.exec((await w.ctx.metrics.exposition()).text)?.[1])
+    const statementsOf = async (request: () => Promise<Reply>) => {
+      const before = await count()
+      expect((await request()).status).toBe(200)
+      return (await count()) - before
+    }
+    const save = (name: string, options?: RequestOptions) => () => w.post(batch, [{ external_id: name }], options)
+    await save('first')()
+    const bare = await statementsOf(save('second'))
+    expect((await statementsOf(save('third', key('k')))) - bare).toBeLessThanOrEqual(2)
+    expect(await statementsOf(save('third', key('k')))).toBeLessThanOrEqual(bare)
   })
 
   test('a secret in a stored reply is encrypted', async () => {
