@@ -32,9 +32,14 @@ export const commands = {
     () => import('./keys.ts'),
   ),
   listen: later(
-    'listen [--events a,b] [--port N] [--url U] [--key K]',
+    'listen [--events a,b] [--port N] [--url U] [--key K] [--forward-to U] [--secret S]',
     'Receive webhook events on this machine, verify their signatures and print them.',
     () => import('./listen-command.ts'),
+  ),
+  'import-from': later(
+    'import-from <product> <users|suppressions|template> <file>',
+    'Import an export file of customerio, braze, mailchimp or listmonk.',
+    () => import('./import-from/command.ts'),
   ),
   doctor: later('doctor', 'Check Node, configuration, data directory, database and backlog.', () => import('./doctor.ts')),
   help,

@@ -1,13 +1,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { type World, world } from '../../test/world.ts'
 import { loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
 import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
+import { verifySignature } from '../modules/webhooks/index.ts'
 import { listen, listenOptions } from './listen.ts'
 
 const WEBHOOKS = '/api/client/webhooks'
@@ -18,14 +21,14 @@ afterEach(async () => {
 })
 
 /** Starts the server on a port, and a listener with a certificate that it trusts. */
-async function listener(w: World, given: { key?: string; events?: string[] } = {}) {
+async function listener(w: World, given: { key?: string; events?: string[]; forwardTo?: string; secret?: string } = {}) {
   // Certificates are checked against the system’s clock.
   w.clock.set(new Date(performance.timeOrigin))
   await w.app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
   const lines: string[] = []
   const listening = await listen(
-    { port: 0, events: given.events ?? ['delivery.failed'], url, key: given.key ?? w.keys.secret },
+    { port: 0, url, ...given, events: given.events ?? ['delivery.failed'], key: given.key ?? w.keys.secret },
     { dataDir: inject('authorityDir'), print: (line) => lines.push(line), now: w.clock.now },
   )
   return { ...listening, lines }
@@ -69,6 +72,46 @@ describe('carillon listen', () => {
     })
     expect(answer).toMatchObject({ is: 'answered', status: 400 })
     expect(listening.lines.slice(1)).toEqual(['A request was refused because its signature is not valid.'])
+  })
+
+  test('forwards genuine requests with their signatures, and replies as the receiver does', async () => {
+    await using w = await world()
+    const received: { headers: IncomingHttpHeaders; body: string }[] = []
+    let status = 503
+    const receiver = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      received.push({ headers: request.headers, body })
+      response.writeHead(status).end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    leftovers.push(async () => receiver.close())
+    const forwardTo = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+    const secret = `whsec_${Buffer.from('a secret of 24 bytes....').toString('base64')}`
+    await using listening = await listener(w, { forwardTo, secret })
+    const [endpoint] = await endpoints(w)
+    const send = async (next: number) => {
+      status = next
+      await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
+      await w.drain()
+      return (await w.get(`${WEBHOOKS}/${endpoint?.id}/deliveries`)).body.results[0].last_status_code
+    }
+    expect(await send(503)).toBe(503)
+    expect(await send(204)).toBe(204)
+    const [{ headers, body }] = received as [{ headers: IncomingHttpHeaders; body: string }]
+    expect(verifySignature(String(headers['service-signature']), body, secret, w.clock.now())).toBe(true)
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: 'delivery.failed', test: true })
+    expect(listening.lines).toContain(`Forwarded to ${forwardTo}, which replied with 503.`)
+  })
+
+  test('replies with 502 while the receiver cannot be reached', async () => {
+    await using w = await world()
+    await using listening = await listener(w, { forwardTo: 'http://127.0.0.1:1/' })
+    const [endpoint] = await endpoints(w)
+    await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
+    await w.drain()
+    expect((await w.get(`${WEBHOOKS}/${endpoint?.id}/deliveries`)).body.results).toMatchObject([{ last_status_code: 502 }])
+    expect(listening.lines).toContain('Cannot forward to http://127.0.0.1:1/. The server refused the connection.')
   })
 
   test('reports the error message of the server', async () => {
@@ -116,12 +159,18 @@ describe('the arguments', () => {
         'https://api.example.com/',
         '--key',
         'sk_x',
+        '--forward-to',
+        'http://127.0.0.1:4000/webhooks',
+        '--secret',
+        'whsec_x',
       ]),
     ).toEqual({
       port: 4000,
       events: ['delivery.failed', 'delivery.null-mx'],
       url: 'https://api.example.com',
       key: 'sk_x',
+      forwardTo: 'http://127.0.0.1:4000/webhooks',
+      secret: 'whsec_x',
     })
   })
 
@@ -129,6 +178,7 @@ describe('the arguments', () => {
     [['--port', '70000'], '--port must be'],
     [['--port', 'http'], '--port must be'],
     [['--url', 'localhost:3000'], '--url must be'],
+    [['--forward-to', '4000'], '--forward-to must be'],
     [['--events', 'delivery.lost'], 'Unknown event types in --events: delivery.lost.'],
     [['--events', ''], 'Unknown event types in --events'],
     [['--loud'], '--loud'],

@@ -3,19 +3,19 @@
  * issued by the server’s development authority.
  */
 
-import { readFile } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { issueCertificate, loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
-import { createSafeFetch, type SafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { trimEndMatching } from '../lib/text.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
 import { verifySignature } from '../modules/webhooks/index.ts'
+import { callApi, firstKey, parsed } from './call-api.ts'
 import { CommandError } from './command.ts'
+import { forwarder } from './forward.ts'
 
 export type ListenOptions = {
   /** 0 chooses a free one. */
@@ -25,6 +25,10 @@ export type ListenOptions = {
   url: string
   /** An `sk_` key with the role `admin`; by default the one of the first start. */
   key?: string
+  /** Where genuine requests are sent on to: a receiver on this machine, which may use HTTP. */
+  forwardTo?: string
+  /** The signing secret of the endpoint. By default the server chooses one. */
+  secret?: string
 }
 
 export type ListenIo = {
@@ -35,8 +39,6 @@ export type ListenIo = {
 }
 
 const HOST = '127.0.0.1'
-const TIMEOUT_MS = 10_000
-const RESPONSE_BYTES_MAX = 1_048_576
 const BODY_BYTES_MAX = 1_048_576
 
 const options = {
@@ -44,19 +46,32 @@ const options = {
   events: { type: 'string', default: 'all' },
   url: { type: 'string', default: 'http://127.0.0.1:3000' },
   key: { type: 'string' },
+  'forward-to': { type: 'string' },
+  secret: { type: 'string' },
 } as const
 
 /** Reads the arguments of the command. Throws `CommandError` if one is invalid. */
 export function listenOptions(args: string[]): ListenOptions {
-  const { port, events, url, key } = parseArgs({ args, options }).values
+  const { port, events, url, key, 'forward-to': forwardTo, secret } = parseArgs({ args, options }).values
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new CommandError('--port must be a port from 0 to 65535.')
-  if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) throw new CommandError('--url must be a URL such as http://127.0.0.1:3000.')
+  if (!isWebAddress(url)) throw new CommandError('--url must be a URL such as http://127.0.0.1:3000.')
+  if (forwardTo !== undefined && !isWebAddress(forwardTo))
+    throw new CommandError('--forward-to must be a URL such as http://127.0.0.1:4000/webhooks.')
   const wanted = events === 'all' ? EVENT_TYPES : events.split(',').map((type) => type.trim())
   const unknown = wanted.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type))
   if (unknown.length > 0)
     throw new CommandError(`Unknown event types in --events: ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
-  return { port: Number(port), events: wanted, url: trimEndMatching(url, /^\/$/), ...(key !== undefined && { key }) }
+  return {
+    port: Number(port),
+    events: wanted,
+    url: trimEndMatching(url, /^\/$/),
+    ...(key !== undefined && { key }),
+    ...(forwardTo !== undefined && { forwardTo }),
+    ...(secret !== undefined && { secret }),
+  }
 }
+
+const isWebAddress = (url: string) => URL.canParse(url) && /^https?:\/\//i.test(url)
 
 /** Starts the endpoint and registers it with the server, until it is disposed of. `url` is that of the endpoint. */
 export async function listen(options: ListenOptions, { dataDir, print, now }: ListenIo): Promise<AsyncDisposable & { url: string }> {
@@ -68,18 +83,21 @@ export async function listen(options: ListenOptions, { dataDir, print, now }: Li
     createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0', anyPort: true }),
   )
   let secret = ''
+  const forward = options.forwardTo === undefined ? undefined : forwarder(fetch, options.forwardTo, print)
   const server = createServer(await issueCertificate(authority, [HOST], now()), (request, response) => {
-    receive(request, response, (header, body) => {
-      const genuine = secret !== '' && verifySignature(header, body, secret, now())
+    receive(request, response, async (headers, body) => {
+      const genuine = secret !== '' && verifySignature(String(headers['service-signature'] ?? ''), body, secret, now())
       if (genuine) printEvent(body, print)
       else print('A request was refused because its signature is not valid.')
-      return genuine
+      if (!genuine) return 400
+      return forward ? await forward(headers, body) : 204
     })
   })
   const url = await open(server, options.port)
   opening.defer(() => close(server))
   const api = callApi(fetch, options.url, key)
-  const endpoint = await api('POST', '/api/client/webhooks', { name: 'carillon listen', url, event_types: options.events })
+  const chosen = options.secret === undefined ? {} : { signing_secret: options.secret }
+  const endpoint = await api('POST', '/api/client/webhooks', { name: 'carillon listen', url, event_types: options.events, ...chosen })
   opening.defer(async () => {
     await api('DELETE', `/api/client/webhooks/${endpoint.id}`)
   })
@@ -87,15 +105,6 @@ export async function listen(options: ListenOptions, { dataDir, print, now }: Li
   print(`Listening at ${url} for ${options.events.length} event ${options.events.length === 1 ? 'type' : 'types'}. Stop with Ctrl-C.`)
   const closing = opening.move()
   return { url, [Symbol.asyncDispose]: () => closing.disposeAsync() }
-}
-
-async function firstKey(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'credentials.json')
-  try {
-    return JSON.parse(await readFile(path, 'utf8')).secret_key
-  } catch {
-    throw new CommandError(`${path} contains no key. Start the server once, or pass --key.`)
-  }
 }
 
 async function open(server: Server, port: number): Promise<string> {
@@ -115,37 +124,10 @@ async function close(server: Server): Promise<void> {
   await promise
 }
 
-type Call = (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Record<string, unknown>>
+type Accept = (headers: IncomingHttpHeaders, body: string) => Promise<number>
 
-/** Calls the API. Throws `CommandError` with the error message of the server. */
-function callApi(fetch: SafeFetch, url: string, key: string): Call {
-  return async (method, path, body) => {
-    const reply = await fetch.request({
-      method,
-      url: `${url}${path}`,
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      timeoutMs: TIMEOUT_MS,
-      connectTimeoutMs: TIMEOUT_MS,
-      responseBytesMax: RESPONSE_BYTES_MAX,
-    })
-    if (reply.is === 'failed') throw new CommandError(`Cannot connect to ${url}. ${reply.message}`)
-    const answer = parsed(reply.body)
-    if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${answer.message ?? reply.body}`)
-    return answer
-  }
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
-}
-
-/** Reads a request. Replies with 204 if it was accepted, or else with 400. */
-function receive(request: IncomingMessage, response: ServerResponse, accept: (header: string, body: string) => boolean): void {
+/** Reads a request. Replies with the status that `accept` decides on. */
+function receive(request: IncomingMessage, response: ServerResponse, accept: Accept): void {
   const chunks: Buffer[] = []
   let size = 0
   request.on('data', (chunk: Buffer) => {
@@ -154,8 +136,10 @@ function receive(request: IncomingMessage, response: ServerResponse, accept: (he
     else request.destroy()
   })
   request.on('end', () => {
-    const accepted = accept(String(request.headers['service-signature'] ?? ''), Buffer.concat(chunks).toString('utf8'))
-    response.writeHead(accepted ? 204 : 400).end()
+    accept(request.headers, Buffer.concat(chunks).toString('utf8')).then(
+      (status) => response.writeHead(status).end(),
+      (error) => response.destroy(error),
+    )
   })
 }
 
