@@ -1,0 +1,297 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/world.ts'
+import { CommandError } from '../command.ts'
+import { importFrom, importOptions } from './import-from.ts'
+import type { Product } from './product.ts'
+import * as products from './products.ts'
+
+const PRODUCTS: Record<string, Product> = products
+
+/** A file as the product exports it. */
+const exported = (name: string) => fileURLToPath(new URL(`../../../test/exports/${name}`, import.meta.url))
+
+const leftovers: string[] = []
+afterEach(async () => {
+  for (const path of leftovers.splice(0)) await rm(path, { recursive: true })
+})
+
+async function fileWith(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-export-'))
+  leftovers.push(folder)
+  await writeFile(join(folder, 'export'), text)
+  return join(folder, 'export')
+}
+
+/** Runs the command, and returns the lines that it prints. */
+async function run(w: World, ...args: string[]): Promise<string[]> {
+  const lines: string[] = []
+  await importFrom(importOptions(args), callOf(w), (line) => lines.push(line))
+  return lines
+}
+
+const callOf = (w: World) => async (method: string, path: string, body?: object) => {
+  const reply = await w.request(method, path, body)
+  if (reply.status >= 300) throw new CommandError(reply.body.message)
+  return reply.body ?? {}
+}
+
+const userOf = async (w: World, id: string) => (await w.get(`/api/client/users/${id}`)).body
+const suppressed = async (w: World) =>
+  (await w.get('/api/client/suppressions?limit=100')).body.results
+    .map(({ channel, address, reason }: Record<string, string>) => `${channel} ${address} ${reason}`)
+    .toSorted()
+const statesOf = async (w: World, id: string, types: number[]) => {
+  const { results } = (await w.get(`/api/client/users/${id}/subscriptions?limit=100`)).body
+  return types.map((type) => results.find((row: { subscription_id: number }) => row.subscription_id === type).state)
+}
+const newType = async (w: World, name: string) =>
+  (await w.post('/api/client/subscriptions', { name, channel: 'email', default_state: 0 })).body.id as number
+
+describe('Customer.io', () => {
+  test('users get their attributes, topics, opt-outs and a list', async () => {
+    await using w = await world()
+    const [first, second] = [await newType(w, 'News'), await newType(w, 'Offers')]
+    const list = (await w.post('/api/client/lists', { name: 'Moved', type: 'static' })).body.id
+    const args = ['customerio', 'users', exported('customerio-people.csv'), '--topics', `topic_1=${first},topic_2=${second}`]
+    const options = ['--types', 'seats:number,created_at:date', '--list', String(list)]
+    expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
+      'Row 3: The value "x" of seats is no number.',
+      'Would save 2 users, 2 states of subscriptions and 2 suppressed addresses.',
+      'Refused 1 rows.',
+    ])
+    expect((await w.get('/api/client/users')).body.results).toEqual([])
+    expect(await run(w, ...args, ...options)).toContain('Saved 2 users, 2 states of subscriptions and 2 suppressed addresses.')
+    expect(await userOf(w, '42')).toMatchObject({
+      email: 'ana@example.com',
+      phone: '+61491570156',
+      timezone: 'Australia/Hobart',
+      data: { first_name: 'Ana', plan: 'pro', seats: 5, created_at: '2023-11-14T22:13:20.000Z' },
+    })
+    expect(await statesOf(w, '42', [first, second])).toEqual([1, 0])
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'text +61491570157 unsubscribed_all'])
+    const members = (await w.get(`/api/client/lists/${list}/users`)).body.results
+    expect(members.map(({ external_id }: { external_id: string }) => external_id).toSorted()).toEqual(['42', '43'])
+  })
+
+  test('a file can be imported again, and rows without an id of their own have that of the product', async () => {
+    await using w = await world()
+    const args = ['customerio', 'users', exported('customerio-people.csv')]
+    await run(w, ...args)
+    const before = await userOf(w, 'a3000003')
+    expect(before).toMatchObject({ email: 'lee@example.com', timezone: null, data: { seats: 'x' } })
+    w.advance('1 minute')
+    expect(await run(w, ...args)).toEqual(['Saved 3 users, 0 states of subscriptions and 2 suppressed addresses.'])
+    expect(await userOf(w, 'a3000003')).toEqual(before)
+  })
+
+  test('suppressed addresses have the reason of the file, or the one that is given', async () => {
+    await using w = await world()
+    const args = ['customerio', 'suppressions', exported('customerio-bounces.json')]
+    expect(await run(w, ...args)).toEqual(['Row 2: The row has no reason. Pass --reason.', 'Suppressed 1 addresses.', 'Refused 1 rows.'])
+    expect(await run(w, ...args, '--reason', 'hard_bounce')).toEqual(['Suppressed 2 addresses.'])
+    expect(await suppressed(w)).toEqual(['email full@example.com hard_bounce', 'email old@example.com hard_bounce'])
+  })
+})
+
+describe('Braze', () => {
+  test('users get their attributes, custom attributes and opt-outs', async () => {
+    await using w = await world()
+    await run(w, 'braze', 'users', exported('braze-users.jsonl'))
+    expect(await userOf(w, '42')).toMatchObject({
+      locale: 'pt',
+      timezone: 'America/Sao_Paulo',
+      data: {
+        first_name: 'Ana',
+        last_name: 'Silva',
+        country: 'BR',
+        dob: '1990-04-01',
+        gender: 'F',
+        plan: 'pro',
+        seats: 5,
+        tags: ['vip', 'beta'],
+      },
+    })
+    expect(Object.keys((await userOf(w, '42')).data)).not.toContain('push_tokens')
+    expect(await userOf(w, '5fbd3')).toMatchObject({ email: 'lee@example.com' })
+    await run(w, 'braze', 'suppressions', exported('braze-hard-bounces.json'))
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email old@example.com hard_bounce'])
+  })
+})
+
+describe('Mailchimp', () => {
+  test('the three files of an audience become users, states of its type and suppressed addresses', async () => {
+    await using w = await world()
+    const type = await newType(w, 'Newsletter')
+    const status = async (name: string) => run(w, 'mailchimp', 'users', exported(`mailchimp-${name}.csv`), '--subscription', String(type))
+    expect(await status('subscribed')).toEqual(['Saved 1 users, 1 states of subscriptions and 0 suppressed addresses.'])
+    expect(await status('unsubscribed')).toEqual(['Saved 1 users, 1 states of subscriptions and 0 suppressed addresses.'])
+    expect(await status('cleaned')).toEqual(['Saved 1 users, 1 states of subscriptions and 1 suppressed addresses.'])
+    const ana = await userOf(w, 'aa11bb22cc')
+    expect(ana).toMatchObject({ email: 'ana@example.com', timezone: 'Australia/Hobart' })
+    expect(ana.data).toMatchObject({
+      first_name: 'Ana',
+      city: 'Hobart',
+      optin_time: '2023-05-01 10:00:00',
+      tags: ['Customer', 'Newsletter'],
+    })
+    expect(await Promise.all(['aa11bb22cc', 'aa11bb22cd', 'aa11bb22ce'].map((id) => statesOf(w, id, [type])))).toEqual([[1], [0], [0]])
+    expect(await suppressed(w)).toEqual(['email old@example.com hard_bounce'])
+  })
+
+  test('another column can be the id', async () => {
+    await using w = await world()
+    await run(w, 'mailchimp', 'users', exported('mailchimp-subscribed.csv'), '--id', 'Email Address')
+    expect(await userOf(w, encodeURIComponent('ana@example.com'))).toMatchObject({ external_id: 'ana@example.com' })
+  })
+})
+
+describe('listmonk', () => {
+  test('blocklisted subscribers have opted out, and disabled ones are suppressed', async () => {
+    await using w = await world()
+    await run(w, 'listmonk', 'users', exported('listmonk-subscribers.csv'))
+    expect((await userOf(w, '5e91dda1-1c16-467d-9bf9-2a21bf22ae01')).data).toEqual({
+      name: 'Ana Silva',
+      city: 'Hobart',
+      orders: 3,
+      address: { zip: '7000' },
+    })
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email lee@example.com manual'])
+  })
+})
+
+describe('templates', () => {
+  test.each([
+    [
+      'customerio',
+      readFileSync(exported('customerio-welcome.txt'), 'utf8'),
+      `<p>Hi {{user.data.first_name | default: 'there'}},</p>
+{% if user.data.plan == 'pro' %}<p>Thanks for going pro.</p>{% endif %}
+<p>Your order {{event.data.order_id}} goes to {{user.email}}.</p>
+<p>{{ snippets.footer }}</p>
+<p><a href="{{ unsubscribe_url }}">Unsubscribe</a> or <a href="{{ preferences_url }}">change preferences</a>,
+<a href="{{ view_url }}">view online</a></p>
+`,
+      ['{{ snippets.footer }}'],
+    ],
+    // The syntax of Braze looks like that of template strings.
+    [
+      'braze',
+      JSON.parse(readFileSync(exported('braze-template.json'), 'utf8')).body,
+      `<p>{% if user.data.plan == 'pro' %}Pro{% else %}Free{% endif %} for {{user.email}}, order {{event.data.order_id}}.</p><p>{{content_blocks.\${footer}}}</p><p><a href="{{unsubscribe_url}}">Unsubscribe</a></p>`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
+      ['{{content_blocks.${footer}}}'],
+    ],
+    [
+      'mailchimp',
+      readFileSync(exported('mailchimp-newsletter.txt'), 'utf8'),
+      `<html lang="en"><body><span></span>
+<p>Hello {% if user.data.first_name %}{{ user.data.first_name }}{% else %}there{% endif %}, how is {{ user.data.city }}?</p>
+<p>*|LIST:COMPANY|* *|CURRENT_YEAR|*</p>
+<p><a href="{{ unsubscribe_url }}">Unsubscribe</a> <a href="{{ preferences_url }}">Preferences</a> <a href="{{ view_url }}">View online</a></p></body></html>
+`,
+      ['*|LIST:COMPANY|*', '*|CURRENT_YEAR|*'],
+    ],
+    [
+      'listmonk',
+      JSON.parse(readFileSync(exported('listmonk-campaign.json'), 'utf8')).data.body,
+      '<p>Hi {{ user.data.name | split: " " | first }} in {{ user.data.city }}</p><p><a href="https://example.com/sale">Sale</a> <a href="https://example.com/new">New</a></p><p><a href="{{ unsubscribe_url }}">Unsubscribe</a> <a href="{{ view_url }}">View</a></p>',
+      [],
+    ],
+    [
+      'listmonk',
+      '{{ if .Subscriber.Attribs.vip }}VIP{{ end }}',
+      '{{ if .Subscriber.Attribs.vip }}VIP{{ end }}',
+      ['{{ if .Subscriber.Attribs.vip }}', '{{ end }}'],
+    ],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
+    ['braze', '{{${first_name} | default: "you"}}', '{{user.data.first_name | default: "you"}}', []],
+  ])('of %s are converted to Liquid: %s', (product, template, text, left) => {
+    expect((PRODUCTS[product] as Product).convert(template)).toEqual({ text, left })
+  })
+
+  test('become drafts that render', async () => {
+    await using w = await world()
+    const type = String(await newType(w, 'Newsletter'))
+    const lines = await run(w, 'braze', 'template', exported('braze-template.json'), '--subscription', type, '--name', 'Hello').catch(
+      (error: Error) => error.message.split('\n'),
+    )
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
+    expect(lines.at(-1)).toBe('Not converted, so edit the template before you send it: {{content_blocks.${footer}}}')
+    expect((await w.get('/api/client/campaigns')).body.results).toEqual([])
+    const file = await fileWith(readFileSync(exported('braze-template.json'), 'utf8').replace(/<p>\{\{content_blocks[^<]*<\/p>/, ''))
+    const [created = ''] = await run(w, 'braze', 'template', file, '--subscription', type)
+    expect(created).toMatch(/^Campaign \d+ “Welcome” is a draft with the template\.$/)
+    await run(w, 'braze', 'users', exported('braze-users.jsonl'))
+    const id = /\d+/.exec(created)?.[0]
+    const { content } = (await w.post(`/api/client/campaigns/${id}/preview`, { user: '42' })).body
+    expect(content).toMatchObject({ subject: 'Welcome, Ana', html: expect.stringContaining('Pro for ana@example.com') })
+  })
+
+  test('need a name and a subject', async () => {
+    await using w = await world()
+    const args = ['mailchimp', 'template', exported('mailchimp-newsletter.txt')]
+    await expect(run(w, ...args)).rejects.toThrow('Pass --subscription')
+    const type = String(await newType(w, 'Newsletter'))
+    await expect(run(w, ...args, '--subscription', type)).rejects.toThrow('Pass --name and --subject.')
+    const lines = await run(w, ...args, '--subscription', type, '--name', 'October', '--subject', 'Hello *|FNAME|*')
+    expect(lines).toContain('Not converted, so edit the template before you send it: *|LIST:COMPANY|* *|CURRENT_YEAR|*')
+  })
+})
+
+test('a long file is sent in requests of 100 users', async () => {
+  const sizes: number[] = []
+  const call = async (_method: string, _path: string, body?: object) => {
+    sizes.push((body as unknown[]).length)
+    return { results: [] }
+  }
+  const file = await fileWith(`id,email\n${Array.from({ length: 250 }, (_, at) => `${at},u${at}@example.com\n`).join('')}`)
+  await importFrom(importOptions(['customerio', 'users', file]), call, () => undefined)
+  expect(sizes).toEqual([100, 100, 50])
+})
+
+test('users that the API refuses are printed, and the others are saved', async () => {
+  await using w = await world()
+  const file = await fileWith('id;email\n1;ana@example.com\n2;no address\n3;lee@example.com\n')
+  const lines = await run(w, 'customerio', 'users', file)
+  expect(lines[0]).toMatch(/^Row 2: .*email/)
+  expect(lines.slice(1)).toEqual(['Saved 2 users, 0 states of subscriptions and 0 suppressed addresses.', 'Refused 1 rows.'])
+})
+
+test('the commands of the guide are valid', () => {
+  const guide = readFileSync(new URL('../../../../docs/guide/moving.md', import.meta.url), 'utf8')
+  const commands = [...guide.matchAll(/^npx carillon import-from (.*)$/gm)].map(([, args = '']) =>
+    [...args.replaceAll(/\$[A-Z]+/g, '4').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, one, two, three]) => one ?? two ?? three ?? ''),
+  )
+  expect(commands).toHaveLength(12)
+  expect(commands.map((args) => importOptions(args).kind)).toContain('template')
+})
+
+test.each([
+  [[], 'Import from one of braze, customerio, listmonk, mailchimp.'],
+  [['mailchimp'], 'users, suppressions, template'],
+  [['mailchimp', 'users'], 'Name one file.'],
+  [['mailchimp', 'users', 'a', 'b'], 'Name one file.'],
+  [['mailchimp', 'users', 'a', '--list', 'x'], '--list must be an id'],
+  [['mailchimp', 'users', 'a', '--topics', 'x'], '--topics must be pairs'],
+  [['mailchimp', 'users', 'a', '--types', 'x:text'], '--types must be pairs'],
+  [['mailchimp', 'suppressions', 'a', '--reason', 'erased'], '--reason must be one of'],
+])('%j are refused', (args, message) => expect(() => importOptions(args)).toThrow(message))
+
+test.each([
+  ['', 'cannot be read'],
+  ['{"a":1}\n{broken', 'Line 2'],
+  ['[1', 'no list of objects'],
+])('a file with %j is refused', async (text, message) => {
+  const path = text === '' ? 'nowhere.csv' : await fileWith(text)
+  const attempt = importFrom(
+    importOptions(['braze', 'users', path]),
+    async () => ({ results: [] }),
+    () => undefined,
+  )
+  await expect(attempt).rejects.toThrow(message)
+})

@@ -1,0 +1,182 @@
+/** `carillon import-from`: users, opt-outs, suppressed addresses and templates from the export files of other products. */
+import { parseArgs } from 'node:util'
+import { trimEndMatching } from '../../lib/text.ts'
+import type { Call } from '../call-api.ts'
+import { CommandError } from '../command.ts'
+import type { ExportedUser, Product, Reason, Row, Suppression } from './product.ts'
+import { textOf } from './product.ts'
+import * as products from './products.ts'
+import { rowsOf } from './read-export.ts'
+import { BATCH_ITEMS, type Counts, type Refusal, sendSuppressions, sendUsers, suppressionsOf, type Target } from './send.ts'
+import { importTemplate, type TemplateOptions } from './template.ts'
+import { converted, type Types, typesOf } from './types.ts'
+
+const PRODUCTS: Record<string, Product> = products
+const KINDS = ['users', 'suppressions', 'template'] as const
+const REASONS: readonly Reason[] = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint']
+/** Further ones are counted only. */
+const REFUSALS_PRINTED_MAX = 20
+
+const options = {
+  url: { type: 'string' },
+  key: { type: 'string' },
+  id: { type: 'string' },
+  list: { type: 'string' },
+  subscription: { type: 'string' },
+  topics: { type: 'string', default: '' },
+  types: { type: 'string', default: '' },
+  reason: { type: 'string' },
+  name: { type: 'string' },
+  subject: { type: 'string' },
+  locale: { type: 'string', default: 'en' },
+  'dry-run': { type: 'boolean', default: false },
+} as const
+
+export type ImportOptions = {
+  product: Product
+  kind: (typeof KINDS)[number]
+  file: string
+  url: string | undefined
+  key: string | undefined
+  /** The header of the id, if it is not that of the product. */
+  id: string | undefined
+  types: Types
+  reason: Reason | undefined
+  isDryRun: boolean
+  template: TemplateOptions
+  target: Omit<Target, 'call'>
+}
+
+/** Reads the arguments of the command. Throws `CommandError` if one is invalid. */
+export function importOptions(args: string[]): ImportOptions {
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+  const [name = '', kind = '', file = '', ...more] = positionals
+  if (!Object.hasOwn(PRODUCTS, name)) throw new CommandError(`Import from one of ${Object.keys(PRODUCTS).join(', ')}.`)
+  if (!isOneOf(kind, KINDS)) throw new CommandError(`After the product, say what the file contains: ${KINDS.join(', ')}.`)
+  if (file === '' || more.length > 0) throw new CommandError('Name one file.')
+  const { reason } = values
+  if (reason !== undefined && !isOneOf(reason, REASONS)) throw new CommandError(`--reason must be one of ${REASONS.join(', ')}.`)
+  const subscriptionId = idOf('subscription', values.subscription)
+  const listId = idOf('list', values.list)
+  return {
+    product: PRODUCTS[name] as Product,
+    kind,
+    file,
+    url: values.url === undefined ? undefined : trimEndMatching(values.url, /^\/$/),
+    key: values.key,
+    id: values.id,
+    types: typesOf(values.types),
+    reason,
+    isDryRun: values['dry-run'],
+    template: { subscriptionId, name: values.name, subject: values.subject, locale: values.locale },
+    target: {
+      topics: topicsOf(values.topics),
+      ...(subscriptionId !== undefined && { subscriptionId }),
+      ...(listId !== undefined && { listId }),
+    },
+  }
+}
+
+const isOneOf = <const T extends string>(value: string, values: readonly T[]): value is T => (values as readonly string[]).includes(value)
+
+function idOf(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw new CommandError(`--${option} must be an id, such as 4.`)
+  return Number(value)
+}
+
+function topicsOf(option: string): Record<string, number> {
+  const pairs = option.split(',').filter((pair) => pair !== '')
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [topic = '', id = ''] = pair.split('=')
+      if (topic === '' || !/^[1-9]\d{0,14}$/.test(id))
+        throw new CommandError('--topics must be pairs of a topic and an id, such as topic_1=4.')
+      return [topic, Number(id)]
+    }),
+  )
+}
+
+/** Imports a file. Prints what was done, and the rows that were refused. */
+export async function importFrom(options: ImportOptions, call: Call, print: (line: string) => void): Promise<void> {
+  const { kind, file, product, template } = options
+  if (kind === 'template') for (const line of await importTemplate(file, product, template, call)) print(line)
+  else if (kind === 'suppressions') await importSuppressions(options, call, print)
+  else await importUsers(options, call, print)
+}
+
+async function importUsers(options: ImportOptions, call: Call, print: (line: string) => void): Promise<void> {
+  const { file, target, isDryRun } = options
+  const total: Counts = { users: 0, refused: 0, states: 0, suppressions: 0 }
+  const report = (refusals: Refusal[]) => {
+    for (const { number, message } of refusals) if (++total.refused <= REFUSALS_PRINTED_MAX) print(`Row ${number}: ${message}`)
+  }
+  const send = async (batch: { user: ExportedUser; number: number }[]) => {
+    const { counts, refusals } = isDryRun ? planned(batch, target) : await sendUsers(batch, { ...target, call })
+    total.users += counts.users
+    total.states += counts.states
+    total.suppressions += counts.suppressions
+    report(refusals)
+  }
+  let batch: { user: ExportedUser; number: number }[] = []
+  for await (const { row, number } of rowsOf(file)) {
+    const read = userOf(row, options)
+    if (typeof read === 'string') report([{ number, message: read }])
+    else batch.push({ user: read, number })
+    if (batch.length < BATCH_ITEMS) continue
+    await send(batch)
+    batch = []
+  }
+  if (batch.length > 0) await send(batch)
+  print(
+    `${isDryRun ? 'Would save' : 'Saved'} ${total.users} users, ${total.states} states of subscriptions and ${total.suppressions} suppressed addresses.`,
+  )
+  if (total.refused > 0) print(`Refused ${total.refused} rows.`)
+}
+
+/** What would be sent. The API checks addresses and other values only when they are. */
+function planned(
+  batch: { user: ExportedUser }[],
+  { subscriptionId, topics }: Omit<Target, 'call'>,
+): { counts: Counts; refusals: Refusal[] } {
+  const states = batch.map(
+    ({ user }) =>
+      (subscriptionId !== undefined && user.isSubscribed !== undefined ? 1 : 0) +
+      Object.keys(user.topics).filter((topic) => Object.hasOwn(topics, topic)).length,
+  )
+  const suppressions = batch.flatMap(({ user }) => suppressionsOf(user, { ...(subscriptionId !== undefined && { subscriptionId }) }))
+  return {
+    counts: { users: batch.length, refused: 0, states: states.reduce((sum, count) => sum + count, 0), suppressions: suppressions.length },
+    refusals: [],
+  }
+}
+
+/** The user of a row, or why there is none. */
+function userOf(row: Row, { product, id: header, types }: ImportOptions): ExportedUser | string {
+  const id = (header === undefined ? product.ids : [header]).map((name) => textOf(row[name])).find((value) => value !== undefined)
+  if (id === undefined) return `The row has no id in ${(header === undefined ? product.ids : [header]).join(' or ')}.`
+  const exported = product.user(row, id)
+  const result = converted(exported.user.data, types)
+  return 'problem' in result ? result.problem : { ...exported, user: { ...exported.user, data: result.data } }
+}
+
+async function importSuppressions(options: ImportOptions, call: Call, print: (line: string) => void): Promise<void> {
+  const { file, product, isDryRun } = options
+  let [count, refused] = [0, 0]
+  let batch: Suppression[] = []
+  const send = async () => {
+    count += isDryRun ? batch.length : await sendSuppressions(batch, { call })
+    batch = []
+  }
+  for await (const { row, number } of rowsOf(file)) {
+    const address = textOf(row.email ?? row['Email Address'] ?? row.Email)
+    const reason = options.reason ?? product.reason(row)
+    if (address !== undefined && reason !== undefined) batch.push({ channel: 'email', address, reason })
+    else if (++refused <= REFUSALS_PRINTED_MAX)
+      print(`Row ${number}: ${address === undefined ? 'The row has no address in email.' : 'The row has no reason. Pass --reason.'}`)
+    if (batch.length === BATCH_ITEMS) await send()
+  }
+  await send()
+  print(`${isDryRun ? 'Would suppress' : 'Suppressed'} ${count} addresses.`)
+  if (refused > 0) print(`Refused ${refused} rows.`)
+}

@@ -1,0 +1,46 @@
+/** Types of attributes in a file whose cells are text: `--types age:number,vip:boolean,renews_at:date`. */
+import { CommandError } from '../command.ts'
+
+/** Unix timestamps from here on are in milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000
+
+const CONVERSIONS = {
+  number: (text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined),
+  boolean: (text: string) => ({ true: true, false: false })[text.toLowerCase()],
+  date: (text: string) => dateOf(text)?.toISOString(),
+} as const
+
+type TypeName = keyof typeof CONVERSIONS
+export type Types = Record<string, TypeName>
+
+/** Reads the option `--types`. Throws `CommandError`. */
+export function typesOf(option: string): Types {
+  const pairs = option.split(',').filter((pair) => pair !== '')
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = '', type = ''] = pair.split(':')
+      if (name === '' || !Object.hasOwn(CONVERSIONS, type))
+        throw new CommandError(`--types must be pairs such as age:number. The types are ${Object.keys(CONVERSIONS).join(', ')}.`)
+      return [name, type as TypeName]
+    }),
+  )
+}
+
+/** The attributes with the types, or the reason why one cannot be converted. */
+export function converted(data: Record<string, unknown>, types: Types): { data: Record<string, unknown> } | { problem: string } {
+  const result = { ...data }
+  for (const [name, type] of Object.entries(types)) {
+    const value = data[name]
+    if (typeof value !== 'string') continue
+    const read = CONVERSIONS[type](value.trim())
+    if (read === undefined) return { problem: `The value ${JSON.stringify(value)} of ${name} is no ${type}.` }
+    result[name] = read
+  }
+  return { data: result }
+}
+
+function dateOf(text: string): Date | undefined {
+  const seconds = /^\d{9,13}$/.test(text) ? Number(text) : undefined
+  const date = seconds === undefined ? new Date(text) : new Date(seconds < MILLISECONDS_FROM ? seconds * 1000 : seconds)
+  return Number.isNaN(date.getTime()) ? undefined : date
+}
