@@ -59,12 +59,13 @@ const NODE_PLACES = {
   http2: [],
   // dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
   // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style and the script of the
-  // pages. guides: the guides of docs. carillon: finds Node 24.
+  // pages. guides: the guides of docs. carillon: finds Node 24. call-api: the keys in DATA_DIR. import-from: export files.
   fs: [
     'infra/outgoing/dev-authority.ts',
     'infra/postgres/(embedded-postgres[a-z-]*|migrate).ts',
     'bootstrap.ts',
-    'cli/(carillon|doctor|listen).m?[jt]s',
+    'cli/(call-api|carillon|doctor).m?[jt]s',
+    'cli/import-from/(read-export|template).ts',
     'docs-site/(guides|layout).ts',
   ],
   // embedded-postgres: the server and its programs. carillon: starts itself again under Node 24.

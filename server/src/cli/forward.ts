@@ -1,5 +1,4 @@
 /** `carillon listen --forward-to`: sends genuine webhook requests on to a receiver on this machine. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { SafeFetch } from '../infra/outgoing/safe-fetch.ts'
 
 const TIMEOUT_MS = 15_000
@@ -10,7 +9,7 @@ const BAD_GATEWAY = 502
 const HEADERS = ['content-type', 'service-signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
 
 /** Sends a request on with its body and its signatures. Resolves to the status of the reply, so that the server repeats what failed. */
-export type Forward = (headers: IncomingHttpHeaders, body: string) => Promise<number>
+export type Forward = (headers: Record<string, string | string[] | undefined>, body: string) => Promise<number>
 
 export const forwarder =
   (fetch: SafeFetch, url: string, print: (line: string) => void): Forward =>

@@ -36,10 +36,11 @@ const linksOf = (text: string) => [...text.matchAll(/ (?:href|src)="([^"]*)"/g)]
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id)
 
 const GUIDES = [
-  ...['shorthand', 'import', 'lists', 'campaigns', 'journeys', 'sending', 'consent', 'tracking', 'in-app', 'webhooks', 'clients'].map(
+  ...['shorthand', 'identify', 'import', 'moving', 'lists', 'campaigns', 'journeys', 'sending', 'consent', 'tracking', 'push'].map(
     (name) => `/docs/guide/${name}`,
   ),
-  '/docs/operate/running',
+  ...['in-app', 'webhooks', 'clients', 'exporting', 'privacy'].map((name) => `/docs/guide/${name}`),
+  ...['environments', 'running'].map((name) => `/docs/operate/${name}`),
   ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),
 ]
 const pages = ['/', '/docs', '/docs/errors', '/docs/guides', ...GUIDES]

@@ -48,7 +48,7 @@ function fence(lines: string[]): Block {
   return { html: codeBlock(NAMES[language] ?? 'Example', coloured(language, code)), length: end + 1 }
 }
 
-const NAMES: Record<string, string> = { sh: 'Shell', json: 'JSON', js: 'JavaScript', html: 'HTML', ts: 'TypeScript' }
+const NAMES: Record<string, string> = { sh: 'Shell', json: 'JSON', js: 'JavaScript', html: 'HTML', ts: 'TypeScript', py: 'Python' }
 
 function coloured(language: string, code: string): Html {
   if (language === 'sh') return shellCode(code)

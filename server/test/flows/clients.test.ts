@@ -8,6 +8,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { childEnvironment, someSecretKey, startChild } from '../child-server.ts'
 import { cloneTemplate } from '../ground.ts'
+import { blocksOf, readPage } from '../guides.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -33,9 +34,12 @@ const STRICT: ts.CompilerOptions = {
   skipLibCheck: true,
 }
 
-/** Compiles a file and what it imports. Returns the faults. */
-function compile(file: string): string[] {
-  const program = ts.createProgram([file], STRICT)
+/** The programs of the guide, in the order of the clients. */
+const GUIDE = blocksOf(readPage('docs/guide/clients.md')).filter(({ language }) => language === 'ts')
+
+/** Compiles files and what they import. Returns the faults. */
+function compile(files: string[]): string[] {
+  const program = ts.createProgram(files, STRICT)
   program.emit()
   return ts
     .getPreEmitDiagnostics(program)
@@ -52,14 +56,15 @@ test('a program that is written against a generated client compiles under strict
   const secretKey = someSecretKey()
   const env = { BOOTSTRAP_SECRET_KEY: secretKey, DATABASE_URL: await cloneTemplate() }
   const server = closing.use(await startChild({ dataDir: await folder(), env }))
-  for (const [name, commandOf] of Object.entries(CLIENTS)) {
+  for (const [at, [name, commandOf]] of Object.entries(CLIENTS).entries()) {
     const cwd = await folder()
     await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
     await writeFile(join(cwd, 'package.json'), '{ "type": "module" }')
     await writeFile(join(cwd, 'tsconfig.json'), '{ "compilerOptions": { "module": "nodenext", "moduleResolution": "nodenext" } }')
     await run(process.execPath, commandOf(`${server.url}/openapi.json`), { cwd, env: childEnvironment })
     await copyFile(join(root, 'docs', 'examples', `${name}.ts`), join(cwd, `${name}.ts`))
-    expect(compile(join(cwd, `${name}.ts`)), name).toEqual([])
+    await writeFile(join(cwd, 'guide.ts'), `declare const baseUrl: string\ndeclare const key: string\n${GUIDE[at]?.code}`)
+    expect(compile([join(cwd, `${name}.ts`), join(cwd, 'guide.ts')]), name).toEqual([])
     const { stdout } = await run(process.execPath, [`${name}.js`, server.url, secretKey], { cwd, env: childEnvironment, timeout: 20_000 })
     const user = name === 'openapi-fetch' ? 'customer-7' : 'customer-8'
     expect(JSON.parse(stdout), name).toEqual({ user, plan: 'pro', campaign: 'draft', refused: 'resource_missing' })

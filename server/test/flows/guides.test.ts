@@ -1,6 +1,7 @@
 /** The README, the guides and the pages for operators do what they say: every block of code is run, and what it prints is compared. */
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Checkout, openCheckout, shareData } from '../checkout.ts'
 import { unusedPort } from '../fake-provider.ts'
@@ -11,18 +12,30 @@ import { type Block, blocksOf, fileNameOf, fits, needOf, PAGES, readPage, stepsO
 const NEEDS: Record<string, string> = {
   'Needs the npm registry.':
     'flows/clients.test.ts generates both clients with the same commands, and compiles and runs a program with each.',
+  'Needs an account at Google.': 'The key file comes from a Google account. Tests of the provider use recorded replies of the service.',
+  'Needs an account at Apple.': 'The key file comes from an Apple account. Tests of the provider use recorded replies of the service.',
   'Needs an account at an SMTP relay.': 'A test of a provider connects to its host. The provider itself is created by the block before.',
 }
 
 /** Commands that run until they are stopped, with what they print when they are ready. The README needs both. */
 const RUNNING: Record<string, RegExp> = { 'npm start\n': /ready at/, 'npx carillon listen\n': /Listening at/ }
 
-/** Blocks that are no commands: what a server sends, and programs that `flows/clients.test.ts` compiles. */
+/**
+ * Blocks that are not run: what a server sends, commands that `import-from.test.ts` runs with files of each product, and programs that
+ * `clients.test.ts` compiles.
+ */
 const SHOWN = ['text', 'ts']
 
-/** Values of the pages that readers replace by their own, or that other programs of this machine may use, with values to test with. */
+const standIn = (name: string) => fileURLToPath(new URL(`../stand-ins/${name}.mjs`, import.meta.url))
+
+/**
+ * Values of the pages that readers replace by their own, or that other programs of this machine may use, with values to test with. Express
+ * and Next.js are no dependencies: stand-ins do what the guide uses of them.
+ */
 const SUBSTITUTES: Record<string, () => Promise<string>> = {
   'postgres://carillon:…@db.example.com/carillon': cloneTemplate,
+  "from 'express'": async () => `from '${standIn('express')}'`,
+  'npx next dev': async () => `node ${standIn('next')}`,
   ...Object.fromEntries(['3100', '4000', '4001', '4002'].map((port) => [port, async () => String(await unusedPort())])),
 }
 
@@ -82,10 +95,12 @@ async function runPage(page: string, checkout: Checkout): Promise<string> {
   const blocks = await substituted(runnable(page))
   for (const block of blocks) {
     const name = fileNameOf(block)
-    if (name) await writeFile(join(checkout.path, name), block.code)
+    if (!name) continue
+    await mkdir(dirname(join(checkout.path, name)), { recursive: true })
+    await writeFile(join(checkout.path, name), block.code)
   }
   const commands = blocks.filter(({ language }) => language === 'sh').flatMap(stepsOf)
-  const steps = readPage(page).includes('(shorthand.md)') ? [{ command: PREAMBLE }, ...commands] : commands
+  const steps = readPage(page).includes('shorthand.md)') ? [{ command: PREAMBLE }, ...commands] : commands
   const done = await checkout.run(steps.map(({ command }) => command))
   for (const [at, { command, prints }] of steps.entries()) {
     const { output = '', refusals = [] } = done[at] ?? {}
@@ -132,7 +147,7 @@ test('every block is a command, a file that a command runs, or says what it need
     const idle = blocks.filter((block) => {
       if (block.language === 'sh' || needOf(block) !== undefined || SHOWN.includes(block.language)) return false
       const name = fileNameOf(block)
-      return name === undefined || !commands.includes(name)
+      return name === undefined || !commands.includes(name.split('/app/')[0] as string)
     })
     expect(idle, page).toEqual([])
   }

@@ -1,4 +1,6 @@
 /** The pages that users read share one shorthand for requests, and what they call exists. */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { routes } from '../all-routes.ts'
 import { blocksOf, fileNameOf, fits, needOf, PAGES, readPage, stepsOf } from '../guides.ts'
@@ -53,6 +55,38 @@ describe.each(PAGES)('%s', (page) => {
     )
     expect([...new Set(options)].filter((option) => !CURL_OPTIONS.includes(option))).toEqual([])
   })
+})
+
+/** The anchors of the headings of a page, as GitHub and the pages of the server have them. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#{1,4} (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+const LINKED = [...PAGES, 'docs/README.md']
+
+test.each(LINKED)('every link in %s leads to a file and a heading that exist', (page) => {
+  const links = [...readPage(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^https?:/.test(link))
+  const broken = links.filter((link) => {
+    const { pathname, hash } = new URL(link, `file:///${page}`)
+    const path = fileURLToPath(new URL(`../../../${pathname.slice(1)}`, import.meta.url))
+    return !existsSync(path) || (hash !== '' && !anchorsOf(readFileSync(path, 'utf8')).includes(decodeURIComponent(hash.slice(1))))
+  })
+  expect(broken).toEqual([])
+})
+
+test('25 questions have an answer', () => {
+  const rows = [...readPage('docs/README.md').matchAll(/^\| (\d+)\. [^|]+\? \| .*\]\(.*\) \|$/gm)].map(([, number]) => Number(number))
+  expect(rows).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
+})
+
+test('every guide is in the overview of the documentation', () => {
+  const overview = readPage('docs/README.md')
+  const guides = PAGES.filter((page) => page.startsWith('docs/')).map((page) => page.slice('docs/'.length))
+  expect(guides.filter((page) => !overview.includes(`(${page}`))).toEqual([])
 })
 
 test('requests are found', () => {

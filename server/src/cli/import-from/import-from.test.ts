@@ -57,7 +57,7 @@ describe('Customer.io', () => {
     await using w = await world()
     const [first, second] = [await newType(w, 'News'), await newType(w, 'Offers')]
     const list = (await w.post('/api/client/lists', { name: 'Moved', type: 'static' })).body.id
-    const args = ['customerio', 'users', exported('customerio-people.csv'), '--topics', `topic_1=${first},topic_2=${second}`]
+    const args = ['customerio', 'users', exported('customerio-users.csv'), '--topics', `topic_1=${first},topic_2=${second}`]
     const options = ['--types', 'seats:number,created_at:date', '--list', String(list)]
     expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
       'Row 3: The value "x" of seats is no number.',
@@ -80,7 +80,7 @@ describe('Customer.io', () => {
 
   test('a file can be imported again, and rows without an id of their own have that of the product', async () => {
     await using w = await world()
-    const args = ['customerio', 'users', exported('customerio-people.csv')]
+    const args = ['customerio', 'users', exported('customerio-users.csv')]
     await run(w, ...args)
     const before = await userOf(w, 'a3000003')
     expect(before).toMatchObject({ email: 'lee@example.com', timezone: null, data: { seats: 'x' } })
