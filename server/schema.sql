@@ -933,6 +933,7 @@ CREATE INDEX messages_by_campaign ON messages USING btree (project_id, campaign_
 CREATE INDEX messages_by_provider_id ON messages USING btree (project_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
 CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT is_held));
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
+CREATE INDEX messages_rate_limited ON messages USING btree (project_id, ((- campaign_id)), priority, due_at, id) WHERE ((state = 'deferred'::text) AND (reason = 'rate_limited'::text) AND (NOT is_held));
 
 create table organisations (
   id bigint not null generated always as identity,
@@ -1059,6 +1060,17 @@ create table rate_buckets (
   constraint rate_buckets_pkey PRIMARY KEY (project_id, name),
   constraint rate_buckets_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+
+create table rate_queues (
+  project_id bigint not null,
+  campaign_id bigint not null,
+  priority smallint not null,
+  channel text not null,
+  next_at timestamp(3) with time zone not null,
+  constraint rate_queues_pkey PRIMARY KEY (project_id, campaign_id, priority),
+  constraint rate_queues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX rate_queues_due ON rate_queues USING btree (priority, next_at);
 
 create table sandbox_messages (
   id bigint not null,

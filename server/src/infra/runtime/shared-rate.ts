@@ -6,6 +6,9 @@ import type { ProjectCtx } from './ctx.ts'
 /** At most `limit` uses in any interval, wherever it begins (D-CAMP-6). */
 export type SharedRate = { limit: number; intervalMs: number }
 
+/** A rate by its name. */
+export type NamedRate = { name: string; rate: SharedRate }
+
 /** A time in milliseconds, and how many uses count from then on. Sorted by time. */
 export type Grant = readonly [atMs: number, uses: number]
 
@@ -59,16 +62,49 @@ export async function takeUses(ctx: ProjectCtx, name: string, rate: SharedRate, 
   return { granted, atMs, availableAtMs: availableFrom(grants, rate, wanted - granted) }
 }
 
+const Bucket = Type.Object({ name: Type.String(), grants: Row.properties.grants })
+
+/**
+ * How many uses all of these rates have room for, without taking them; or, if one has room for less than a quarter of its limit, when it
+ * will: callers need not come back for every single use.
+ */
+export async function readRoom(ctx: ProjectCtx, rates: NamedRate[]): Promise<{ uses: number; atMs: number }> {
+  const nowMs = ctx.clock.now().getTime()
+  const names = rates.map(({ name }) => name)
+  const buckets =
+    names.length === 0
+      ? []
+      : await ctx.db.many(Bucket, sql`select name, grants from rate_buckets where project_id = ${ctx.projectId} and name = any(${names})`)
+  let uses = Number.POSITIVE_INFINITY
+  let atMs = nowMs
+  for (const { name, rate } of rates) {
+    const all = buckets.find((bucket) => bucket.name === name)?.grants ?? []
+    const grants = all.filter(([at]) => at > nowMs - rate.intervalMs)
+    const free = rate.limit - grants.reduce((sum, [, used]) => sum + used, 0)
+    let missing = quarterOf(rate) - free
+    for (const [at, used] of grants) {
+      if (missing <= 0) break
+      missing -= used
+      atMs = Math.max(atMs, at + rate.intervalMs)
+    }
+    uses = Math.min(uses, free)
+  }
+  return { uses: atMs > nowMs ? 0 : uses, atMs }
+}
+
+const quarterOf = ({ limit }: SharedRate): number => Math.max(1, Math.floor(limit / 4))
+
 /**
  * When each of `wanted` further uses becomes available. The first ones wait for a quarter of the limit, so that callers do not come back
  * for every single use.
  */
-export function availableFrom(grants: readonly Grant[], { limit, intervalMs }: SharedRate, wanted: number): number[] {
+export function availableFrom(grants: readonly Grant[], rate: SharedRate, wanted: number): number[] {
   if (wanted <= 0) return []
+  const { limit, intervalMs } = rate
   const excess = grants.reduce((sum, [, uses]) => sum + uses, 0) - limit
   // Uses beyond a limit that was lowered are not available again.
   const freed = grants.flatMap(([atMs, uses]) => Array.from({ length: uses }, () => atMs + intervalMs)).slice(Math.max(0, excess))
-  const first = freed[Math.min(wanted, Math.max(1, Math.floor(limit / 4)), freed.length) - 1] ?? 0
+  const first = freed[Math.min(wanted, quarterOf(rate), freed.length) - 1] ?? 0
   return Array.from({ length: wanted }, (_, index) => {
     const rounds = Math.floor(index / Math.max(1, freed.length))
     return Math.max(first, (freed[index % Math.max(1, freed.length)] ?? 0) + rounds * intervalMs)

@@ -11,9 +11,8 @@ import { createInboxStreams } from '../inbox/index.ts'
 import { result, resultOf, type SendResult } from './eligibility.ts'
 import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
 import { type ClaimedMessage, type MessageIntent, TRANSACTIONAL } from './schema.ts'
-import { claim } from './sending/claim.ts'
+import { claim, sharesOf } from './sending/claim.ts'
 import { insertSendAttempts, queuesByDueTime } from './sending/queries.ts'
-import { createRateHints } from './sending/rates.ts'
 import { recordResults } from './sending/record-results.ts'
 import { createSender, sendDueMessages, sendQueue } from './sending/sender.ts'
 
@@ -429,10 +428,7 @@ test('projects share a batch, so that a long queue does not delay others', async
   await rows(w.projectId, 500)
   await rows(other.projectId, 3)
   const queues = await queuesByDueTime(w.ctx, TRANSACTIONAL, 10)
-  const claimed = Map.groupBy(
-    await claim(w.ctx, TRANSACTIONAL, createRateHints().sharesOf(w.ctx, queues, 200)),
-    ({ project_id }) => project_id,
-  )
+  const claimed = Map.groupBy(await claim(w.ctx, TRANSACTIONAL, sharesOf(queues, 200)), ({ project_id }) => project_id)
   expect([claimed.get(w.projectId)?.length, claimed.get(other.projectId)?.length]).toEqual([100, 3])
   w.advance('6 minutes')
   await w.drain()

@@ -1,9 +1,11 @@
 /** Claims due messages, for this sender alone until their lease ends: an equal share of each queue that has none in flight. */
 import { type Ctx, quickly } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
+import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { leaseMs } from './lease.ts'
 import * as queries from './queries.ts'
-import type { RateHints } from './rates.ts'
+import { claimRateQueues, type RateBatch } from './rate-queues.ts'
 
 const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000, 2: 500 }
 const QUEUES_MAX = 200
@@ -14,26 +16,55 @@ const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000, 2: 2000 }
  * What a sender keeps of its claims. `inFlight` counts the messages of each queue that are being sent; `waiting` are those of these queues that
  * have further messages.
  */
-export type Claiming = { priority: Priority; rateHints: RateHints; inFlight: Map<string, number>; waiting: Set<string> }
+export type Claiming = {
+  priority: Priority
+  findSendingCampaigns: FindSendingCampaigns
+  inFlight: Map<string, number>
+  waiting: Set<string>
+}
 
-export const nameOf = ({ project_id, channel }: queries.Queue) => `${project_id}:${channel}`
+/** Messages of a queue, fewer than `limit` if there were no more. */
+export type Batch = { name: string; messages: ClaimedMessage[]; limit: number; rated?: RateBatch }
 
-/** Claims messages of the queues that have none in flight, as far as there is room. Notes which of the others have to be looked at again. */
-export async function claimNext(ctx: Ctx, { priority, inFlight, waiting, rateHints }: Claiming) {
-  const room = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
-  if (room <= 0) {
+const nameOf = ({ project_id, channel, campaign_id = null }: queries.Queue & { campaign_id?: CampaignId | null }) =>
+  `${project_id}:${channel}:${campaign_id ?? ''}`
+
+/**
+ * Claims messages of the queues that have none in flight, as far as there is room. Notes which of the others have to be looked at again.
+ * `nextAt` is when there is next something to do, if that was found out.
+ */
+export async function claimNext(ctx: Ctx, sender: Claiming): Promise<{ batches: Batch[]; nextAt?: Date | null }> {
+  const { priority, inFlight, waiting } = sender
+  const free = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
+  if (free <= 0) {
     for (const name of inFlight.keys()) waiting.add(name)
-    return { claimed: [], limits: new Map<string, number>(), nextAt: null }
+    return { batches: [], nextAt: null }
   }
   const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
   for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
   const now = ctx.clock.now()
   const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
   const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
-  const shares = rateHints.sharesOf(ctx, due, Math.min(room, BATCH_MESSAGES[priority]))
+  const rateQueues = due.flatMap(({ campaign_id, project_id }) => (campaign_id === null ? [] : [{ project_id, campaign_id }]))
+  const room = Math.min(free, BATCH_MESSAGES[priority])
+  const rated = await claimRateQueues(ctx, sender, rateQueues, room)
+  const shares = sharesOf(
+    due.filter(({ campaign_id }) => campaign_id === null),
+    room,
+  )
   const claimed = shares.length > 0 ? await claim(ctx, priority, shares) : []
-  const limits = new Map(shares.map((share) => [nameOf(share), share.limit]))
-  return { claimed, limits, nextAt: idle[0]?.due_at ?? null }
+  const byName = Map.groupBy(claimed, (message) => nameOf({ ...message, campaign_id: null }))
+  const batches = [
+    ...shares.map((share): Batch => ({ name: nameOf(share), limit: share.limit, messages: byName.get(nameOf(share)) ?? [] })),
+    ...rated.map((batch): Batch => ({ name: nameOf(batch.queue), limit: batch.limit, messages: batch.messages, rated: batch })),
+  ]
+  return { batches, ...(rateQueues.length === 0 && { nextAt: idle[0]?.due_at ?? null }) }
+}
+
+/** An equal share of a batch for each queue. */
+export function sharesOf(queues: queries.Queue[], batch: number): queries.Share[] {
+  const limit = Math.ceil(batch / Math.max(1, queues.length))
+  return queues.map(({ project_id, channel }) => ({ project_id, channel, limit }))
 }
 
 /** Claims due messages of these queues. */

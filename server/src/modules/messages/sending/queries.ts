@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { CHANNELS, channels } from '../../../lib/channels.ts'
-import type { MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { CHANNELS, type Channel, channels } from '../../../lib/channels.ts'
+import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
@@ -12,16 +12,22 @@ import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
  * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project. A
  * row that changed after the statement began is left out.
  */
-const among = (rows: Sql) => sql`m.ctid = any(array(select tid from ${rows}))`
+export const among = (rows: Sql) => sql`m.ctid = any(array(select tid from ${rows}))`
 
-const isDue = sql`state in ('queued', 'deferred') and not is_held`
-
-const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), channel: OneOf(CHANNELS) })
+/** That a message waits in the queue of its channel. */
+export const isDue = sql`state in ('queued', 'deferred') and not is_held`
 
 /** The messages of one project and channel. Queues do not wait for each other. */
-export type Queue = Static<typeof QueueRow>
+export type Queue = { project_id: ProjectId; channel: Channel }
 
-const WaitingRow = Type.Object({ ...QueueRow.properties, due_at: Instant })
+/** With a campaign it is the rate queue of that campaign. */
+const WaitingRow = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  channel: OneOf(CHANNELS),
+  campaign_id: Nullable(IdOf<CampaignId>()),
+  due_at: Instant,
+})
+export type WaitingQueue = Static<typeof WaitingRow>
 
 /** The queues of a priority, as a table `waiting`, with the time of their next message. The index is read from one queue to the next. */
 const waitingQueues = (priority: Priority) =>
@@ -41,16 +47,30 @@ const waitingQueues = (priority: Priority) =>
         ) further
       )`
 
-/** The queues of a priority and when their next message is due, longest waiting first. */
+/** The queues of a priority, rate queues among them, and when there is something to do for them; longest waiting first. */
 export const queuesByDueTime = (ctx: Ctx, priority: Priority, limit: number) =>
   ctx.db.many(
     WaitingRow,
-    sql`${waitingQueues(priority)} select project_id, channel, due_at from waiting order by due_at, project_id, channel limit ${limit}`,
+    sql`${waitingQueues(priority)}
+        select project_id, channel, null::bigint as campaign_id, due_at from waiting
+        union all
+        (select project_id, channel, campaign_id, next_at from rate_queues where priority = ${priority} order by next_at limit ${limit})
+        order by due_at, project_id, channel, campaign_id
+        limit ${limit}`,
   )
 
-/** When the next message of a priority is due. */
+/** When there is something to do for the next message of a priority. */
 export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
-  ctx.db.value(Nullable(Instant), sql`${waitingQueues(priority)} select min(due_at) as due_at from waiting`)
+  ctx.db.value(
+    Nullable(Instant),
+    sql`${waitingQueues(priority)}
+        select least((select min(due_at) from waiting),
+                     (select next_at from rate_queues where priority = ${priority} order by next_at limit 1)) as due_at`,
+  )
+
+/** What a sender reads of a message that it claims. */
+export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at,
+                  m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step`
 
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
@@ -78,8 +98,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
         set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
         from queues q
         where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
-        returning m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at, m.lease_token,
-                  m.created_at, m.journey_id, m.entrance_id, m.step`,
+        returning ${claimedColumns}`,
   )
 
 const Renewed = Type.Object({ id: IdOf<MessageId>() })

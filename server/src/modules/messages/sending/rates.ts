@@ -1,13 +1,20 @@
-/** Applies the rates of providers and campaigns, which all processes share, and keeps hints so that no more is claimed than can be sent. */
-import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { postponeUses, type SharedRate, takeUses } from '../../../infra/runtime/shared-rate.ts'
-import type { Queue, Share } from './queries.ts'
+/** Applies the rates of providers and campaigns, which all processes share. */
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type NamedRate, postponeUses, type SharedRate, takeUses } from '../../../infra/runtime/shared-rate.ts'
+import type { ProviderConnection } from '../../channels/index.ts'
+import type { SendingCampaign } from '../eligibility.ts'
 
-/** A rate by its name. */
-export type NamedRate = { name: string; rate: SharedRate }
+type Rate = { limit: number; interval_ms: number } | null
+
+const named = (name: string, rate: Rate): NamedRate | null => rate && { name, rate: { limit: rate.limit, intervalMs: rate.interval_ms } }
+
+export const providerRate = ({ providerId, rate }: Pick<ProviderConnection, 'providerId' | 'rate'>): NamedRate | null =>
+  named(`provider:${providerId}`, rate)
+
+export const campaignRate = ({ id, rate }: Pick<SendingCampaign, 'id' | 'rate'>): NamedRate | null => named(`campaign:${id}`, rate)
 
 /** An item over a rate, and when to try it again. */
-export type Refused<T> = { item: T; at: Date }
+export type Refused<T> = { item: T; at: Date; rate: SharedRate }
 
 /** When each rate granted something. */
 export type Granted = { grantedAtMs: ReadonlyMap<string, number> }
@@ -28,7 +35,9 @@ export async function applyRates<T>(ctx: ProjectCtx, items: readonly T[], rateOf
     result.grantedAtMs.set(limited.name, atMs)
     result.granted.push(...group.slice(0, granted))
     result.refused.push(
-      ...group.slice(granted).map((item, index) => ({ item, at: new Date(Math.max(atMs + 1, availableAtMs[index] ?? 0)) })),
+      ...group
+        .slice(granted)
+        .map((item, index) => ({ item, at: new Date(Math.max(atMs + 1, availableAtMs[index] ?? 0)), rate: limited.rate })),
     )
   }
   return result
@@ -51,38 +60,5 @@ export async function countAsSent<T>(
     const atMs = Math.floor(Math.min(ctx.clock.now().getTime(), startedAtMs + rate.intervalMs * LATE_MAX))
     if (grantedAt === undefined || atMs <= grantedAt) continue
     await postponeUses(ctx, name, rate, { uses: uses.length, grantedAtMs: grantedAt, atMs })
-  }
-}
-
-/** What a process knows about queues that are over a rate. Only a hint: each process has its own. */
-export type RateHints = {
-  /** How much to claim of each queue now. Queues that wait for a rate are left out. */
-  sharesOf(ctx: Ctx, queues: Queue[], batch: number): Share[]
-  /** Records how much of the last claim of a queue the rates granted. */
-  record(queue: Queue, result: { granted: number; refusedUntil: Date | null }): void
-}
-
-const SHARE_MIN = 10
-const QUEUES_MAX = 10_000
-
-export function createRateHints(): RateHints {
-  const hints = new Map<string, { waitUntil: Date; share: number }>()
-  const nameOf = ({ project_id, channel }: Queue) => `${project_id}:${channel}`
-  return {
-    sharesOf(ctx, queues, batch) {
-      const now = ctx.clock.now()
-      const ready = queues.filter((queue) => (hints.get(nameOf(queue))?.waitUntil ?? now) <= now)
-      const equal = Math.ceil(batch / Math.max(1, ready.length))
-      return ready.map((queue) => ({ ...queue, limit: Math.min(equal, hints.get(nameOf(queue))?.share ?? equal) }))
-    },
-    record(queue, { granted, refusedUntil }) {
-      const name = nameOf(queue)
-      if (refusedUntil === null) {
-        hints.delete(name)
-        return
-      }
-      if (hints.size >= QUEUES_MAX) hints.clear()
-      hints.set(name, { waitUntil: refusedUntil, share: Math.max(SHARE_MIN, 2 * granted) })
-    },
   }
 }

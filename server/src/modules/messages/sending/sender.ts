@@ -29,14 +29,15 @@ import {
 } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
-import { type Claiming, claimNext, nameOf } from './claim.ts'
+import { type Batch, type Claiming, claimNext } from './claim.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
-import { applyRates, countAsSent, createRateHints, type Granted, type NamedRate } from './rates.ts'
+import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
+import { applyRates, campaignRate, countAsSent, type Granted, providerRate } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
@@ -60,7 +61,6 @@ export type SenderParts = {
 export const createSender = (parts: SenderParts, priority: Priority): Sender => ({
   ...parts,
   priority,
-  rateHints: createRateHints(),
   prepare: createTemplateCache(),
   inFlight: new Map(),
   waiting: new Set(),
@@ -75,22 +75,24 @@ const resultsViewOf = jointViews(1)
  * time. The job runs again when one of them is finished that has more messages.
  */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
-  const { priority, inFlight, waiting } = sender
   const claimedAt = ctx.clock.now()
-  const { claimed, limits, nextAt } = await claimNext(ctx, sender)
+  const { batches, ...next } = await claimNext(ctx, sender)
+  for (const { name, messages } of batches) sender.inFlight.set(name, messages.length)
+  const sending = mapWithConcurrency(batches, batches.length, (batch) => sendBatch(ctx, sender, batch, claimedAt))
+  const done = batches.reduce((sum, { messages }) => sum + messages.length, 0)
+  return { done, finished: sending.then(() => undefined), wakesItself: true, ...next }
+}
+
+async function sendBatch(ctx: Ctx, sender: Sender, { name, messages, limit, rated }: Batch, claimedAt: Date): Promise<void> {
   const view = { ...ctx, db: viewOf(ctx.db) }
-  const byQueue = [...Map.groupBy(claimed, nameOf)]
-  for (const [name, messages] of byQueue) inFlight.set(name, messages.length)
-  const sending = mapWithConcurrency(byQueue, byQueue.length, async ([name, messages]) => {
-    try {
-      if (messages.length > SMALL_QUEUE) await sendQueue(ctx, sender, messages, claimedAt)
-      else await sendQueue(view, sender, messages, claimedAt, resultsViewOf(ctx.db))
-    } finally {
-      inFlight.delete(name)
-      if (waiting.delete(name) || messages.length >= (limits.get(name) ?? 0)) ctx.wake(SEND_JOBS[priority])
-    }
-  })
-  return { done: claimed.length, finished: sending.then(() => undefined), wakesItself: true, nextAt }
+  try {
+    if (messages.length > SMALL_QUEUE) await sendQueue(ctx, { ...sender, isRated: rated !== undefined }, messages, claimedAt)
+    else await sendQueue(view, { ...sender, isRated: rated !== undefined }, messages, claimedAt, resultsViewOf(ctx.db))
+    if (rated) await finishRateBatch(view, sender, rated)
+  } finally {
+    sender.inFlight.delete(name)
+    if (sender.waiting.delete(name) || (messages.length > 0 && messages.length >= limit)) ctx.wake(SEND_JOBS[sender.priority])
+  }
 }
 
 /** Releases messages whose lease ended because their sender stopped. Returns how many. */
@@ -107,7 +109,7 @@ type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTempla
 /** Sends claimed messages of one project and channel. Their results are saved over `resultsDb`. */
 export async function sendQueue(
   outer: Ctx,
-  sender: Sender,
+  sender: Sender & { isRated?: boolean },
   messages: ClaimedMessage[],
   claimedAt: Date,
   resultsDb: Db = outer.db,
@@ -120,33 +122,30 @@ export async function sendQueue(
 }
 
 /** What sending a batch of one project and channel needs. */
-type Sending = Sender & { project: SendingProject; lease: Lease; resultsDb: Db }
+type Sending = Sender & { isRated?: boolean; project: SendingProject; lease: Lease; resultsDb: Db }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
   const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
   const { ready, done } = await decide(ctx, messages, contexts.contextOf)
-  const byCampaign = await applyRates(ctx, ready, campaignRate)
-  const ofProvider = await applyRates(ctx, byCampaign.granted, providerRate)
-  const { granted, refused } = ofProvider
-  const deferred = [...byCampaign.refused, ...refused].map(({ item: { message, eligible }, at }) =>
-    notAttempted(message, eligible, deferredUntil('rate_limited', at)),
+  const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
+  const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
+  const refused = [...byCampaign.refused, ...ofProvider.refused]
+  const now = ctx.clock.now()
+  const deferred = refused.map(({ item: { message, eligible }, at }) =>
+    notAttempted(message, eligible, deferredUntil('rate_limited', latestOf(at, now))),
   )
-  // The rate of one campaign must not delay other campaigns in the queue.
-  sending.rateHints.record(messages[0] as ClaimedMessage, { granted: granted.length, refusedUntil: refused[0]?.at ?? null })
   if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
-  const slices = [...Map.groupBy(granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values()].flatMap(slicesOf)
+  const slices = [
+    ...Map.groupBy(ofProvider.granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values(),
+  ].flatMap(slicesOf)
   const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
   await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, slice))
+  const overRate = refused.map(({ item: { message }, at, rate }) => ({ message, at, rate }))
+  if (!sending.isRated) await openQueues(ctx, sending.priority, overRate)
 }
 
 const slicesOf = <T>(items: T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / SLICE_MESSAGES) }, (_, at) => items.slice(at * SLICE_MESSAGES, (at + 1) * SLICE_MESSAGES))
-
-const providerRate = ({ connection: { providerId, rate } }: ReadyMessage): NamedRate | null =>
-  rate && { name: `provider:${providerId}`, rate: { limit: rate.limit, intervalMs: rate.interval_ms } }
-
-const campaignRate = ({ eligible: { campaign } }: ReadyMessage): NamedRate | null =>
-  campaign.rate && { name: `campaign:${campaign.id}`, rate: { limit: campaign.rate.limit, intervalMs: campaign.rate.interval_ms } }
 
 const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
   message,
@@ -206,7 +205,11 @@ async function sendSlice(
   )
   await recordResults({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId)
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
-  await countAsSent(ctx, slice, [campaignRate, providerRate], { ...sending, startedAtMs })
+  const rates = [
+    ({ eligible }: ReadyMessage) => campaignRate(eligible.campaign),
+    ({ connection }: ReadyMessage) => providerRate(connection),
+  ]
+  await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 

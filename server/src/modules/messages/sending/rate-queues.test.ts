@@ -1,0 +1,147 @@
+/** Rates of campaigns and providers: what they cost, and how soon a change applies. Sending is observed at a relay. */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { blastTo, countsOf, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
+import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { type Database, sql } from '../../../infra/postgres/db.ts'
+
+const namesOf = (count: number, prefix = 'user') => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
+
+/** Counts the statements that a world runs from now on, and the messages that they claim. */
+function countStatements(w: World): { statements: number; claims: number } {
+  const counts = { statements: 0, claims: 0 }
+  const counting = (db: Record<string, unknown>): Record<string, unknown> => {
+    const counted = Object.fromEntries(
+      ['many', 'one', 'value', 'first', 'run'].map((name) => [
+        name,
+        async (...args: unknown[]) => {
+          counts.statements++
+          const found = await (db[name] as (...args: unknown[]) => Promise<unknown>)(...args)
+          if (Array.isArray(found)) counts.claims += found.filter((row) => 'lease_token' in row && 'cause' in row).length
+          return found
+        },
+      ]),
+    )
+    const within = (limits: unknown) => counting((db.within as (limits: unknown) => Record<string, unknown>)(limits))
+    const transaction = (work: (tx: unknown) => unknown, limits?: unknown) =>
+      (db.transaction as (work: (tx: Record<string, unknown>) => unknown, limits?: unknown) => unknown)((tx) => work(counting(tx)), limits)
+    return { ...db, ...counted, within, transaction }
+  }
+  w.ctx.db = counting(w.ctx.db as never) as unknown as Database
+  return counts
+}
+
+const USERS = 4000
+
+/** How often messages are claimed for each user of a blast, and the statements for each of them. */
+async function costOf(rate: object | null): Promise<{ claims: number; statements: number }> {
+  await using w = await world()
+  await providerOf(w, { kind: 'discard', channel: 'email', settings: {} })
+  const blast = await blastTo(w, [await listOf(w, ...namesOf(USERS))], { expires_after_hours: 720, ...(rate && { rate }) })
+  await schedule(w, blast)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load', 10)
+  const counts = countStatements(w)
+  for (let round = 0; round < 100; round++) {
+    if ((await run(w, 'messages.send-bulk', 4)) === 0 && (await waiting(w, blast)) === 0) break
+    w.advance('10 seconds')
+  }
+  expect(countsOf(await messagesIn(w, blast))).toEqual({ 'sent  ': USERS })
+  return { claims: counts.claims / USERS, statements: counts.statements / USERS }
+}
+
+const Waiting = Type.Integer()
+const waiting = (w: World, { id }: { id: number }) =>
+  w.db.value(Waiting, sql`select count(*) as count from messages where campaign_id = ${id} and state in ('queued', 'deferred')`)
+
+test('a rate costs as many claims and statements for each message as none', { timeout: 120_000 }, async () => {
+  const without = await costOf(null)
+  const within = await costOf({ limit: 500, interval_seconds: 10 })
+  expect(without.claims).toBe(1)
+  // The first batch shows that there is a rate.
+  expect(within.claims).toBeLessThanOrEqual(1 + 1000 / USERS)
+  expect(within.statements).toBeLessThanOrEqual(2 * without.statements)
+})
+
+describe.each(['campaign', 'provider'])('a raised rate of a %s', (whose) => {
+  test('applies within seconds, also to messages that were to wait for a day', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const provider = await sendOver(w, relay)
+    const slow = { limit: 1, interval_seconds: 86_400 }
+    if (whose === 'provider') await w.patch(`/api/client/providers/${provider}`, { rate: slow })
+    const blast = await blastTo(w, [await listOf(w, ...namesOf(30))], {
+      expires_after_hours: 720,
+      ...(whose === 'campaign' && { rate: slow }),
+    })
+    await schedule(w, blast)
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    const fast = { limit: 100, interval_seconds: 1 }
+    if (whose === 'provider') await w.patch(`/api/client/providers/${provider}`, { rate: fast })
+    else await write(w, blast, { rate: fast })
+    w.advance('10 seconds')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(
+      namesOf(30)
+        .map((name) => `${name}@example.com`)
+        .sort(),
+    )
+  })
+})
+
+test('a campaign over its rate does not delay another one in the same queue', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const slow = await blastTo(w, [await listOf(w, ...namesOf(60, 'slow'))], {
+    expires_after_hours: 720,
+    rate: { limit: 1, interval_seconds: 3600 },
+  })
+  await schedule(w, slow)
+  await w.drain('campaigns.launch', 'campaigns.load')
+  const other = await blastTo(w, [await listOf(w, 'ana')])
+  await schedule(w, other)
+  await w.drain()
+  expect(recipientsOf(relay)).toHaveLength(2)
+  expect(recipientsOf(relay)).toContain('ana@example.com')
+})
+
+test('messages over the rate of their provider go in the order in which they came, and those of a paused campaign wait', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const provider = await sendOver(w, relay)
+  await w.patch(`/api/client/providers/${provider}`, { rate: { limit: 2, interval_seconds: 60 } })
+  await w.users(...namesOf(6))
+  const campaign = await answerOrders(w)
+  for (const name of namesOf(6)) {
+    await order(w, name)
+    await w.drain('ingest.apply')
+  }
+  await w.drain()
+  expect(relay.mails.flatMap(({ to }) => to).sort()).toEqual(['user-0@example.com', 'user-1@example.com'])
+  await w.post(`/api/client/campaigns/${campaign.id}/pause`)
+  w.advance('2 minutes')
+  await w.drain()
+  expect(relay.mails).toHaveLength(2)
+  await w.post(`/api/client/campaigns/${campaign.id}/resume`)
+  w.advance('10 seconds')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(namesOf(4).map((name) => `${name}@example.com`))
+})
+
+test('the messages of a campaign that is deleted while they wait for its rate are aborted', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const blast = await blastTo(w, [await listOf(w, ...namesOf(5))], { expires_after_hours: 720, rate: { limit: 1, interval_seconds: 3600 } })
+  await schedule(w, blast)
+  await w.drain()
+  expect((await w.patch(`/api/client/campaigns/${blast.id}`, { state: 'aborted' })).status).toBe(200)
+  w.advance('3 hours')
+  await w.drain()
+  expect(countsOf(await messagesIn(w, blast))).toEqual({ 'sent  ': 1, 'aborted campaign_stopped ': 4 })
+  expect(await w.db.value(Waiting, sql`select count(*) as count from rate_queues where campaign_id = ${blast.id}`)).toBe(0)
+})

@@ -1,0 +1,114 @@
+/**
+ * Messages over a rate wait in a queue of their campaign. They are put there in slices, and each is claimed once: when the rates have room
+ * for it. The queue of the channel goes on with the messages of other campaigns.
+ */
+import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { readRoom, type SharedRate } from '../../../infra/runtime/shared-rate.ts'
+import { mapWithConcurrency } from '../../../lib/concurrency.ts'
+import { connectProvider } from '../../channels/index.ts'
+import { findProject } from '../../projects/index.ts'
+import { isSending } from '../eligibility.ts'
+import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
+import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
+import { leaseMs } from './lease.ts'
+import * as queries from './rates.queries.ts'
+import { campaignRate, providerRate } from './rates.ts'
+
+const SLICE_MESSAGES = 5000
+/** A queue is checked again after this time, so that a rate that was raised applies soon, and one whose sender died goes on. */
+const RECHECK_MS = 10_000
+/** Of several projects at a time. */
+const CHECKS_AT_ONCE = 10
+
+/** What a rate queue is claimed with. */
+type RateSender = { priority: Priority; findSendingCampaigns: FindSendingCampaigns }
+
+/** Messages of a rate queue, at most `limit`. */
+export type RateBatch = { queue: queries.RateQueue; messages: ClaimedMessage[]; limit: number }
+
+/**
+ * When a message that waits for a rate is sent at the latest without its queue: twice the time that the rate needs, because campaigns may
+ * share the rate of a provider.
+ */
+const MARGIN_MS = 60_000
+const MARGIN_FACTOR = 2
+
+export const latestOf = (at: Date, now: Date): Date =>
+  new Date(now.getTime() + MARGIN_FACTOR * Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS)
+
+/** Opens the rate queues of messages that were refused, and puts everything else there that their campaigns have due. */
+export async function openQueues(
+  ctx: ProjectCtx,
+  priority: Priority,
+  refused: { message: ClaimedMessage; at: Date; rate: SharedRate }[],
+): Promise<void> {
+  if (refused.length === 0) return
+  const byCampaign = [...Map.groupBy(refused, ({ message }) => message.campaign_id).values()]
+  const queues = byCampaign.map((some) => {
+    const { message, at, rate } = some[0] as (typeof some)[number]
+    return { campaign_id: message.campaign_id, channel: message.channel, at, rate }
+  })
+  const latest = recheckAt(ctx)
+  const opened = queues.map(({ at, ...queue }) => ({ ...queue, at: at < latest ? at : latest }))
+  await queries.openRateQueues(ctx, priority, opened)
+  ctx.wake(SEND_JOBS[priority])
+  for (const { at, rate, ...queue } of queues) {
+    const slower = { limit: rate.limit, intervalMs: MARGIN_FACTOR * rate.intervalMs }
+    const schedule = { from: latestOf(at, ctx.clock.now()), rate: slower, limit: SLICE_MESSAGES }
+    while ((await queries.deferDue(ctx, priority, queue, schedule)) === SLICE_MESSAGES);
+  }
+}
+
+/** Claims messages of those rate queues whose rates have room, at most `room` of all. */
+export async function claimRateQueues(
+  ctx: Ctx,
+  { priority, findSendingCampaigns }: RateSender,
+  due: Pick<queries.RateQueue, 'project_id' | 'campaign_id'>[],
+  room: number,
+): Promise<RateBatch[]> {
+  if (due.length === 0) return []
+  const taken = await queries.takeRateQueues(quickly(ctx), priority, due, recheckAt(ctx))
+  const shares: (queries.RateQueue & { limit: number })[] = []
+  await mapWithConcurrency(taken, CHECKS_AT_ONCE, async (queue) => {
+    const { uses, at } = await roomOf(ctx, findSendingCampaigns, queue)
+    if (uses > 0) shares.push({ ...queue, limit: Math.min(uses, Math.ceil(room / taken.length)) })
+    else if (at) await queries.delayRateQueue(ctx, priority, queue, at)
+    else await queries.closeRateQueue(ctx, priority, queue)
+  })
+  if (shares.length === 0) return []
+  const claimed = await queries.claimRateLimited(quickly(ctx), priority, shares, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
+  const byQueue = Map.groupBy(claimed, ({ project_id, campaign_id }) => `${project_id}:${campaign_id}`)
+  return shares.map(({ limit, ...queue }) => ({ queue, limit, messages: byQueue.get(`${queue.project_id}:${queue.campaign_id}`) ?? [] }))
+}
+
+/** After the messages of a batch are sent: says when the queue is next, or closes it. */
+export async function finishRateBatch(
+  ctx: Ctx,
+  { priority, findSendingCampaigns }: RateSender,
+  { queue, messages, limit }: RateBatch,
+): Promise<void> {
+  if (messages.length < limit && (await queries.closeRateQueue(ctx, priority, queue)) > 0) return
+  const { at } = await roomOf(ctx, findSendingCampaigns, queue)
+  await queries.delayRateQueue(ctx, priority, queue, at ?? recheckAt(ctx))
+  ctx.wake(SEND_JOBS[priority])
+}
+
+const recheckAt = ({ clock }: Ctx) => new Date(clock.now().getTime() + RECHECK_MS)
+
+/** How many messages of a queue the rates have room for, or when to check again; never, once its campaign was stopped. */
+async function roomOf(
+  outer: Ctx,
+  findSendingCampaigns: FindSendingCampaigns,
+  { project_id, campaign_id, channel }: queries.RateQueue,
+): Promise<{ uses: number; at: Date | null }> {
+  const latest = recheckAt(outer)
+  const ctx = asSystem(outer, project_id, await findProject(outer, project_id))
+  const [campaign] = await findSendingCampaigns(ctx, [campaign_id])
+  // Those of a campaign that was archived are claimed to be aborted.
+  if (!campaign) return { uses: Number.MAX_SAFE_INTEGER, at: outer.clock.now() }
+  if (!isSending(campaign)) return { uses: 0, at: campaign.is_paused ? latest : null }
+  const connection = await connectProvider(ctx, channel, campaign.provider_id)
+  const rates = [campaignRate(campaign), providerRate(connection)].filter((rate) => rate !== null)
+  const { uses, atMs } = await readRoom(ctx, rates)
+  return { uses, at: new Date(Math.min(atMs, latest.getTime())) }
+}

@@ -1,0 +1,136 @@
+/**
+ * Rate queues: the messages of a campaign that wait for a rate. They are out of the queue of their channel, because they are due later,
+ * and are claimed as soon as the rate has room.
+ */
+import { type Static, Type } from 'typebox'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { SharedRate } from '../../../infra/runtime/shared-rate.ts'
+import { CHANNELS, type Channel } from '../../../lib/channels.ts'
+import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
+import { IdOf, OneOf } from '../../../lib/shapes.ts'
+import { ClaimedMessage, type Priority } from '../schema.ts'
+import { among, claimedColumns, isDue } from './queries.ts'
+
+const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>(), channel: OneOf(CHANNELS) })
+
+export type RateQueue = Static<typeof QueueRow>
+
+const waitsForRate = sql`state = 'deferred' and reason = 'rate_limited' and not is_held`
+
+/** That a message is of a campaign. Written so that no index of all messages of the campaign can be chosen, most of which may be sent. */
+const isOf = (campaignId: Sql) => sql`-campaign_id = -${campaignId}`
+
+/** Opens rate queues that are not open. */
+export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { campaign_id: CampaignId; channel: Channel; at: Date }[]) =>
+  ctx.db.run(
+    sql`insert into rate_queues (project_id, campaign_id, priority, channel, next_at)
+        select ${ctx.projectId}, q.campaign_id, ${priority}, q.channel, q.next_at
+        from unnest(${queues.map(({ campaign_id }) => campaign_id)}::bigint[], ${queues.map(({ channel }) => channel)}::text[],
+                    ${queues.map(({ at }) => at)}::timestamptz[]) as q(campaign_id, channel, next_at)
+        order by q.campaign_id
+        on conflict (project_id, campaign_id, priority) do nothing`,
+  )
+
+/** Where in time a slice of messages is put: as many as the rate allows in each of its intervals, not before `from`. */
+export type Schedule = { from: Date; rate: SharedRate; limit: number }
+
+/** Puts the next slice of a campaign’s due messages behind those of it that wait for its rate. Returns how many. */
+export const deferDue = (
+  ctx: ProjectCtx,
+  priority: Priority,
+  { campaign_id, channel }: Pick<RateQueue, 'campaign_id' | 'channel'>,
+  { from, rate, limit }: Schedule,
+): Promise<number> =>
+  ctx.db.run(
+    sql`with last as materialized (
+          select greatest(${from}::timestamptz, (
+            select due_at from messages
+            where ${waitsForRate} and project_id = ${ctx.projectId} and ${isOf(sql`${campaign_id}::bigint`)} and priority = ${priority}
+            order by due_at desc, id desc
+            limit 1
+          )) as at
+        ), due as materialized (
+          select ctid as tid, due_at, id from messages
+          where ${isDue} and priority = ${priority} and project_id = ${ctx.projectId} and channel = ${channel} and due_at <= ${ctx.clock.now()}
+            and ${isOf(sql`${campaign_id}::bigint`)}
+          order by due_at, id
+          limit ${limit}
+          for update skip locked
+        ), placed as materialized (
+          select tid, row_number() over (order by due_at, id) - 1 as place from due
+        )
+        update messages m
+        set state = 'deferred', reason = 'rate_limited', acted_at = ${ctx.clock.now()},
+            due_at = last.at + div(placed.place, ${rate.limit}) * ${rate.intervalMs}::bigint * interval '1 millisecond'
+        from placed, last
+        where ${among(sql`placed`)} and m.ctid = placed.tid and m.project_id = ${ctx.projectId}`,
+  )
+
+/** Takes those rate queues that are due. No other process takes them before `until`. */
+export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQueue, 'project_id' | 'campaign_id'>[], until: Date) =>
+  ctx.db.many(
+    QueueRow,
+    sql`with due as materialized (
+          select r.project_id, r.campaign_id
+          from unnest(${queues.map(({ project_id }) => project_id)}::bigint[], ${queues.map(({ campaign_id }) => campaign_id)}::bigint[])
+               as q(project_id, campaign_id)
+          join rate_queues r on r.project_id = q.project_id and r.campaign_id = q.campaign_id and r.priority = ${priority}
+          where r.next_at <= ${ctx.clock.now()}
+          for update of r skip locked
+        )
+        update rate_queues r
+        set next_at = ${until}
+        from due
+        where r.project_id = due.project_id and r.campaign_id = due.campaign_id and r.priority = ${priority}
+        returning r.project_id, r.campaign_id, r.channel`,
+  )
+
+/** Claims messages that wait for a rate, of each queue as many as its rates have room for. */
+export const claimRateLimited = (
+  ctx: Ctx,
+  priority: Priority,
+  shares: (Pick<RateQueue, 'project_id' | 'campaign_id'> & { limit: number })[],
+  leaseUntil: Date,
+) =>
+  ctx.db.many(
+    ClaimedMessage,
+    sql`with queues as materialized (
+          select project_id, campaign_id, share, gen_random_uuid() as token
+          from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ campaign_id }) => campaign_id)}::bigint[],
+                      ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, campaign_id, share)
+        ), waiting as materialized (
+          select m.tid
+          from queues q
+          cross join lateral (
+            select ctid as tid from messages
+            where ${waitsForRate} and project_id = q.project_id and ${isOf(sql`q.campaign_id`)} and priority = ${priority}
+            order by due_at, id
+            limit q.share
+            for update skip locked
+          ) m
+        )
+        update messages m
+        set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        from queues q
+        where ${among(sql`waiting`)} and q.project_id = m.project_id and q.campaign_id = m.campaign_id
+        returning ${claimedColumns}`,
+  )
+
+/** Says when to look at a rate queue again. */
+export const delayRateQueue = (ctx: Ctx, priority: Priority, { project_id, campaign_id }: RateQueue, at: Date) =>
+  ctx.db.run(
+    sql`update rate_queues set next_at = ${at}
+        where project_id = ${project_id} and campaign_id = ${campaign_id} and priority = ${priority}`,
+  )
+
+/** Closes a rate queue without messages. Returns how many were closed. Those that are deferred at this moment are sent when they are due. */
+export const closeRateQueue = (ctx: Ctx, priority: Priority, { project_id, campaign_id }: RateQueue): Promise<number> =>
+  ctx.db.run(
+    sql`delete from rate_queues
+        where project_id = ${project_id} and campaign_id = ${campaign_id} and priority = ${priority}
+          and not exists (
+            select from messages
+            where ${waitsForRate} and project_id = ${project_id} and ${isOf(sql`${campaign_id}::bigint`)} and priority = ${priority}
+          )`,
+  )
