@@ -49,7 +49,7 @@ export async function openQueues(
     return { campaign_id: message.campaign_id, channel: message.channel, at, rate }
   })
   const latest = recheckAt(ctx)
-  const opened = queues.map(({ at, ...queue }) => ({ ...queue, at: at < latest ? at : latest }))
+  const opened = queues.map(({ at, ...queue }) => ({ ...queue, at: new Date(Math.min(at.getTime(), latest.getTime())) }))
   await queries.openRateQueues(ctx, priority, opened)
   ctx.wake(SEND_JOBS[priority])
   for (const { at, rate, ...queue } of queues) {

@@ -19,7 +19,7 @@ export type RateQueue = Static<typeof QueueRow>
 const waitsForRate = sql`state = 'deferred' and reason = 'rate_limited' and not is_held`
 
 /** That a message is of a campaign. Written so that no index of all messages of the campaign can be chosen, most of which may be sent. */
-const isOf = (campaignId: Sql) => sql`-campaign_id = -${campaignId}`
+const isOf = (campaignId: Sql) => sql`-m.campaign_id = -${campaignId}`
 
 /** Opens rate queues that are not open. */
 export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { campaign_id: CampaignId; channel: Channel; at: Date }[]) =>
@@ -33,7 +33,7 @@ export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { ca
   )
 
 /** Where in time a slice of messages is put: as many as the rate allows in each of its intervals, not before `from`. */
-export type Schedule = { from: Date; rate: SharedRate; limit: number }
+type Schedule = { from: Date; rate: SharedRate; limit: number }
 
 /** Puts the next slice of a campaign’s due messages behind those of it that wait for its rate. Returns how many. */
 export const deferDue = (
@@ -45,13 +45,13 @@ export const deferDue = (
   ctx.db.run(
     sql`with last as materialized (
           select greatest(${from}::timestamptz, (
-            select due_at from messages
+            select due_at from messages m
             where ${waitsForRate} and project_id = ${ctx.projectId} and ${isOf(sql`${campaign_id}::bigint`)} and priority = ${priority}
             order by due_at desc, id desc
             limit 1
           )) as at
         ), due as materialized (
-          select ctid as tid, due_at, id from messages
+          select ctid as tid, due_at, id from messages m
           where ${isDue} and priority = ${priority} and project_id = ${ctx.projectId} and channel = ${channel} and due_at <= ${ctx.clock.now()}
             and ${isOf(sql`${campaign_id}::bigint`)}
           order by due_at, id
@@ -103,8 +103,8 @@ export const claimRateLimited = (
           select m.tid
           from queues q
           cross join lateral (
-            select ctid as tid from messages
-            where ${waitsForRate} and project_id = q.project_id and ${isOf(sql`q.campaign_id`)} and priority = ${priority}
+            select ctid as tid from messages m
+            where ${waitsForRate} and m.project_id = q.project_id and ${isOf(sql`q.campaign_id`)} and priority = ${priority}
             order by due_at, id
             limit q.share
             for update skip locked
@@ -113,7 +113,7 @@ export const claimRateLimited = (
         update messages m
         set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
         from queues q
-        where ${among(sql`waiting`)} and q.project_id = m.project_id and q.campaign_id = m.campaign_id
+        where ${among(sql`waiting`)} and q.project_id = m.project_id and ${isOf(sql`q.campaign_id`)}
         returning ${claimedColumns}`,
   )
 
@@ -130,7 +130,7 @@ export const closeRateQueue = (ctx: Ctx, priority: Priority, { project_id, campa
     sql`delete from rate_queues
         where project_id = ${project_id} and campaign_id = ${campaign_id} and priority = ${priority}
           and not exists (
-            select from messages
+            select from messages m
             where ${waitsForRate} and project_id = ${project_id} and ${isOf(sql`${campaign_id}::bigint`)} and priority = ${priority}
           )`,
   )
