@@ -124,9 +124,10 @@ export async function postgresPids({ dataDir }: BenchServer): Promise<number[]> 
   return [postmaster, ...children]
 }
 
-/** The processor time of a process in ticks: user and system, on request with that of its ended children. */
-export async function ticksOf(pid: number, withChildren = false): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+/** The processor time of a process, or one of its threads, in ticks: user and system, on request with that of its ended children. */
+export async function ticksOf(pid: number, withChildren = false, thread?: number): Promise<number> {
+  const file = thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`
+  const text = await readFile(file, 'utf8').catch(() => '')
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
