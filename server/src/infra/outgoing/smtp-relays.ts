@@ -71,7 +71,8 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
   const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: (pool) => pool.close() })
   const connectTo = (relay: SmtpRelay) => () => connectSocket(relay, policy, lookup, within.connectMs)
   const poolOf = (relay: SmtpRelay): Pool => {
-    const key = JSON.stringify(Object.entries(relay).sort())
+    const { host, port, tls, username, password, connections } = relay
+    const key = JSON.stringify([host, port, tls, username, password, connections])
     const known = pools.get(key)
     if (known) return known
     const session = sessionOf(relay, within, secureContext)

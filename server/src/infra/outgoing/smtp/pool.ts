@@ -58,18 +58,25 @@ const broken = (code: string, reason: string): Failure => ({
   error: Object.assign(new Error(reason), { code }),
 })
 
-/** Gives waiting mails to free connections, and opens others if some are left. */
+/**
+ * Gives waiting mails to idle connections, then behind those that others are sent over, and opens further connections if some are left. Mails
+ * for which a connection is being opened do not wait for the reply to another one.
+ */
 function distribute(state: State): void {
   const { waiting, sent } = state
-  for (const connection of sent.keys()) {
-    while (waiting.length > 0 && connection.isFree() && (sent.get(connection) ?? 0) < MAILS_PER_CONNECTION_MAX) {
-      const mail = waiting.shift() as Waiting
-      sent.set(connection, (sent.get(connection) ?? 0) + 1)
-      mail.on = connection
-      connection.send(mail, mail.envelope, mail.content)
-    }
-  }
+  for (const connection of sent.keys()) if (waiting.length > 0 && connection.isIdle() && hasRoom(state, connection)) give(state, connection)
+  for (const connection of sent.keys()) while (waiting.length > state.opening && hasRoom(state, connection)) give(state, connection)
   while (!state.isClosed && state.opening < waiting.length && state.opening + sent.size < state.connections) void openAnother(state)
+}
+
+const hasRoom = ({ sent }: State, connection: Connection<Waiting>): boolean =>
+  connection.isFree() && (sent.get(connection) ?? 0) < MAILS_PER_CONNECTION_MAX
+
+function give({ waiting, sent }: State, connection: Connection<Waiting>): void {
+  const mail = waiting.shift() as Waiting
+  sent.set(connection, (sent.get(connection) ?? 0) + 1)
+  mail.on = connection
+  connection.send(mail, mail.envelope, mail.content)
 }
 
 async function openAnother(state: State): Promise<void> {
