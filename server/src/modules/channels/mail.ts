@@ -82,9 +82,11 @@ const senderProblem = (sender: string) =>
 
 /** The valid addresses of a list, or of one mailbox. */
 const mailboxesIn = (list: string): Mailbox[] =>
-  (alone(list) ?? addressparser(list, { flatten: true })).flatMap(({ name, address }) =>
-    isEmail(address) ? [{ name: oneLine(name), address }] : [],
-  )
+  list === ''
+    ? []
+    : (alone(list) ?? addressparser(list, { flatten: true })).flatMap(({ name, address }) =>
+        isEmail(address) ? [{ name: oneLine(name), address }] : [],
+      )
 
 function alone(text: string): Mailbox[] | null {
   const mailbox = readMailbox(text)
