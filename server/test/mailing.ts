@@ -20,10 +20,11 @@ const CONTENT: Record<string, object> = {
   email: { from: 'Shop <shop@example.com>', subject: 'Thanks', html: '<p>Thanks</p>' },
   text: { body: 'Thanks' },
   push: { title: 'Thanks', body: 'Thanks' },
+  in_app: { title: 'Thanks', body: 'Thanks' },
 }
 
 /** Starts a campaign that sends one message for each event `order`. */
-export async function answerOrders(w: World, channel: 'email' | 'text' | 'push' = 'email'): Promise<{ id: CampaignId }> {
+export async function answerOrders(w: World, channel: 'email' | 'text' | 'push' | 'in_app' = 'email'): Promise<{ id: CampaignId }> {
   const subscription_id = await subscriptionTo(w, channel)
   const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Thanks', subscription_id, event_name: 'order' })
   expect(made.status, made.text).toBe(201)

@@ -1,4 +1,4 @@
-/** Claims due messages, for this sender alone until their lease ends: an equal share of each queue that has none in flight. */
+/** Claims due messages, for this sender alone until their lease ends: an equal share of each queue that has less than two batches in flight. */
 import { type Ctx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
@@ -12,14 +12,17 @@ const QUEUES_MAX = 200
 /** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
 const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000, 2: 2000 }
 
+/** One is claimed and read while the provider has the other. */
+const BATCHES_IN_FLIGHT_MAX = 2
+
 /**
- * What a sender keeps of its claims. `inFlight` counts the messages of each queue that are being sent; `waiting` are those of these queues that
- * have further messages.
+ * What a sender keeps of its claims. `inFlight` counts the batches of each queue that are being sent, and their messages; `waiting` are those
+ * of the queues with as many as there may be that have further messages.
  */
 export type Claiming = {
   priority: Priority
   findSendingCampaigns: FindSendingCampaigns
-  inFlight: Map<string, number>
+  inFlight: Map<string, { batches: number; messages: number }>
   waiting: Set<string>
 }
 
@@ -29,21 +32,33 @@ export type Batch = { name: string; messages: ClaimedMessage[]; limit: number; r
 const nameOf = ({ project_id, channel, campaign_id = null }: queries.Queue & { campaign_id?: CampaignId | null }) =>
   `${project_id}:${channel}:${campaign_id ?? ''}`
 
+export const beginFlight = ({ inFlight }: Claiming, name: string, messages: number): void => count(inFlight, name, 1, messages)
+
+export const endFlight = ({ inFlight }: Claiming, name: string, messages: number): void => count(inFlight, name, -1, -messages)
+
+function count(inFlight: Claiming['inFlight'], name: string, batches: number, messages: number): void {
+  const before = inFlight.get(name) ?? { batches: 0, messages: 0 }
+  const after = { batches: before.batches + batches, messages: before.messages + messages }
+  if (after.batches > 0) inFlight.set(name, after)
+  else inFlight.delete(name)
+}
+
 /**
- * Claims messages of the queues that have none in flight, as far as there is room. Notes which of the others have to be looked at again.
+ * Claims messages of the queues that have room for a batch, as far as there is room. Notes which of the others have to be looked at again.
  * `nextAt` is when there is next something to do, if that was found out.
  */
 export async function claimNext(ctx: Ctx, sender: Claiming): Promise<{ batches: Batch[]; nextAt?: Date | null }> {
   const { priority, inFlight, waiting } = sender
-  const free = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, messages) => sum + messages, 0)
+  const free = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, { messages }) => sum + messages, 0)
   if (free <= 0) {
     for (const name of inFlight.keys()) waiting.add(name)
     return { batches: [], nextAt: null }
   }
   const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
-  for (const queue of queues) if (inFlight.has(nameOf(queue))) waiting.add(nameOf(queue))
+  const isFull = (queue: queries.WaitingQueue) => (inFlight.get(nameOf(queue))?.batches ?? 0) >= BATCHES_IN_FLIGHT_MAX
+  for (const queue of queues) if (isFull(queue)) waiting.add(nameOf(queue))
   const now = ctx.clock.now()
-  const idle = queues.filter((queue) => !inFlight.has(nameOf(queue)))
+  const idle = queues.filter((queue) => !isFull(queue))
   const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
   const rateQueues = due.flatMap(({ campaign_id, project_id }) => (campaign_id === null ? [] : [{ project_id, campaign_id }]))
   const room = Math.min(free, BATCH_MESSAGES[priority])

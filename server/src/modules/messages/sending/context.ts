@@ -1,8 +1,9 @@
 /** Reads the send context of a batch of messages, with one statement for each kind of data. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
-import type { CampaignId, UserId } from '../../../lib/ids.ts'
-import type { PushTarget } from '../../channels/index.ts'
+import { mapWithConcurrency } from '../../../lib/concurrency.ts'
+import type { CampaignId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { connectProvider, type ProviderConnection, type PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers, pushDevicesOf, type UserRow } from '../../users/index.ts'
@@ -16,6 +17,8 @@ import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 export type SendContexts = {
   contextOf(message: ClaimedMessage): SendContext<SendableTemplate>
   devices(userId: UserId): PushTarget[]
+  /** The provider of one of the campaigns. */
+  connectionOf(campaign: SendingCampaign): ProviderConnection
 }
 
 /** Reads the send contexts of messages of one project and channel. */
@@ -26,21 +29,31 @@ export async function loadSendContexts(
 ): Promise<SendContexts> {
   const channel = messages[0]?.channel as Channel
   const campaignIds = [...new Set(messages.map(({ campaign_id }) => campaign_id))]
-  const campaigns = new Map((await findSendingCampaigns(ctx, campaignIds)).map((campaign) => [campaign.id, campaign]))
-  const templates = Map.groupBy(await sendableTemplatesOf(ctx, campaignIds), ({ campaign_id }) => campaign_id)
-  const users = await findLiveUsers(
-    ctx,
-    messages.map(({ user_id }) => user_id),
-  )
-  const consents = await consentsOf(ctx, messages, campaigns, users)
-  const suppressions = await suppressionsOf(ctx, channel, users, false)
+  // What does not depend on each other is read at the same time: a message waits for three round trips instead of nine.
+  const [found, allTemplates, users, policy] = await Promise.all([
+    findSendingCampaigns(ctx, campaignIds),
+    sendableTemplatesOf(ctx, campaignIds),
+    findLiveUsers(
+      ctx,
+      messages.map(({ user_id }) => user_id),
+    ),
+    findPolicy(ctx),
+  ])
+  const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
+  const templates = Map.groupBy(allTemplates, ({ campaign_id }) => campaign_id)
+  const [consents, suppressions, devices, hasOwn, throttleOf, connections] = await Promise.all([
+    consentsOf(ctx, messages, campaigns, users),
+    suppressionsOf(ctx, channel, users, false),
+    channels[channel].recipient === 'devices' ? devicesOf(ctx, users) : new Map<UserId, PushTarget[]>(),
+    causesOfMergedUsers(ctx, messages, users),
+    throttlesOf(ctx, channel, policy ?? NO_POLICY, messages, users),
+    connectionsOf(ctx, channel, found),
+  ])
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
   const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
-  const devices = channels[channel].recipient === 'devices' ? await devicesOf(ctx, users) : new Map<UserId, PushTarget[]>()
-  const hasOwn = await causesOfMergedUsers(ctx, messages, users)
-  const throttleOf = await loadThrottles(ctx, channel, messages, users)
   return {
     devices: (userId) => devices.get(userId) ?? [],
+    connectionOf: ({ provider_id }) => connections.get(provider_id) as ProviderConnection,
     contextOf(message) {
       const { attempts, campaign_id, user_id, expires_at, variant } = message
       const campaign = campaigns.get(campaign_id)
@@ -65,6 +78,15 @@ export async function loadSendContexts(
       }
     },
   }
+}
+
+async function connectionsOf(
+  ctx: ProjectCtx,
+  channel: Channel,
+  campaigns: SendingCampaign[],
+): Promise<Map<ProviderId | null, ProviderConnection>> {
+  const ids = [...new Set(campaigns.map(({ provider_id }) => provider_id))]
+  return new Map(await mapWithConcurrency(ids, ids.length, async (id) => [id, await connectProvider(ctx, channel, id)] as const))
 }
 
 async function consentsOf(
@@ -120,13 +142,13 @@ type ThrottleOf = (user: UserRow) => Throttle | null
  * Reads what the throttles of the project's sending policy depend on. A message of the batch that is not throttled counts towards the caps
  * for the other messages to the same user.
  */
-async function loadThrottles(
+async function throttlesOf(
   ctx: ProjectCtx,
   channel: Channel,
+  policy: SendingPolicy,
   messages: ClaimedMessage[],
   users: Map<UserId, UserRow>,
 ): Promise<ThrottleOf> {
-  const policy = (await findPolicy(ctx)) ?? NO_POLICY
   if (policy === NO_POLICY) return () => null
   const now = ctx.clock.now()
   const received = await receivedOf(ctx, policy, messages, users)

@@ -13,6 +13,7 @@ import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { ProjectId } from '../../../lib/ids.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
@@ -198,4 +199,50 @@ test('a process that was suspended asks the database after two thirds of its lea
     clock.advance('1 second')
     expect((await stillLeased(messages)).size).toBe(0)
   })
+})
+
+test('each project has leases of its own, and what is not claimed has none', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const insert = (projectId: ProjectId) =>
+    w.db.run(
+      sql`insert into messages (project_id, user_id, campaign_id, channel, cause, due_at, created_at)
+          select ${projectId}, 1, 1, 'email', 'cause ' || n, ${w.clock.now()}, ${w.clock.now()} from generate_series(1, 5) n`,
+    )
+  await insert(w.projectId)
+  await insert(other.projectId)
+  const share = (project_id: ProjectId) => ({ project_id, channel: 'email' as const, limit: 10 })
+  const claimed = await claim(w.ctx, TRANSACTIONAL, [share(w.projectId), share(other.projectId)])
+  const tokens = Map.groupBy(claimed, ({ project_id }) => project_id)
+    .values()
+    .map((some) => new Set(some.map(({ lease_token }) => lease_token)))
+    .toArray()
+  expect(tokens.map(({ size }) => size)).toEqual([1, 1])
+  expect(tokens[0]).not.toEqual(tokens[1])
+  await send(w.ctx, { messages: claimed.filter(({ project_id }) => project_id === w.projectId), at: w.clock.now() })
+  const held = await w.db.many(
+    Type.Object({ project_id: Type.Integer() }),
+    sql`select distinct project_id from messages where project_id in (${w.projectId}, ${other.projectId}) and lease_token is not null`,
+  )
+  expect(held).toEqual([{ project_id: other.projectId }])
+  w.advance('6 minutes')
+  await w.drain()
+})
+
+test.each([
+  ['in_app', 1],
+  ['email', 0],
+] as const)('a message over %s wakes the streams of inboxes %i times', async (channel, expected) => {
+  await using w = await world()
+  await w.users('ana')
+  await answerOrders(w, channel)
+  await order(w, 'ana')
+  await run(w, 'ingest.apply')
+  const at = w.clock.now()
+  const messages = await claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel, limit: 10 }])
+  expect(messages).toHaveLength(1)
+  let woken = 0
+  const inboxStreams = { wake: () => void woken++ }
+  await sendQueue(w.ctx, createSender({ recordOverBudget, findSendingCampaigns, inboxStreams }, TRANSACTIONAL), messages, at)
+  expect(woken).toBe(expected)
 })

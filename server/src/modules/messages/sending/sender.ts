@@ -7,29 +7,19 @@ import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { APPLY } from '../../../infra/queue/queue.ts'
-import { asSystem, type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
-import type { CampaignId, ProviderId } from '../../../lib/ids.ts'
-import { connectProvider, type Outgoing, type ProviderConnection } from '../../channels/index.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import type { Outgoing } from '../../channels/index.ts'
 import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
-import type { SendableTemplate } from '../../templates/index.ts'
 import { trackingBaseUrl } from '../../tracking/index.ts'
-import {
-  checkEligibility,
-  deferredUntil,
-  type Eligible,
-  isSending,
-  recheckedFrom,
-  result,
-  resultOf,
-  resultOfStop,
-  type SendResult,
-} from '../eligibility.ts'
+import { checkEligibility, deferredUntil, recheckedFrom, result, type SendResult } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
-import { type Batch, type Claiming, claimNext } from './claim.ts'
+import { attemptSend, beginAttempts, type ReadyMessage } from './attempts.ts'
+import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
@@ -41,15 +31,15 @@ import { applyRates, campaignRate, countAsSent, type Granted, providerRate } fro
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
+import { createSliceSizes, type SliceSizes, slicesOf } from './slices.ts'
 
-const SLICE_MESSAGES = 100
 const SLICES_AT_ONCE = 3
 /** Queues with up to this many messages share statements. */
 const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps between batches. */
-export type Sender = SenderParts & Claiming & { prepare: TemplateCache }
+export type Sender = SenderParts & Claiming & { prepare: TemplateCache; sliceSizes: SliceSizes }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -62,6 +52,7 @@ export const createSender = (parts: SenderParts, priority: Priority): Sender => 
   ...parts,
   priority,
   prepare: createTemplateCache(),
+  sliceSizes: createSliceSizes(),
   inFlight: new Map(),
   waiting: new Set(),
 })
@@ -71,13 +62,12 @@ const viewOf = jointViews()
 const resultsViewOf = jointViews(1)
 
 /**
- * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has one batch in flight at a
- * time. The job runs again when one of them is finished that has more messages.
+ * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight. The job runs again when one of them is finished that has more messages.
  */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
   const claimedAt = ctx.clock.now()
   const { batches, ...next } = await claimNext(ctx, sender)
-  for (const { name, messages } of batches) sender.inFlight.set(name, messages.length)
+  for (const { name, messages } of batches) beginFlight(sender, name, messages.length)
   const sending = mapWithConcurrency(batches, batches.length, (batch) => sendBatch(ctx, sender, batch, claimedAt))
   const done = batches.reduce((sum, { messages }) => sum + messages.length, 0)
   return { done, finished: sending.then(() => undefined), wakesItself: true, ...next }
@@ -90,7 +80,7 @@ async function sendBatch(ctx: Ctx, sender: Sender, { name, messages, limit, rate
     else await sendQueue(view, { ...sender, isRated: rated !== undefined }, messages, claimedAt, resultsViewOf(ctx.db))
     if (rated) await finishRateBatch(view, sender, rated)
   } finally {
-    sender.inFlight.delete(name)
+    endFlight(sender, name, messages.length)
     if (sender.waiting.delete(name) || (messages.length > 0 && messages.length >= limit)) ctx.wake(SEND_JOBS[sender.priority])
   }
 }
@@ -102,9 +92,6 @@ export async function releaseLeases(ctx: Ctx): Promise<number> {
   await queries.purgeSendAttempts(ctx)
   return released
 }
-
-/** A message that may be sent, with its provider. */
-type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
 
 /** Sends claimed messages of one project and channel. Their results are saved over `resultsDb`. */
 export async function sendQueue(
@@ -126,7 +113,7 @@ type Sending = Sender & { isRated?: boolean; project: SendingProject; lease: Lea
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
   const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
-  const { ready, done } = await decide(ctx, messages, contexts.contextOf)
+  const { ready, done } = await decide(ctx, messages, contexts)
   const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
   const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
   const refused = [...byCampaign.refused, ...ofProvider.refused]
@@ -135,17 +122,21 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
     notAttempted(message, eligible, deferredUntil('rate_limited', latestOf(at, now))),
   )
   if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
-  const slices = [
-    ...Map.groupBy(ofProvider.granted, ({ connection }) => `${connection.provider}:${connection.providerId}`).values(),
-  ].flatMap(slicesOf)
   const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
-  await mapWithConcurrency(slices, SLICES_AT_ONCE, (slice) => sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, slice))
+  const slices = slicesByProvider(sending, ofProvider.granted)
+  await mapWithConcurrency(Array.from({ length: SLICES_AT_ONCE }), SLICES_AT_ONCE, async () => {
+    for (let next = slices.next(); !next.done; next = slices.next()) {
+      await sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, next.value)
+    }
+  })
   const overRate = refused.map(({ item: { message }, at, rate }) => ({ message, at, rate }))
   if (!sending.isRated) await openQueues(ctx, sending.priority, overRate)
 }
 
-const slicesOf = <T>(items: T[]): T[][] =>
-  Array.from({ length: Math.ceil(items.length / SLICE_MESSAGES) }, (_, at) => items.slice(at * SLICE_MESSAGES, (at + 1) * SLICE_MESSAGES))
+function* slicesByProvider({ sliceSizes }: Sender, ready: ReadyMessage[]): Generator<ReadyMessage[], void> {
+  const groups = Map.groupBy(ready, ({ connection }) => `${connection.provider}:${connection.providerId}`)
+  for (const group of groups.values()) yield* slicesOf(group, sliceSizes, ({ eligible }) => eligible.template.id)
+}
 
 const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
   message,
@@ -156,10 +147,9 @@ const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | '
 })
 
 /** Divides messages into those that may be sent now, and those that have a result without an attempt. */
-async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: SendContexts['contextOf']) {
+async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, connectionOf }: SendContexts) {
   const ready: ReadyMessage[] = []
   const done: Attempted[] = []
-  const connections = new Map<ProviderId | null, ProviderConnection>()
   for (const message of messages) {
     const context = contextOf(message)
     const decision = checkEligibility(context)
@@ -167,9 +157,7 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], contextOf: Se
       done.push(notAttempted(message, context, decision))
       continue
     }
-    const id = decision.campaign.provider_id
-    const connection = connections.get(id) ?? (await connectProvider(ctx, message.channel, id))
-    connections.set(id, connection)
+    const connection = connectionOf(decision.campaign)
     ready.push({ message: { ...message, variant: decision.variant }, eligible: decision, connection })
   }
   const second = await findSecondCopies(
@@ -188,6 +176,7 @@ async function sendSlice(
   slice: ReadyMessage[],
 ): Promise<void> {
   const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, slice), devices)
+  for (const { ready, outgoing } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytesOf(outgoing))
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
   const candidates = rendered.filter(({ ready }) => leased.has(ready.message.id))
@@ -197,7 +186,7 @@ async function sendSlice(
     candidates.map(({ ready }) => ready),
   )
   const notSent = [...stopped].map(([{ message, eligible }, result]) => notAttempted(message, eligible, result))
-  const connection = slice[0]?.connection as ProviderConnection
+  const connection = slice[0]?.connection as ReadyMessage['connection']
   const sent = await mapWithConcurrency(
     candidates.filter(({ ready }) => !stopped.has(ready)),
     connection.atOnce,
@@ -212,6 +201,10 @@ async function sendSlice(
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
+
+/** About how much memory a rendered message takes. */
+const bytesOf = ({ content }: Outgoing): number =>
+  Object.values(content).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 async function renderSlice(ctx: ProjectCtx, { prepare, project }: Sending, slice: ReadyMessage[]): Promise<RenderOutcome[]> {
   const channel = slice[0]?.message.channel as Channel
@@ -252,46 +245,4 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], outcomes: RenderOutcome
     }
   }
   return { rendered, failed, overBudget }
-}
-
-/**
- * Saves a send attempt record, unless the provider allows repeated attempts. The campaigns are locked meanwhile: messages of a campaign
- * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight.
- */
-function beginAttempts(
-  ctx: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
-  ready: ReadyMessage[],
-): Promise<{ sendAttemptId: number | null; stopped: Map<ReadyMessage, SendResult> }> {
-  return inTx(ctx, async (ctx) => {
-    const ids = [...new Set(ready.map(({ eligible }) => eligible.campaign.id))]
-    const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
-    const stopped = new Map<ReadyMessage, SendResult>()
-    for (const one of ready) {
-      const campaign = campaigns.get(one.eligible.campaign.id)
-      if (!campaign) stopped.set(one, result('aborted', 'campaign_stopped'))
-      else if (!isSending(campaign)) stopped.set(one, resultOfStop(campaign, ctx.clock.now()))
-    }
-    const attempted = ready.filter((one) => !stopped.has(one))
-    const [first] = attempted
-    if (!first || first.connection.repeatable || first.connection.idempotent) return { sendAttemptId: null, stopped }
-    const sendAttemptId = await queries.insertSendAttempts(ctx, {
-      lease_token: first.message.lease_token,
-      message_ids: attempted.map(({ message }) => message.id),
-      provider: first.connection.provider,
-      provider_id: first.connection.providerId,
-    })
-    return { sendAttemptId, stopped }
-  })
-}
-
-async function attemptSend(
-  ctx: ProjectCtx,
-  { message, eligible: { user, consent }, connection }: ReadyMessage,
-  outgoing: Outgoing,
-): Promise<Attempted> {
-  const startedAt = ctx.clock.now()
-  const { outcome, elapsedMs } = await connection.send(outgoing)
-  const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
-  return { message, user, consent, result, attempt: { outgoing, outcome, connection, startedAt, elapsedMs } }
 }

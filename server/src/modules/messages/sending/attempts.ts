@@ -1,0 +1,55 @@
+/** The attempts of a slice: what is saved before its messages leave, and what their provider says. */
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
+import type { SendableTemplate } from '../../templates/index.ts'
+import { type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
+import type { ClaimedMessage } from '../schema.ts'
+import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
+import * as queries from './queries.ts'
+import type { Attempted } from './record-results.ts'
+
+/** A message that may be sent, with its provider. */
+export type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
+
+/**
+ * Saves a send attempt record, unless the provider allows repeated attempts. The campaigns are locked meanwhile: messages of a campaign
+ * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight.
+ */
+export function beginAttempts(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  ready: ReadyMessage[],
+): Promise<{ sendAttemptId: number | null; stopped: Map<ReadyMessage, SendResult> }> {
+  return inTx(ctx, async (ctx) => {
+    const ids = [...new Set(ready.map(({ eligible }) => eligible.campaign.id))]
+    const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
+    const stopped = new Map<ReadyMessage, SendResult>()
+    for (const one of ready) {
+      const campaign = campaigns.get(one.eligible.campaign.id)
+      if (!campaign) stopped.set(one, result('aborted', 'campaign_stopped'))
+      else if (!isSending(campaign)) stopped.set(one, resultOfStop(campaign, ctx.clock.now()))
+    }
+    const attempted = ready.filter((one) => !stopped.has(one))
+    const [first] = attempted
+    if (!first || first.connection.repeatable || first.connection.idempotent) return { sendAttemptId: null, stopped }
+    const sendAttemptId = await queries.insertSendAttempts(ctx, {
+      lease_token: first.message.lease_token,
+      message_ids: attempted.map(({ message }) => message.id),
+      provider: first.connection.provider,
+      provider_id: first.connection.providerId,
+    })
+    return { sendAttemptId, stopped }
+  })
+}
+
+/** Gives a message to its provider. */
+export async function attemptSend(
+  ctx: ProjectCtx,
+  { message, eligible: { user, consent }, connection }: ReadyMessage,
+  outgoing: Outgoing,
+): Promise<Attempted> {
+  const startedAt = ctx.clock.now()
+  const { outcome, elapsedMs } = await connection.send(outgoing)
+  const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
+  return { message, user, consent, result, attempt: { outgoing, outcome, connection, startedAt, elapsedMs } }
+}
