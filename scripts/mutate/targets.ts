@@ -12,6 +12,14 @@ export type Target = { source: string; tests: string[] }
 
 const SENDING = ['attempts', 'lease', 'priority', 'record-results', 'stopping'].map((name) => `${MODULES}/messages/sending/${name}.test.ts`)
 const CAMPAIGNS = [`${MODULES}/campaigns/campaigns.test.ts`, `${MODULES}/campaigns/audience`, `${MODULES}/campaigns/progress`]
+const JOURNEYS = [
+  `${MODULES}/journeys/engine`,
+  `${MODULES}/journeys/steps`,
+  `${MODULES}/journeys/simulation`,
+  `${MODULES}/journeys/goals.test.ts`,
+  'server/test/flows/journeys.test.ts',
+  `${MODULES}/journeys/by-hand`,
+]
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
 /** The most valuable are first. */
@@ -66,6 +74,8 @@ export const TARGETS: Target[] = [
     source: `${MODULES}/campaigns/triggers.ts`,
     tests: [`${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/messages.test.ts`],
   },
+
+  ...['advance', 'walk', 'react', 'entries', 'run'].map((name) => ({ source: `${MODULES}/journeys/engine/${name}.ts`, tests: JOURNEYS })),
 
   { source: `${MODULES}/rules/operators`, tests: [`${MODULES}/rules/operators`, `${MODULES}/rules`] },
   { source: `${MODULES}/rules/conditions`, tests: RULES },
