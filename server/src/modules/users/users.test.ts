@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
 import { SOON } from '../../../test/wait.ts'
-import { world } from '../../../test/world.ts'
+import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 
 const batch = '/api/client/users/batch'
@@ -360,6 +360,21 @@ describe('user tokens', () => {
     expect((await me()).body.external_id).toBe('kim')
     w.advance('15 minutes')
     expect((await me()).body.error.reason).toBe('user_token_expired')
+  })
+
+  test('name the key that signed them, show nothing of its secret, and are valid while the key is one of several', async () => {
+    const [old, fresh] = ['old:first-secret-of-more-than-32-characters', 'new:second-secret-of-more-than-32-characters']
+    const me = async (w: World, { keys }: World, token: string) =>
+      (await w.get('/api/client/users/me', { key: keys.public, headers: { 'x-service-user-token': token } })).status
+    await using before = await world({ env: { SESSION_JWT_KEYS: old } })
+    await using after = await world({ env: { SESSION_JWT_KEYS: `${fresh},${old}` } })
+    await before.users('kim')
+    const token = await before.token('kim')
+    expect(JSON.parse(Buffer.from(token.split('.')[0] as string, 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'JWT', kid: 'old' })
+    expect([await me(before, before, token), await me(after, before, token)]).toEqual([200, 200])
+    await after.users('lee')
+    const newer = await after.token('lee')
+    expect([await me(before, after, newer), await me(after, after, newer)]).toEqual([401, 200])
   })
 
   test('of another project, altered ones, and keys in their place are refused', async () => {

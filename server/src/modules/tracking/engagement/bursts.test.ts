@@ -126,3 +126,17 @@ test('removed clicks are not part of a burst', () => {
   bursts.add(third)
   expect([first, second, third].some(({ isBot }) => isBot)).toBe(false)
 })
+
+test('clicks are kept while they can be part of a burst', () => {
+  const bursts = createBursts()
+  const [first, second, third] = [
+    [0, 1],
+    [10, 2],
+    [2000, 3],
+  ].map(clickAt) as [Engagement, Engagement, Engagement]
+  bursts.add(first)
+  bursts.add(second)
+  bursts.forget(third.at)
+  bursts.add(third)
+  expect([first, second, third].every(({ isBot }) => isBot)).toBe(true)
+})
