@@ -53,10 +53,13 @@ const MEASURED_MS = 200
 const CERTAIN_MS = 1000
 const ATTEMPTS = 8
 const SMALLEST = 4096
+/** The processor time of a thread is known to a tick. */
+const TICK_MS = 4
 
 /**
  * Null if `run` takes time linear in the length of its text, or else what it took. The text grows in steps up to `lengthMax`, so that code
- * that is quadratic is found early and does not run for minutes.
+ * that is quadratic is found early and does not run for minutes. It stops growing when it would take too little to count even if the time
+ * grew with the square of the length: that is most of the work.
  */
 function slownessOf(run: (text: string) => void, textOf: (length: number) => string, lengthMax: number): string | null {
   for (let length = SMALLEST; length <= lengthMax; length *= 4) {
@@ -75,6 +78,7 @@ function slownessOf(run: (text: string) => void, textOf: (length: number) => str
             )
       lowest = Math.min(lowest, ratio)
     }
+    if ((took + TICK_MS) * (lengthMax / length) ** 2 < MEASURED_MS) return null
     if (lowest >= RATIO_MAX) return `${length} characters took ${took.toFixed()} ms, ${lowest.toFixed(1)} times what half of them took`
   }
   return null
