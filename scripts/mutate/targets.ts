@@ -17,8 +17,8 @@ const JOURNEYS = [
   `${MODULES}/journeys/steps`,
   `${MODULES}/journeys/simulation`,
   `${MODULES}/journeys/goals.test.ts`,
-  'server/test/flows/journeys.test.ts',
-  `${MODULES}/journeys/by-hand`,
+  ...['journeys', 'journeys-care', 'journey-month'].map((name) => `server/test/flows/${name}.test.ts`),
+  ...['by-hand', 'insight', 'versions', 'sweeps'].map((name) => `${MODULES}/journeys/${name}`),
 ]
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
