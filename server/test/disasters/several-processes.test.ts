@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ChildServer, rowsOf } from '../child-server.ts'
-import { type Roles, startGroup } from './group.ts'
-import { allApplied, createRequestLog, expectKept, startLoad, WAIT } from './load.ts'
+import { type Group, startGroup } from './group.ts'
+import { allApplied, createRequestLog, expectKept, type RequestLog, startLoad, WAIT } from './load.ts'
 
 /** A generator of numbers that gives the same sequence in every run. */
 function createNumbers(): (end: number) => number {
@@ -16,43 +16,52 @@ function createNumbers(): (end: number) => number {
   }
 }
 
-test.each<[string, Roles]>([
-  ['an api and a worker', ['api', 'worker']],
-  ['two processes with all roles', ['all', 'all']],
-])('%s: each event and each user is stored once', { timeout: 180_000 }, async (_, roles) => {
-  await using group = await startGroup(roles, { isEmpty: true })
-  const requests = createRequestLog()
+/** Two processes with all roles, and what they were sent. The tests use them one after the other; the last one stops them. */
+let two: Group
+const toTwo = createRequestLog()
+beforeAll(async () => {
+  two = await startGroup(['all', 'all'], { isEmpty: true })
+})
+afterAll(() => two[Symbol.asyncDispose]())
+
+async function expectStoredOnce(group: Group, requests: RequestLog): Promise<void> {
   const load = startLoad(requests, group.urls, group.key, 6, createNumbers())
   await load.acknowledged(600)
   await load.stop()
   await allApplied(group.databaseUrl)
   expect(requests.unanswered).toEqual([])
-  await expectKept(requests, group.databaseUrl, roles.join(', '))
+  await expectKept(requests, group.databaseUrl, 'all are acknowledged')
+}
+
+test('an api and a worker: each event and each user is stored once', { timeout: 180_000 }, async () => {
+  await using group = await startGroup(['api', 'worker'], { isEmpty: true })
+  await expectStoredOnce(group, createRequestLog())
 })
 
+test('two processes with all roles: each event and each user is stored once', { timeout: 180_000 }, () => expectStoredOnce(two, toTwo))
+
 test('updates of a user that are sent to two processes in turn are applied in that order', { timeout: 180_000 }, async () => {
-  await using group = await startGroup(['all', 'all'])
   const steps = 12
   const write = async (user: string, step: number) => {
     const asEvent = step % 2 === 0
     const [method, path, item] = asEvent
       ? (['POST', 'events', { external_id: user, name: 'stepped', user: { data: { step } } }] as const)
       : (['PATCH', 'users', { external_id: user, data: { step } }] as const)
-    const url = group.urls[(step >> 1) % 2]
-    const headers = { authorization: `Bearer ${group.key}`, 'content-type': 'application/json' }
+    const url = two.urls[(step >> 1) % 2]
+    const headers = { authorization: `Bearer ${two.key}`, 'content-type': 'application/json' }
     const { statusCode } = await request(`${url}/api/client/${path}`, { method, headers, body: JSON.stringify([item]) })
     expect(statusCode).toBe(204)
   }
-  const users = Array.from({ length: 16 }, (_, number) => `person-${number}`)
+  const users = Array.from({ length: 16 }, (_, number) => `stepper-${number}`)
   await Promise.all(
     users.map(async (user) => {
       for (let step = 1; step <= steps; step++) await write(user, step)
     }),
   )
-  await allApplied(group.databaseUrl)
+  await allApplied(two.databaseUrl)
   const last = await rowsOf<{ external_id: string; step: number }>(
-    group.databaseUrl,
-    `select external_id, (data->>'step')::int as step from users order by id`,
+    two.databaseUrl,
+    `select external_id, (data->>'step')::int as step from users where external_id like 'stepper-%' order by id`,
   )
   expect(last.toSorted((a, b) => users.indexOf(a.external_id) - users.indexOf(b.external_id))).toEqual(
     users.map((external_id) => ({ external_id, step: steps })),
@@ -60,16 +69,14 @@ test('updates of a user that are sent to two processes in turn are applied in th
 })
 
 test('SIGTERM under load: the process exits with 0 and nothing acknowledged is lost', { timeout: 180_000 }, async () => {
-  await using group = await startGroup(['all', 'all'])
-  const [leaving, staying] = group.servers as [ChildServer, ChildServer]
-  const requests = createRequestLog()
-  const load = startLoad(requests, group.urls, group.key, 6, createNumbers())
+  const [leaving, staying] = two.servers as [ChildServer, ChildServer]
+  const load = startLoad(toTwo, two.urls, two.key, 6, createNumbers())
   await load.acknowledged(150)
   expect(await leaving.end('SIGTERM')).toEqual({ code: 0, signal: null })
   await load.acknowledged(150)
   await load.stop()
-  await allApplied(group.databaseUrl)
-  await expectKept(requests, group.databaseUrl, 'SIGTERM')
+  await allApplied(two.databaseUrl)
+  await expectKept(toTwo, two.databaseUrl, 'SIGTERM')
   expect(leaving.log()).not.toContain('"level":"error"')
   expect(await staying.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })

@@ -1,11 +1,19 @@
 /** Work that one process accepts is done by another at once, however rarely that one looks for work by itself. */
 import { request } from 'undici'
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { rowsOf } from '../child-server.ts'
-import { startGroup } from './group.ts'
+import { type Group, startGroup } from './group.ts'
 import { WAIT } from './load.ts'
 
 const HOUR_S = '3600'
+
+/** A server and a worker that can listen. The tests use them one after the other. */
+let listening: Group
+beforeAll(async () => {
+  listening = await startGroup(['api', 'worker'], { env: { JOB_POLL_S: HOUR_S } })
+})
+afterAll(() => listening[Symbol.asyncDispose]())
+
 const LISTENERS = `from pg_stat_activity where datname = current_database() and application_name like 'carillon listen %'`
 
 /** Waits until both processes listen and have nothing to do. */
@@ -26,8 +34,7 @@ const event = [{ external_id: 'ana', name: 'counted' }]
 const storedEvents = (url: string) => rowsOf(url, `select name from events where name = 'counted'`)
 
 test('a worker that polls once an hour applies an event, erases a user and builds a list at once', { timeout: 180_000 }, async () => {
-  await using group = await startGroup(['api', 'worker'], { env: { JOB_POLL_S: HOUR_S } })
-  const { urls, key, databaseUrl } = group
+  const { urls, key, databaseUrl } = listening
   await areIdle(databaseUrl)
   await call(urls[0], key, 'POST', 'events', event)
   await vi.waitFor(async () => expect(await storedEvents(databaseUrl)).toHaveLength(1), WAIT)
@@ -43,8 +50,7 @@ test('a worker that polls once an hour applies an event, erases a user and build
 })
 
 test('while no notification arrives, the worker polls', { timeout: 180_000 }, async () => {
-  await using group = await startGroup(['api', 'worker'], { env: { JOB_POLL_S: HOUR_S } })
-  const { urls, key, databaseUrl } = group
+  const { urls, key, databaseUrl } = listening
   await areIdle(databaseUrl)
   const stop = new AbortController()
   const kill = async () => {
