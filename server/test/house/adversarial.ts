@@ -53,8 +53,8 @@ const MEASURED_MS = 200
 const CERTAIN_MS = 1000
 const ATTEMPTS = 8
 const SMALLEST = 4096
-/** The processor time of a thread is known to a tick. */
-const TICK_MS = 4
+/** Shorter texts do not show how the time of longer ones grows. */
+const TELLING = 65_536
 
 /**
  * Null if `run` takes time linear in the length of its text, or else what it took. The text grows in steps up to `lengthMax`, so that code
@@ -66,6 +66,7 @@ function slownessOf(run: (text: string) => void, textOf: (length: number) => str
     const [half, whole] = [textOf(length / 2), textOf(length)]
     let lowest = Number.POSITIVE_INFINITY
     let took = 0
+    const began = performance.now()
     for (let attempt = 0; attempt < ATTEMPTS && lowest >= RATIO_MAX && took < CERTAIN_MS; attempt++) {
       took = millisecondsOf(() => run(whole))
       const ratio =
@@ -78,7 +79,8 @@ function slownessOf(run: (text: string) => void, textOf: (length: number) => str
             )
       lowest = Math.min(lowest, ratio)
     }
-    if ((took + TICK_MS) * (lengthMax / length) ** 2 < MEASURED_MS) return null
+    // Processor time is known to a few milliseconds only; it is never more than what passed.
+    if (length >= TELLING && (performance.now() - began) * (lengthMax / length) ** 2 < MEASURED_MS) return null
     if (lowest >= RATIO_MAX) return `${length} characters took ${took.toFixed()} ms, ${lowest.toFixed(1)} times what half of them took`
   }
   return null

@@ -1,6 +1,6 @@
 /** Headers and the parameters of utilities, in whole requests: whatever the server does with them takes time linear in their length. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allPages } from '../../src/routes.ts'
 import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
@@ -11,6 +11,13 @@ import { sourcesOf } from './sources.ts'
 const HEADER_LENGTH = 16_384
 const MEASURED_MS = 60
 const ATTEMPTS = 4
+
+/** One for all tests, which change nothing that another would see. */
+let w: World
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w[Symbol.asyncDispose]())
 
 /** Every header that the source names. */
 const HEADERS = new Set(
@@ -31,7 +38,7 @@ async function millisecondsOf(app: FastifyInstance, options: InjectOptions): Pro
 }
 
 /** What is slow, for every text of the table. */
-async function slow(w: World, name: string, length: number, optionsOf: (text: string) => InjectOptions): Promise<string[]> {
+async function slow(name: string, length: number, optionsOf: (text: string) => InjectOptions): Promise<string[]> {
   const found: string[] = []
   for (const [kind, textOf] of Object.entries(ADVERSARIAL)) {
     let ratio = Number.POSITIVE_INFINITY
@@ -54,7 +61,6 @@ describe('a header takes linear time', () => {
   const targets = [...pages, ...apiRoutes, { method: 'OPTIONS', path: '/api/client/events' }, { method: 'GET', path: '/docs' }]
 
   test.each([...HEADERS].sort())('%s', { timeout: 60_000 }, async (header) => {
-    await using w = await world()
     for (const { method, path } of targets) {
       const optionsOf = (text: string): InjectOptions => ({
         method: method as 'GET',
@@ -62,7 +68,7 @@ describe('a header takes linear time', () => {
         headers: { authorization: `Bearer ${w.keys.secret}`, [header]: text.replace(CONTROL, '') },
         ...(method === 'POST' && { payload: '{}' }),
       })
-      expect(await slow(w, `${method} ${path} with ${header}`, HEADER_LENGTH, optionsOf)).toEqual([])
+      expect(await slow(`${method} ${path} with ${header}`, HEADER_LENGTH, optionsOf)).toEqual([])
     }
   })
 })
@@ -79,7 +85,6 @@ const utilities = routes.flatMap(({ path, form }) => {
 })
 
 test.each(utilities)('%s takes linear time for %s', { timeout: 60_000 }, async (path, field) => {
-  await using w = await world({ env: { RATE_EXT: '0', RATE_EGRESS_PER_MIN: '0' } })
   const others = utilities.filter(([other, name]) => other === path && name !== field && ASKED.includes(name)).map(([, name]) => name)
   const optionsOf = (text: string): InjectOptions => ({
     method: 'POST',
@@ -87,5 +92,5 @@ test.each(utilities)('%s takes linear time for %s', { timeout: 60_000 }, async (
     headers: { authorization: `Bearer ${w.keys.secret}`, 'content-type': 'application/x-www-form-urlencoded' },
     payload: new URLSearchParams({ [field]: text, ...Object.fromEntries(others.map((name) => [name, 'localhost'])) }).toString(),
   })
-  expect(await slow(w, `${path} with ${field}`, FORM_LENGTH, optionsOf)).toEqual([])
+  expect(await slow(`${path} with ${field}`, FORM_LENGTH, optionsOf)).toEqual([])
 })

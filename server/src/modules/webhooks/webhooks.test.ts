@@ -28,8 +28,8 @@ async function endpointAt(w: World, { url }: { url: string }, event_types: strin
   return body as { id: number; signing_secret: string }
 }
 
-async function open(env: Record<string, string> = {}) {
-  const w = await world({ env: { WEBHOOK_TIMEOUT_MS: '20000', ...env } })
+async function open(env?: Record<string, string>) {
+  const w = await world(env && { env })
   const receiver = await w.receiver()
   return { w, receiver, [Symbol.asyncDispose]: () => w[Symbol.asyncDispose]() }
 }
@@ -413,7 +413,7 @@ describe('a failure', () => {
     ['a status 404', 404, {}, 404, 'The server responded with status 404.'],
     ['no response', 'hang', {}, null, 'The server did not respond within 1000 ms.'],
   ])('is %s', async (_, answer, headers, last_status_code, last_error) => {
-    await using opened = await open(answer === 'hang' ? { WEBHOOK_TIMEOUT_MS: '1000' } : {})
+    await using opened = await open(answer === 'hang' ? { WEBHOOK_TIMEOUT_MS: '1000' } : undefined)
     const { w, receiver } = opened
     const { id } = await endpointAt(w, receiver)
     receiver.answer(answer, headers)
