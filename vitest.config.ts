@@ -1,10 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Files that start other processes or drop tables: each in a process and on a database of its own. */
+/** Files that drop, lock or alter tables, or start two servers at once: each in a process and on a database of its own. */
 const ALONE = [
-  'server/test/disasters/!(sending).test.ts',
-  'server/test/flows/{clients,first-start,guides,read-only,start-page,start-problems,stops}.test.ts',
-  'server/src/cli/cli.test.ts',
+  'server/test/disasters/{import-killed,journeys,journeys-underneath,slow-claims}.test.ts',
+  'server/test/flows/first-start.test.ts',
   'server/src/infra/outgoing/*.test.ts',
   'server/src/infra/postgres/*embedded-postgres.test.ts',
   'server/src/infra/postgres/migrate.test.ts',

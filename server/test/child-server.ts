@@ -12,9 +12,6 @@ import { generateKey } from '../src/modules/keys/index.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** The compile cache of Node. With it, the server starts in half the time. */
-const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-tests', import.meta.url))
-
 export type ChildServer = AsyncDisposable & {
   /** The URL of the server. Empty for a worker. */
   url: string
@@ -28,7 +25,7 @@ export type ChildServer = AsyncDisposable & {
 export type ChildOptions = { role?: 'all' | 'api' | 'worker'; dataDir: string; env?: Record<string, string> }
 
 /** The environment that the server needs besides its settings. */
-export const childEnvironment = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
+export const childEnvironment = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 
 /** Generates a secret key, to be passed to servers as a bootstrap key. */
 export const someSecretKey = (): string => generateKey('sk_', randomBytes)
